@@ -1,0 +1,221 @@
+"""Everything the engine tells others: one frozen dataclass per event, frozen snapshots, and the bus that carries them.
+
+The lowest layer: everybody may import it, it imports only errors. Sessions, the control channel and the Qt presenter layer subscribe; presenter,
+managers and the settings store publish.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from tooltray.errors import Problem
+
+logger = logging.getLogger(__name__)
+
+
+class ServerState(Enum):
+    """The state of one server. Its transition table is in server_manager."""
+
+    STOPPED = "stopped"  # a person stopped or disabled it
+    ON_DEMAND = "on_demand"  # not running; its first use starts it
+    STARTING = "starting"
+    INSTALLING = "installing"  # starting, and its launcher (npx, uvx) is downloading
+    RUNNING = "running"
+    RESTARTING = "restarting"  # died; the next attempt is due
+    STOPPING = "stopping"
+    ERROR = "error"  # given up until somebody acts
+
+
+@dataclass(frozen=True)
+class ServerSnapshot:
+    """One server as a card shows it. No secret is in it: `target` has placeholders, not values."""
+
+    name: str
+    transport: str  # "stdio", "inmemory", "http", "sse"
+    target: str  # command line or URL
+    state: ServerState
+    since: float = 0.0  # unix seconds at which the state was entered
+    is_default: bool = False  # starts with the hub
+    is_disabled: bool = False  # never starts
+    is_builtin: bool = False  # comes with Tooltray and cannot be removed
+    icon: str = ""
+    description: str = ""
+    tool_count: int = 0
+    calls: tuple[int, ...] = ()  # per hour, oldest first, the last 16 hours
+    calls_today: int = 0
+    p95_ms: float = 0.0
+    problem: Problem | None = None  # with ERROR and RESTARTING
+    detail: str = ""  # what happens now, while STARTING, INSTALLING or RESTARTING
+    pids: tuple[int, ...] = ()
+    auto_approve: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolSnapshot:
+    """One tool as a list shows it."""
+
+    name: str  # as AI clients see it
+    server: str
+    original_name: str
+    description: str
+    category: str  # "read" or "write"
+    is_enabled: bool
+    is_approved: bool
+
+
+@dataclass(frozen=True)
+class HubSnapshot:
+    """The whole hub at one moment."""
+
+    pid: int
+    version: str
+    is_paused: bool  # `mcpEnabled` is off: lists stay, calls are refused
+    session_count: int  # AI clients connected now
+    started_at: float  # unix seconds
+    servers: tuple[ServerSnapshot, ...]
+    notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
+
+
+@dataclass(frozen=True)
+class MCPToolResponse:
+    """How one tool call ended; no arguments and no results."""
+
+    tool: str  # as the AI client called it
+    server: str
+    client: str
+    outcome: str  # "ok", "error", "refused" or "cancelled"
+    duration_s: float
+    argument_bytes: int
+    result_bytes: int
+
+
+# the six events of the presenter
+
+
+@dataclass(frozen=True)
+class ServerStarted:
+    server_name: str
+
+
+@dataclass(frozen=True)
+class ServerStopped:
+    server_name: str
+
+
+@dataclass(frozen=True)
+class ToolCallResult:
+    response: MCPToolResponse
+
+
+@dataclass(frozen=True)
+class ConfigChanged:
+    """Settings as in the file; mappings must not be changed by who receives them."""
+
+    mcp_servers: Mapping[str, Any]
+    default_servers: tuple[str, ...]
+    mcp_enabled: bool
+
+
+@dataclass(frozen=True)
+class ServerStatusChanged:
+    name: str
+    status: str  # "running" or "stopped"
+
+
+@dataclass(frozen=True)
+class ClientListUpdated:
+    """The set of running servers changed."""
+
+
+# finer news, for cards, lists and notifications
+
+
+@dataclass(frozen=True)
+class ServerChanged:
+    """Anything that a card shows changed."""
+
+    server: ServerSnapshot
+
+
+@dataclass(frozen=True)
+class ServerRemoved:
+    name: str
+
+
+@dataclass(frozen=True)
+class ToolListChanged:
+    """What AI clients would see in `tools/list` changed; `server` says whose tools."""
+
+    server: str
+
+
+@dataclass(frozen=True)
+class SessionsChanged:
+    session_count: int
+
+
+@dataclass(frozen=True)
+class ProblemReported:
+    """A failure that a person has to hear of: a server that will not start, settings that could not be read."""
+
+    problem: Problem
+    server: str = ""
+
+
+EVENTS: tuple[type, ...] = (
+    ServerStarted,
+    ServerStopped,
+    ToolCallResult,
+    ConfigChanged,
+    ServerStatusChanged,
+    ClientListUpdated,
+    ServerChanged,
+    ServerRemoved,
+    ToolListChanged,
+    SessionsChanged,
+    ProblemReported,
+)
+
+E = TypeVar("E")
+
+
+class EventBus:
+    """Delivers events to handlers, in order, at once, in the publisher's task. Belongs to one event loop's thread."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[type, list[Callable[[Any], None]]] = {kind: [] for kind in EVENTS}
+
+    def subscribe(self, kind: type[E], handler: Callable[[E], None]) -> Callable[[], None]:
+        """Calls `handler` with every event of a kind from now on; returns what ends that.
+
+        Raises:
+            KeyError: `kind` is no event.
+        """
+        handlers = self._handlers[kind]
+        handlers.append(handler)
+
+        def unsubscribe() -> None:
+            if handler in handlers:
+                handlers.remove(handler)
+
+        return unsubscribe
+
+    def subscribe_all(self, handler: Callable[[Any], None]) -> Callable[[], None]:
+        """Calls `handler` with every event of every kind."""
+        ends = [self.subscribe(kind, handler) for kind in EVENTS]
+
+        def unsubscribe() -> None:
+            for end in ends:
+                end()
+
+        return unsubscribe
+
+    def publish(self, event: object) -> None:
+        """A handler that fails is logged; the others still hear of the event."""
+        for handler in tuple(self._handlers[type(event)]):
+            try:
+                handler(event)
+            except Exception:
+                logger.exception("a handler of %s failed", type(event).__name__)

@@ -1,0 +1,317 @@
+"""Requests, replies and notifications over one byte channel.
+
+Above it: a session (an AI client) or McpClient (a server), which answer requests and see payloads as bytes. Below it: framing and a channel
+(a child's pipes, a socket). Knows no MCP method but `notifications/cancelled`, which correlates against its table of requests in flight.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.tasks import TaskKeeper
+from tooltray.wire import envelope
+from tooltray.wire.deadlines import Deadline, DeadlineWheel
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
+from tooltray.wire.framing import LineBuffer
+
+logger = logging.getLogger(__name__)
+MAX_IN_FLIGHT = 256  # requests of one peer being answered at once; the rest waits its turn
+JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
+LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
+CANCELLED = "notifications/cancelled"
+
+Answer = Callable[[Envelope], Awaitable[Envelope]]
+
+
+class Channel(Protocol):
+    """Where bytes go; never blocks, buffers what the peer does not read yet."""
+
+    def write(self, data: bytes | memoryview) -> None: ...
+    def close(self) -> None: ...
+
+
+class PendingCall:
+    """A request of ours that waits for its reply."""
+
+    __slots__ = ("deadline", "id", "is_cancellable", "reply")
+
+    def __init__(self, id: Raw, is_cancellable: bool) -> None:
+        self.id, self.is_cancellable = id, is_cancellable
+        self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+        self.deadline: Deadline | None = None
+
+    def settle(self, reply: Envelope) -> None:
+        if not self.reply.done():
+            self.reply.set_result(reply)
+
+    def progressed(self) -> None:
+        """The peer works on it: its time starts anew."""
+        if self.deadline:
+            self.deadline.restart()
+
+
+class _Cancelled(msgspec.Struct):
+    request_id: Raw = msgspec.field(name="requestId", default=NOTHING)
+
+
+class RawDispatcher:
+    """One connection. All methods belong to its event loop."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        deadlines: DeadlineWheel,
+        answer: Answer,
+        take_notification: Callable[[Envelope], None],
+        holds_back: frozenset[str] = frozenset(),
+        is_server: bool = False,
+        max_line_bytes: int,
+    ) -> None:
+        """
+        Args:
+            answer: answers a request of the peer; cancelled when the peer cancels it.
+            take_notification: hears of every notification but cancellations.
+            holds_back: methods behind which everything waits until they are answered (`initialize`).
+            is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
+            max_line_bytes: longer messages of the peer are dropped.
+        """
+        self.name = name
+        self._deadlines = deadlines
+        self._answer_request, self._take_notification = answer, take_notification
+        self._holds_back, self._is_server = holds_back, is_server
+        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes)
+        self._channel: Channel | None = None
+        self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
+        self._pending: dict[bytes, PendingCall] = {}
+        self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._answering = TaskKeeper()
+        self._backlog: deque[Envelope] = deque()
+        self._is_held_back = False
+        self.closed_because = self._ended_because = ""
+        self.closed = asyncio.Event()
+        self.is_congested = False
+        self.noise_lines = 0
+
+    # what the channel calls
+
+    def attach(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def feed(self, chunk: bytes) -> None:
+        for line in self._lines.feed(chunk):
+            try:
+                self._receive(line)
+            except Exception:  # a bug of ours costs one message, not the connection
+                logger.exception("%s: a message could not be handled", self.name)
+
+    def pause_writing(self) -> None:
+        """The peer does not read: nothing more is done for it until it does."""
+        self.is_congested = True
+
+    def resume_writing(self) -> None:
+        self.is_congested = False
+        self._work_off_backlog()
+
+    def connection_lost(self, reason: str) -> None:
+        """The peer is gone; answers everything that waits for it. `reason` is what the callers read."""
+        if self.closed.is_set():
+            return
+        self._is_server = True  # a cut line is nobody's request: the bridge sends it again to the next hub
+        if rest := self._lines.finish():
+            self._receive(rest)
+        self._close(reason)
+
+    def end_of_input(self, reason: str, *, grace_s: float) -> None:
+        """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
+        self._ended_because = reason
+        if self._in_flight or self._backlog:
+            self._deadlines.add(grace_s, partial(self.connection_lost, reason))
+        else:
+            self.connection_lost(reason)
+
+    # outbound
+
+    @property
+    def requests_in_flight(self) -> int:
+        """How many requests of the peer are being answered or wait for it."""
+        return len(self._in_flight) + len(self._backlog)
+
+    def start_call(self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True) -> PendingCall:
+        """Sends a request; `outcome` waits for its reply.
+
+        Args:
+            is_cancellable: whether the peer is told when nobody waits any more; not for `initialize` and what comes before it.
+        """
+        self._next_id += 1
+        pending = PendingCall(envelope.dump(self._next_id), is_cancellable)
+        if self.closed.is_set():
+            pending.settle(failure(CONNECTION_CLOSED, self.closed_because))
+            return pending
+        self._pending[bytes(pending.id)] = pending
+        if timeout_s is not None:
+            pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
+        self._send(envelope.request_parts(bytes(pending.id), method, params))
+        return pending
+
+    async def outcome(self, pending: PendingCall) -> Envelope:
+        """The reply, verbatim; an error of our own after a timeout or a lost connection. Abandoning it tells the peer."""
+        try:
+            return await pending.reply
+        except asyncio.CancelledError:
+            if pending.reply.cancelled():  # and not answered in the same moment
+                self._send_cancelled(pending, "caller cancelled")
+            raise
+        finally:
+            self._pending.pop(bytes(pending.id), None)
+            if pending.deadline:
+                pending.deadline.cancel()
+                pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection
+
+    async def call(self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True) -> Envelope:
+        """Sends a request and waits for its reply, as `outcome` does."""
+        return await self.outcome(self.start_call(method, params, timeout_s=timeout_s, is_cancellable=is_cancellable))
+
+    def send_notification(self, method: str, params: Raw = NOTHING) -> None:
+        self._send(envelope.request_parts(b"", method, params))
+
+    async def close(self, reason: str, *, grace_s: float = 0.0) -> None:
+        """Ends the connection from our side: requests in flight are answered with an error, then the channel is closed.
+
+        Args:
+            reason: what the peer and our own callers read.
+            grace_s: how long requests in flight may still finish.
+        """
+        if grace_s and self._in_flight:
+            await asyncio.wait(self._in_flight.values(), timeout=grace_s)
+        for id in [*self._in_flight, *(bytes(each.id) for each in self._backlog if each.id)]:
+            self._send(envelope.reply_parts(Raw(id), failure(CONNECTION_CLOSED, reason)))
+        self._close(reason)
+        await self._answering.close()
+
+    async def idle(self) -> None:
+        """Waits until no request of the peer is being answered."""
+        while self._in_flight:
+            await asyncio.wait(self._in_flight.values())
+
+    # inbound
+
+    def _receive(self, line: bytes | bytearray) -> None:
+        try:
+            message = envelope.decode(line)
+            if message.method and not self._is_server:
+                envelope.check_request(message)
+        except MalformedFrame as error:
+            self._on_malformed(error, line)
+            return
+        if not message.method:
+            self._on_reply(message)
+        elif message.method == CANCELLED and not message.id:
+            self._on_cancelled(message)  # never queued behind what it cancels
+        else:
+            self._backlog.append(message)
+            self._work_off_backlog()
+
+    def _work_off_backlog(self) -> None:
+        while self._backlog and not (self._is_held_back or self.is_congested or len(self._in_flight) >= MAX_IN_FLIGHT):
+            self._dispatch(self._backlog.popleft())
+
+    def _dispatch(self, message: Envelope) -> None:
+        if not message.id:
+            self._take_notification(message)
+            return
+        key = bytes(message.id)
+        if key in self._in_flight:
+            self._send(envelope.reply_parts(message.id, failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")))
+            return
+        self._is_held_back = message.method in self._holds_back
+        task = self._answering.spawn(self._answer(message), name=f"{self.name} {message.method}")
+        self._in_flight[key] = task
+        task.add_done_callback(partial(self._on_answered, key, message.method))
+
+    async def _answer(self, request: Envelope) -> None:
+        try:
+            reply = await self._answer_request(request)
+        except Exception:  # a bug of ours: the peer still gets an answer
+            logger.exception("%s: answering %s failed", self.name, request.method)
+            reply = failure(envelope.INTERNAL_ERROR, "Internal error")
+        self._send(envelope.reply_parts(request.id, reply))
+
+    def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
+        self._in_flight.pop(key, None)
+        if method in self._holds_back:
+            self._is_held_back = False
+        self._work_off_backlog()
+        if self._ended_because and not self._in_flight and not self._backlog:
+            self.connection_lost(self._ended_because)
+
+    def _on_cancelled(self, message: Envelope) -> None:
+        try:
+            key = bytes(msgspec.json.decode(message.params, type=_Cancelled).request_id)
+        except ValueError:
+            return
+        waiting = next((each for each in self._backlog if each.id and bytes(each.id) == key), None)
+        if task := self._in_flight.get(key):
+            task.cancel()
+        elif waiting:
+            self._backlog.remove(waiting)
+
+    def _on_reply(self, message: Envelope) -> None:
+        if pending := self._find_pending(message.id):
+            pending.settle(message)
+
+    def _find_pending(self, id: Raw) -> PendingCall | None:
+        return self._pending.get(bytes(id).strip(b'"'))  # some peers echo a number as a string
+
+    def _on_malformed(self, error: MalformedFrame, line: bytes | bytearray) -> None:
+        self.noise_lines += 1
+        if self.noise_lines <= LOGGED_NOISE_LINES:
+            logger.info("%s: %s (%d bytes)", self.name, error, len(line))
+        if error.id and (pending := self._find_pending(error.id)):
+            pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
+        elif not self._is_server:
+            self._send(envelope.reply_parts(error.id, failure(error.code, str(error))))
+
+    def _on_oversized(self, ends: bytes, size: int) -> None:
+        reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
+        self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
+
+    def _close(self, reason: str) -> None:
+        if self.closed.is_set():
+            return
+        self.closed_because = reason
+        self.closed.set()
+        self._backlog.clear()
+        for pending in list(self._pending.values()):
+            pending.settle(failure(CONNECTION_CLOSED, reason))
+        for task in self._in_flight.values():
+            task.cancel()
+        if self._channel:
+            self._channel.close()
+
+    def _expire(self, pending: PendingCall, method: str) -> None:
+        self._send_cancelled(pending, "timed out")
+        seconds = pending.deadline.seconds if pending.deadline else 0
+        pending.settle(failure(REQUEST_TIMEOUT, f"{self.name} did not answer {method} within {seconds:g} s"))
+
+    def _send_cancelled(self, pending: PendingCall, reason: str) -> None:
+        if pending.is_cancellable:
+            self.send_notification(CANCELLED, envelope.dump({"requestId": pending.id, "reason": reason}))
+
+    def _send(self, parts: tuple[bytes, Raw, bytes]) -> None:
+        if self._channel is None or self.closed.is_set():
+            return
+        head, payload, tail = parts
+        view = memoryview(payload)
+        if len(view) < JOIN_BELOW_BYTES:
+            self._channel.write(b"".join((head, view, tail)))
+            return
+        for part in (head, view, tail):
+            self._channel.write(part)
