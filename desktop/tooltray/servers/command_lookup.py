@@ -1,0 +1,71 @@
+"""Where a command is found, and where it was looked for if not.
+
+Above it: stdio_transport and the doctor. Pure but for looking at the file system. Works on exact names, never on parts of them.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooltray.servers.transport import CannotStart
+
+LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the server at its first start
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the person nor the entry gives one
+_COMES_WITH = {
+    "npx": "Node.js",
+    "node": "Node.js",
+    "npm": "Node.js",
+    "uvx": "uv",
+    "uv": "uv",
+    "bunx": "Bun",
+    "docker": "Docker",
+    "python": "Python",
+    "python3": "Python",
+}
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The outcome: `resolved` is an absolute path, or empty."""
+
+    command: str
+    resolved: str
+    searched: tuple[str, ...]
+    path: str
+
+
+def look_up(command: str, *, env: Mapping[str, str], cwd: str) -> Lookup:
+    """Finds a command the way a shell would: a path as it is (relative ones from `cwd`), a name on PATH.
+
+    Args:
+        env: the environment the command would get; its PATH counts, not ours.
+        cwd: absolute folder the command would run in.
+    """
+    path = env.get("PATH") or DEFAULT_PATH
+    if os.sep in command:
+        target = Path(cwd, command)
+        return Lookup(command, str(target) if os.access(target, os.X_OK) and target.is_file() else "", (str(target.parent),), path)
+    return Lookup(command, shutil.which(command, path=path) or "", tuple(path.split(os.pathsep)), path)
+
+
+def is_launcher(command: str) -> bool:
+    """Whether a command downloads what it starts."""
+    return Path(command).name in LAUNCHERS
+
+
+def not_found(lookup: Lookup) -> CannotStart:
+    """The error for a lookup without result, with what to do about it."""
+    comes_with = _COMES_WITH.get(Path(lookup.command).name)
+    if os.sep in lookup.command:
+        return CannotStart(
+            f"'{lookup.command}' is not there or may not be run", f"looked in {lookup.searched[0]}", "Correct the command's path."
+        )
+    missing = f"; {comes_with} is not on PATH" if comes_with else ""
+    install = f"Install {comes_with}" if comes_with else "Install it"
+    return CannotStart(
+        f"command '{lookup.command}' not found",
+        f"looked in {', '.join(lookup.searched)}{missing}",
+        f"{install}, or set the command's full path.",
+    )

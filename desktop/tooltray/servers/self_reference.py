@@ -1,0 +1,56 @@
+"""Recognises an entry that leads back to this hub: the hub would wait for itself.
+
+Above it: ServerManager. Pure. Looks at what is certain (the program, a launcher's package, a module, our bridge's file), never at folders
+that merely carry our name. What hides behind a script is found when it connects (publish/bridge_listener).
+"""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from tooltray.errors import TooltrayError
+from tooltray.servers.command_lookup import LAUNCHERS
+
+_OURS = frozenset({"tooltray", "tooltray-bridge", "tooltray_bridge"})
+_BRIDGE_FILES = frozenset({"__main__.py", "hot.py", "cold.py"})
+
+
+def leads_back(command: str, args: Sequence[str]) -> bool:
+    """Whether a command line starts our bridge or a hub of ours."""
+    program = _stem(command)
+    if program in _OURS:
+        return True
+    if program in LAUNCHERS or program in ("uv", "pipx", "npm"):
+        package = next((arg for arg in args if not arg.startswith("-") and arg not in ("tool", "run", "exec", "x")), "")
+        if package.partition("@")[0].partition("==")[0] in _OURS:
+            return True
+    if program == "env":
+        rest = [arg for arg in args if "=" not in arg and not arg.startswith("-")]
+        return bool(rest) and leads_back(rest[0], rest[1:])
+    for before, arg in zip(("", *args), args, strict=False):
+        if before == "-m" and arg.partition(".")[0] in _OURS:
+            return True
+        path = PurePath(arg)
+        if path.name in _BRIDGE_FILES and path.parent.name == "tooltray_bridge":
+            return True
+        if before == "-c" and program in ("sh", "bash", "zsh", "dash") and _script_leads_back(arg):
+            return True
+    return False
+
+
+def refusal(name: str) -> TooltrayError:
+    return TooltrayError(f"'{name}' leads back to Tooltray itself", "the hub would wait for itself", "Remove this entry.")
+
+
+def _script_leads_back(script: str) -> bool:
+    try:
+        words = shlex.split(script)
+    except ValueError:
+        return False
+    words = words[1:] if words[:1] == ["exec"] else words
+    return bool(words) and leads_back(words[0], words[1:])
+
+
+def _stem(command: str) -> str:
+    name = PurePath(command).name
+    return name.removesuffix(".exe")

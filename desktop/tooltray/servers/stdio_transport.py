@@ -1,0 +1,206 @@
+"""A server as a child process: its pipes as callbacks, its last words, its end.
+
+Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader. The child leads its own process group and session; the
+group ends with it, and so does whatever it started that has left the group.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tooltray.servers.command_lookup import look_up, not_found
+from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
+from tooltray.servers.transport import CannotStart
+from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.outbox import Outbox
+
+GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
+GRACE_AFTER_TERM_S = 2.0
+OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout; a grandchild may hold stdout open for ever
+STDERR_LINES, STDERR_LINE_BYTES = 1000, 2000
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is run, with secrets and variables filled in; never shown to anyone."""
+
+    command: str
+    args: Sequence[str] = field(repr=False)
+    env: Mapping[str, str] = field(repr=False)  # the whole environment of the child
+    cwd: str
+
+
+def new_log() -> deque[str]:
+    """What a server wrote to stderr, bounded; outlives its process."""
+    return deque(maxlen=STDERR_LINES)
+
+
+class StdioTransport:
+    """Starts the process and ends it. Satisfies Transport."""
+
+    def __init__(self, *, name: str, launch: Launch, log: deque[str]) -> None:
+        """
+        Args:
+            log: gets the lines of stderr.
+        """
+        self._name, self._launch, self._log = name, launch, log
+        self._instance = secrets.token_hex(8)
+        self._pipes: ChildPipes | None = None
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        launch = self._launch
+        program = self._find_program()
+        env = {**launch.env, INSTANCE_VARIABLE: self._instance}
+        try:
+            _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
+                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, log=self._log),
+                program,
+                *launch.args,
+                env=env,
+                cwd=launch.cwd,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            hint = "Check that the command is a program for this machine, and its arguments."
+            raise CannotStart(f"'{launch.command}' cannot be run", f"{program}: {reason}", hint) from None
+        dispatcher.attach(self._pipes)
+
+    def _find_program(self) -> str:
+        launch = self._launch
+        if not os.path.isdir(launch.cwd):
+            hint = "Create it, or correct `cwd` in the server's settings."
+            raise CannotStart(f"the folder of '{self._name}' does not exist", launch.cwd, hint)
+        lookup = look_up(launch.command, env=launch.env, cwd=launch.cwd)
+        if not lookup.resolved:
+            raise not_found(lookup)
+        return lookup.resolved
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return self._pipes.pids if self._pipes else ()
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._pipes.exit_code if self._pipes else None
+
+    async def close(self) -> None:
+        """Stdin closed, then SIGTERM, then SIGKILL, each to the whole group; then what had left the group."""
+        if self._pipes is None:
+            return
+        await self._pipes.end()
+        await asyncio.to_thread(end_stragglers, self._instance)
+
+
+class ChildPipes(asyncio.SubprocessProtocol):
+    """The child's three pipes; the dispatcher's channel."""
+
+    def __init__(self, *, name: str, dispatcher: RawDispatcher, log: deque[str]) -> None:
+        self._name, self._dispatcher, self._log = name, dispatcher, log
+        self._stderr_rest = b""
+        self._last_line = ""
+        self._has_stdout_ended = False
+        self._exited = asyncio.Event()
+        self._giving_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+        stdin = transport.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)
+        self._stdin = Outbox(stdin)
+
+    # the dispatcher's channel
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._stdin.write(data)
+
+    def close(self) -> None:
+        self._stdin.close()
+
+    def pause_writing(self) -> None:
+        self._stdin.pause()
+
+    def resume_writing(self) -> None:
+        self._stdin.resume()
+
+    # what the process does
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return () if self._exited.is_set() else (self._transport.get_pid(),)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._transport.get_returncode()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self._dispatcher.feed(data)
+            return
+        *lines, self._stderr_rest = (self._stderr_rest + data).split(b"\n")
+        self._stderr_rest = self._stderr_rest[-STDERR_LINE_BYTES:]
+        for line in lines:
+            self._keep(line)
+
+    def _keep(self, line: bytes) -> None:
+        if text := line[:STDERR_LINE_BYTES].decode(errors="replace").rstrip():
+            self._last_line = text
+            self._log.append(text)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 0:
+            self._stdin.discard()  # nobody reads it any more
+        elif fd == 1:
+            self._has_stdout_ended = True
+            self._on_half_ended()
+        else:
+            self._keep(self._stderr_rest)
+            self._stderr_rest = b""
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        self._on_half_ended()
+
+    def _on_half_ended(self) -> None:
+        if self._giving_up:
+            self._giving_up.cancel()
+        if self._has_stdout_ended and self._exited.is_set():
+            self._lose()
+        else:
+            self._giving_up = asyncio.get_running_loop().call_later(OTHER_HALF_OF_END_S, self._lose)
+
+    def _lose(self) -> None:
+        self._keep(self._stderr_rest)
+        self._stderr_rest = b""
+        self._dispatcher.connection_lost(f"server '{self._name}' {self._how_it_ended()}")
+
+    def _how_it_ended(self) -> str:
+        code = self.exit_code
+        how = "closed its output" if code is None else f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
+        return f"{how}: {self._last_line}" if self._last_line else how
+
+    async def end(self) -> None:
+        """Ends the process and its group, each step bounded."""
+        self._stdin.discard()
+        self._stdin.close()
+        for grace_s, next_signal in ((GRACE_AFTER_STDIN_CLOSED_S, signal.SIGTERM), (GRACE_AFTER_TERM_S, signal.SIGKILL)):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    await self._exited.wait()
+                break
+            self._signal_group(next_signal)
+        await self._exited.wait()
+        self._signal_group(signal.SIGKILL)  # what the server left behind
+        if self._giving_up:
+            self._giving_up.cancel()
+        self._transport.close()
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._transport.get_pid(), number)
