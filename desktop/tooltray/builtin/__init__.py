@@ -1,0 +1,1 @@
+"""Servers that come with Tooltray and live in its own process."""

@@ -1,0 +1,55 @@
+"""The lock that decides who is the hub of a home.
+
+Above it: the engine, and the command line while no hub runs. The operating system frees it with the process, however that ends; the file
+stays, since removing it would let two processes each hold "the" lock.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":  # pragma: no cover - one branch per platform
+    import msvcrt
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class HubLock:
+    """Held from `try_take` to `release`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    def try_take(self) -> bool:
+        """Takes the lock without waiting; False where another process has it.
+
+        Raises:
+            OSError: the file cannot be opened.
+        """
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            return False
+        self._descriptor = descriptor
+        return True
+
+    def release(self) -> None:
+        """May be called twice, and without having taken it."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

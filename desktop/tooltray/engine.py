@@ -1,0 +1,284 @@
+"""The engine's composition root: builds the parts of a hub, wires them, starts them, and ends them in reverse.
+
+Above it: app.py (in a worker thread) and `tooltray serve` (in the main thread). Below it: everything else. Qt-free.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooltray import __version__
+from tooltray.activity.call_stats import CallStats
+from tooltray.activity.structured_log import LogHandler, StructuredLog
+from tooltray.builtin import hub_server
+from tooltray.builtin.hub_server import HubServer
+from tooltray.config.atomic_file import write_atomically
+from tooltray.config.home import Home
+from tooltray.config.hub_lock import HubLock
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore, take_passphrase
+from tooltray.errors import TooltrayError
+from tooltray.events import EventBus
+from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.publish import bridge_listener, stdio_connection
+from tooltray.publish.control_session import HubControl
+from tooltray.publish.sessions import Sessions
+from tooltray.servers.login_shell import LoginShell
+from tooltray.tasks import TaskKeeper
+from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.names import PublishedNames
+from tooltray.wire.deadlines import DeadlineWheel
+
+logger = logging.getLogger(__name__)
+HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
+END_WAIT_S = 0.5  # for calls in flight, when the hub is told to end: they are then answered with an error
+ENDED = "Tooltray has ended while this call was running; call again"
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """
+    Attributes:
+        kind: "serve" or "desktop".
+        execution_id: stands in every log record; made up where empty.
+        idle_exit_s: the hub ends so long after the last AI client left; None never.
+        on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
+    """
+
+    kind: str = "serve"
+    execution_id: str = ""
+    log_to_stderr: bool = False
+    idle_exit_s: float | None = None
+    on_raise_window: Callable[[], None] | None = None
+
+
+class HubRunning(TooltrayError):
+    """Another hub holds the lock of this home."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__("another hub of this home is running", f"pid {pid}" if pid else "", "Stop it with `tooltray stop`.")
+        self.pid = pid
+
+
+class Engine:
+    """One hub. `start` once, `close` as often as one likes; all in one event loop."""
+
+    def __init__(self, home: Home, options: EngineOptions | None = None) -> None:
+        self._home, self._options = home, options or EngineOptions()
+        self._lock = HubLock(home.lock)
+        self._tasks = TaskKeeper()
+        self._stopped: asyncio.Future[str] | None = None
+        self._listener: asyncio.Server | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._is_started = self._is_built = self._is_closed = False
+        self.execution_id = self._options.execution_id or uuid.uuid4().hex
+        self.bus = EventBus()
+        self.presenter: McpPresenter  # after `start`
+
+    async def start(self) -> None:
+        """Takes the hub's place, listens, and starts servers in the background.
+
+        Raises:
+            HubRunning: another hub has it.
+            TooltrayError: the home cannot be used, or the socket not be opened.
+        """
+        self._stopped = asyncio.get_running_loop().create_future()
+        _use_pidfd_watcher()
+        await asyncio.to_thread(self._home.prepare)
+        self._take_lock()
+        self._is_started = True
+        await self._build()
+        self._is_built = True
+        self._log.start()
+        logging.getLogger("tooltray").addHandler(self._log_handler)
+        await self._tools.load()
+        self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
+        await asyncio.to_thread(self._write_hub_json)
+        self.presenter.initialize()
+        self._on_session_count(0)
+        summary = f"hub of {self._home.root} started"
+        self._log.record("service_started", summary, pid=os.getpid(), version=__version__, kind=self._options.kind)
+
+    async def serve(self) -> str:
+        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", or what `request_stop` was given."""
+        assert self._stopped is not None, "start first"
+        return await self._stopped
+
+    async def serve_stdio(self, server: str | None) -> None:
+        """Serves one AI client on this process's stdin and stdout; returns when it is gone.
+
+        Raises:
+            TooltrayError: there is no server of this name.
+        """
+        if server and not self.presenter.has_server(server):
+            raise TooltrayError(f"there is no server '{server}'", hint="See `tooltray servers list`.")
+        await stdio_connection.serve(self._sessions.open_client(server).dispatcher)
+
+    def request_stop(self, reason: str) -> None:
+        """Ends `serve`; the first reason counts. From the loop's thread."""
+        if self._stopped and not self._stopped.done():
+            self._stopped.set_result(reason)
+
+    async def close(self) -> None:
+        """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
+        if not self._is_started or self._is_closed:
+            return
+        self._is_closed = True
+        reason = self._stopped.result() if self._stopped and self._stopped.done() else "failure"
+        if self._is_built:
+            await self._close_parts()
+            self._log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self._sessions.request_count)
+            logging.getLogger("tooltray").removeHandler(self._log_handler)
+            await asyncio.to_thread(self._log.close)
+        await asyncio.to_thread(self._remove_files)
+        self._lock.release()
+
+    async def _close_parts(self) -> None:
+        if self._idle_timer:
+            self._idle_timer.cancel()
+        if self._listener:
+            self._listener.close()
+        await self._sessions.close(ENDED, grace_s=END_WAIT_S)
+        await self._servers.close()
+        await self._tasks.close()
+        await self._secrets.close()
+
+    async def _hand_over(self) -> None:
+        """Takes no new clients, lets calls finish, and then ends."""
+        if self._listener:
+            self._listener.close()
+        await self._sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
+        self.request_stop("hand_over")
+
+    # building
+
+    async def _build(self) -> None:
+        home, deadlines, spawn = self._home, DeadlineWheel(), self._tasks.spawn
+        self._config = McpConfHelper(home.settings, self.bus)
+        await self._config.load()
+        settings = self._config.settings
+        self._secrets = SecretStore(home, settings.secrets.backend, passphrase=take_passphrase())
+        self._log = StructuredLog(
+            home.logs,
+            execution_id=self.execution_id,
+            to_stderr=self._options.log_to_stderr,
+            mask=self._secrets.known_values,
+        )
+        self._log_handler = LogHandler(self._log)
+        self._stats = CallStats()
+        login_shell = LoginShell()
+        user_folder = Path.home()
+        catalogues = CatalogueStore(home.catalogue)
+        self._servers = ServerManager(
+            config=self._config,
+            secrets=self._secrets,
+            login_shell=login_shell,
+            builtins={hub_server.NAME: HubServer(get_snapshot=lambda: self.presenter.snapshot())},
+            eras=await asyncio.to_thread(EraMemory, home.eras),
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            folder=user_folder,
+        )
+        self._servers.load()
+        self._tools = ToolManager(
+            servers=self._servers,
+            config=self._config,
+            names=await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming)),
+            catalogues=catalogues,
+            stats=self._stats,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        self.presenter = McpPresenter(
+            pid=os.getpid(),
+            config=self._config,
+            secrets=self._secrets,
+            servers=self._servers,
+            tools=self._tools,
+            doctor=Doctor(secrets=self._secrets, login_shell=login_shell, folder=user_folder),
+            stats=self._stats,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        control = HubControl(
+            kind=self._options.kind,
+            execution_id=self.execution_id,
+            stop=lambda: self.request_stop("stop"),
+            hand_over=self._hand_over,
+            raise_window=self._options.on_raise_window,
+        )
+        self._sessions = Sessions(
+            presenter=self.presenter,
+            bus=self.bus,
+            deadlines=deadlines,
+            log=self._log,
+            control=control,
+            on_count_changed=self._on_session_count,
+        )
+        self._servers.listen(on_changed=lambda name: None, on_notification=self._sessions.on_server_said)
+
+    def _on_session_count(self, count: int) -> None:
+        if self._idle_timer:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        if count == 0 and self._options.idle_exit_s is not None:
+            self._idle_timer = asyncio.get_running_loop().call_later(self._options.idle_exit_s, self.request_stop, "idle")
+
+    # files
+
+    def _take_lock(self) -> None:
+        try:
+            if self._lock.try_take():
+                return
+        except OSError as error:
+            message = f"{self._home.lock}: {error.strerror or error}"
+            raise TooltrayError("the hub's lock cannot be taken", message, "Free space on the disk, or make the folder writable.") from None
+        raise HubRunning(_pid_in(self._home.hub_json))
+
+    def _write_hub_json(self) -> None:
+        content = {
+            "pid": os.getpid(),
+            "version": __version__,
+            "socket": str(self._home.socket),
+            "http": None,
+            "kind": self._options.kind,
+        }
+        try:
+            write_atomically(self._home.hub_json, json.dumps(content).encode())
+        except OSError as error:
+            raise TooltrayError("the hub's folder cannot be written to", f"{self._home.hub_json}: {error.strerror or error}") from None
+
+    def _remove_files(self) -> None:
+        for path in (self._home.hub_json, self._home.socket):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _pid_in(hub_json: Path) -> int:
+    try:
+        pid = json.loads(hub_json.read_bytes())["pid"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+    return pid if isinstance(pid, int) else 0
+
+
+def _use_pidfd_watcher() -> None:
+    """Before 3.12 asyncio starts a thread per child process, and can watch children through the kernel instead; later versions do that."""
+    if sys.platform == "linux" and sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        watcher = asyncio.PidfdChildWatcher()
+        watcher.attach_loop(asyncio.get_running_loop())
+        asyncio.get_event_loop_policy().set_child_watcher(watcher)

@@ -1,0 +1,146 @@
+"""How a connection to a server is opened, in either era, and what the server says of itself there.
+
+Above it: McpClient. Below it: the dispatcher. The rules for finding the era (specification 2026-07-28, "versioning"): `server/discover` is
+tried first; whatever is no proof of a modern server falls back to `initialize`.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tooltray.errors import TooltrayError
+from tooltray.wire import envelope
+from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump
+from tooltray.wire.eras import Era
+from tooltray.wire.protocol import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
+    PROTOCOL_VERSION_KEY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+
+DISCOVER_TIMEOUT_S = 10.0  # some servers are silent to what they do not know; the SDKs wait as long
+
+
+class EraRefused(TooltrayError):
+    """The server does not speak the era it was to be opened in."""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What a server said when it was opened."""
+
+    era: Era
+    version: str
+    capabilities: dict[str, Any]
+    instructions: str | None
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+    data: Any = None
+
+    @property
+    def supported(self) -> list[str]:
+        """The versions that an "unsupported protocol version" names."""
+        named = self.data.get("supported") if isinstance(self.data, dict) else None
+        return [version for version in named if isinstance(version, str)] if isinstance(named, list) else []
+
+
+async def greet(
+    dispatcher: RawDispatcher, *, server: str, wants: Era, client_info: dict[str, str], capabilities: dict[str, Any]
+) -> Greeting:
+    """Opens a connection.
+
+    Args:
+        server: its name, for errors.
+        wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
+        capabilities: what we declare as a client.
+
+    Raises:
+        EraRefused: it was to be legacy and the server is modern only.
+        TooltrayError: the server answered with an error, nonsense, or ended.
+    """
+    opening = _Opening(dispatcher, server, client_info, capabilities)
+    if wants is Era.LEGACY:
+        return await opening.initialize()
+    return await opening.negotiate()
+
+
+class _Opening:
+    def __init__(self, dispatcher: RawDispatcher, server: str, client_info: dict[str, str], capabilities: dict[str, Any]) -> None:
+        self._dispatcher, self._server = dispatcher, server
+        self._client_info, self._capabilities = client_info, capabilities
+
+    async def negotiate(self) -> Greeting:
+        if greeting := await self._discover(MODERN_VERSIONS[-1]):
+            return greeting
+        try:
+            return await self.initialize()
+        except EraRefused:  # slow to answer the probe, and modern all the same
+            if greeting := await self._discover(MODERN_VERSIONS[-1]):
+                return greeting
+            raise
+
+    async def _discover(self, version: str, *, is_second_try: bool = False) -> Greeting | None:
+        meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: self._client_info, CLIENT_CAPABILITIES_KEY: self._capabilities}
+        try:
+            async with asyncio.timeout(DISCOVER_TIMEOUT_S):
+                reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
+        except TimeoutError:
+            return None
+        if reply.error:
+            error = _read_error(reply)
+            mutual = [each for each in MODERN_VERSIONS if each in error.supported]
+            if error.code == UNSUPPORTED_PROTOCOL_VERSION and mutual and not is_second_try:
+                return await self._discover(mutual[-1], is_second_try=True)
+            return None
+        result = _read_object(reply)
+        spoken = result.get("supportedVersions")
+        if not isinstance(spoken, list) or version not in spoken:
+            return None
+        return Greeting(Era.MODERN, version, _object(result.get("capabilities")), _text(result.get("instructions")))
+
+    async def initialize(self) -> Greeting:
+        params = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": self._capabilities, "clientInfo": self._client_info}
+        reply = await self._dispatcher.call("initialize", dump(params), is_cancellable=False)
+        if reply.error:
+            raise self._refusal(_read_error(reply))
+        result = _read_object(reply)
+        version = _text(result.get("protocolVersion")) or ""
+        if version not in HANDSHAKE_VERSIONS:
+            raise TooltrayError(
+                f"'{self._server}' speaks another protocol", f"it answered initialize with version {version!r}", "Update the server."
+            )
+        self._dispatcher.send_notification("notifications/initialized", NOTHING)
+        return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")))
+
+    def _refusal(self, error: _Error) -> TooltrayError:
+        if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
+            return EraRefused(f"'{self._server}' does not speak the legacy protocol", error.message)
+        return TooltrayError(f"'{self._server}' could not be opened", error.message, "See its log.")
+
+
+def _read_error(reply: Envelope) -> _Error:
+    try:
+        return msgspec.json.decode(reply.error, type=_Error)
+    except ValueError:
+        return _Error(message="an error that cannot be read")
+
+
+def _read_object(reply: Envelope) -> dict[str, Any]:
+    return _object(envelope.load(reply.result))
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,131 @@
+"""One server of the settings: its copies, at most one per era, as one thing with one state.
+
+A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
+`logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy copy, started when the first of them comes; a
+server that speaks one era only has one copy, which serves everybody.
+
+Above it: ServerManager. Below it: Instance.
+"""
+
+import json
+from collections import deque
+from collections.abc import Callable
+
+from tooltray.config.settings import MCPServerConfig
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ServerState
+from tooltray.presenter.instance import Instance
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.wire.eras import Era
+
+
+class ManagedServer:
+    """Methods may be called from any task of the loop."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        config: MCPServerConfig,
+        config_hash: str,
+        is_builtin: bool,
+        log: deque[str],
+        idle_state: ServerState,
+        first_era: Era,
+        make_instance: Callable[["ManagedServer", Era], Instance],
+    ) -> None:
+        """
+        Args:
+            idle_state: what it is while it does not run and nobody stopped it.
+            first_era: LEGACY for a server known to speak nothing else.
+        """
+        self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
+        self._make_instance = make_instance
+        self.first = make_instance(self, first_era)
+        self._legacy: Instance | None = None
+        self._is_modern_only = False
+        self.is_known = False  # whether it was listed before; if not, a launcher is installing it
+        self.idle_state = ServerState.STOPPED
+        self.rest(idle_state)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        return (self.first, self._legacy) if self._legacy else (self.first,)
+
+    @property
+    def state(self) -> ServerState:
+        return self.first.state
+
+    @property
+    def problem(self) -> Problem | None:
+        return self.first.problem
+
+    @property
+    def needs_secrets(self) -> bool:
+        """Whether its settings name secrets."""
+        return "${secret:" in json.dumps(self.config.to_entry())
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return tuple(pid for instance in self.instances for pid in instance.pids)
+
+    @property
+    def eras(self) -> frozenset[str]:
+        """What is known of the eras it speaks, after it ran."""
+        eras = {instance.client.era.value for instance in self.instances if instance.client}
+        return frozenset(eras)
+
+    def client_for(self, era: Era) -> McpClient | None:
+        """The connection for AI clients of an era, where it is there already."""
+        client = self.first.client
+        if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_modern_only:
+            return client
+        return self._legacy.client if self._legacy else None
+
+    async def running(self, era: Era, *, timeout_s: float) -> McpClient:
+        """The connection for AI clients of an era, started if need be.
+
+        Raises:
+            TooltrayError: it does not run after `timeout_s`; says why.
+        """
+        if client := self.client_for(era):
+            return client
+        self._check_may_start()
+        first = await self.first.running(timeout_s=timeout_s)
+        if self.client_for(era) is first:
+            return first
+        if self._legacy is None:
+            self._legacy = self._make_instance(self, Era.LEGACY)
+        legacy = self._legacy
+        try:
+            return await legacy.running(timeout_s=timeout_s)
+        except TooltrayError:
+            if not legacy.is_refused:
+                raise
+            self._is_modern_only, self._legacy = True, None
+            return first
+
+    def rest(self, idle_state: ServerState) -> None:
+        """What it is while it does not run; a server that a person stopped stays stopped until this changes."""
+        if idle_state is not self.idle_state:
+            self.idle_state = idle_state
+            self.first.rest(idle_state)
+
+    def start(self) -> None:
+        self.first.start()
+
+    async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
+        for instance in self.instances:
+            await instance.stop(then=then)
+        self._legacy = None
+
+    def _check_may_start(self) -> None:
+        state = self.first.state
+        if self.config.disable:
+            raise TooltrayError(f"server '{self.name}' is switched off", hint="Switch it on in Tooltray.")
+        if state in (ServerState.STOPPED, ServerState.STOPPING):
+            hint = f"Start it in Tooltray, or with `tooltray servers start {self.name}`."
+            raise TooltrayError(f"server '{self.name}' is stopped", hint=hint)
+        if state is ServerState.ERROR and self.first.problem:
+            problem = self.first.problem
+            raise TooltrayError(f"server '{self.name}' is not running: {problem.title}", problem.message, problem.hint)

@@ -1,0 +1,369 @@
+"""McpPresenter: the façade over servers and tools. Sessions, command line, control channel and desktop call this and nothing behind it.
+
+Below it: ServerManager and ToolManager. The verbs are those of the product's presenter; `verbs.VERBS` lists what others may call by name.
+"""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from msgspec import Raw
+
+from tooltray import __version__
+from tooltray.activity.call_stats import CallStats
+from tooltray.activity.masking import Mask
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
+from tooltray.config.settings import SecretBackend
+from tooltray.errors import TooltrayError
+from tooltray.events import EventBus, HubSnapshot, ServerChanged, ServerSnapshot, ServerState, SessionsChanged, ToolCallResult, ToolSnapshot
+from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import Caller, McpClient
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.tool_manager import ToolManager, is_error
+from tooltray.servers.diagnosis import Diagnosis
+from tooltray.tasks import Spawn
+from tooltray.wire import envelope
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.envelope import Envelope, dump, failure
+from tooltray.wire.eras import Era, Head
+
+STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
+OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
+
+
+class McpPresenter:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        pid: int,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        servers: ServerManager,
+        tools: ToolManager,
+        doctor: Doctor,
+        stats: CallStats,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+    ) -> None:
+        self._pid, self._config, self._secrets = pid, config, secrets
+        self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
+        self._spawn = spawn
+        self._mask = Mask(secrets.known_values)
+        self._started_at = time.time()
+        self._session_count = 0
+        self._changed_stats: set[str] = set()
+        self._own_calls = HeldCalls(client=_OwnCaller(), deadlines=deadlines, spawn=spawn)
+        servers.listen(on_changed=self._on_server_changed, on_notification=_ignore)
+        bus.subscribe(ToolCallResult, self._on_tool_call_result)
+
+    def initialize(self) -> None:
+        """Starts what starts with the hub, in the background; a paused hub starts nothing."""
+        if self._config.settings.mcp_enabled:
+            self._servers.start_defaults()
+            self._tools.list_unknown_servers()
+
+    # for sessions of AI clients: raw, and never blocking one another
+
+    async def list_tools(self, server: str | None = None) -> Raw:
+        """The result of `tools/list`. `server`: only this one's, under their own names."""
+        return await self._tools.listing(server)
+
+    async def relay_tool_call(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    ) -> Envelope:
+        """Carries out a `tools/call`; see ToolManager.call."""
+        return await self._tools.call(request, head, caller, held, server=server, client=client)
+
+    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
+        """Carries any other request to one server."""
+        return await self._tools.relay(request, head, caller, held, server=server)
+
+    async def open_server(self, name: str, era: Era, *, timeout_s: float) -> McpClient:
+        """The connection to one server, for what it says of itself.
+
+        Raises:
+            TooltrayError: there is none of this name, or it does not run within `timeout_s`.
+        """
+        return await self._servers.get(name).running(era, timeout_s=timeout_s)
+
+    def has_server(self, name: str) -> bool:
+        return self._servers.find(name) is not None
+
+    @property
+    def server_pids(self) -> frozenset[int]:
+        """The processes of all servers; each leads a session of its own."""
+        return self._servers.pids
+
+    def set_session_count(self, count: int) -> None:
+        """Told by the sessions' registry."""
+        self._session_count = count
+        self._bus.publish(SessionsChanged(count))
+
+    # verbs: the hub
+
+    async def get_snapshot(self) -> HubSnapshot:
+        return self.snapshot()
+
+    def snapshot(self) -> HubSnapshot:
+        """The hub at this moment; for callers on the loop's own thread."""
+        return HubSnapshot(
+            pid=self._pid,
+            version=__version__,
+            is_paused=not self._config.settings.mcp_enabled,
+            session_count=self._session_count,
+            started_at=self._started_at,
+            servers=tuple(self._server_snapshot(server) for server in self._servers),
+            notices=tuple(self._config.problems),
+        )
+
+    async def get_mcp_enabled(self) -> bool:
+        return self._config.settings.mcp_enabled
+
+    async def set_mcp_enabled(self, enabled: bool) -> None:
+        """Off is a pause: lists stay, calls are refused, nothing new starts."""
+        await self._config.set_enabled(enabled)
+        if enabled:
+            self.initialize()
+
+    async def diagnose(self, server: str | None = None) -> list[Diagnosis]:
+        """What the doctor finds.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        servers = [self._servers.get(server)] if server else list(self._servers)
+        return [await self._doctor.examine(each, tool_count=self._tools.tool_count(each.name)) for each in servers]
+
+    # verbs: servers
+
+    async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
+        """The entries of the settings, in the spelling of the file."""
+        return self._config.entries
+
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
+        """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise.
+
+        Raises:
+            TooltrayError: the name is taken, or the entry is not valid.
+        """
+        if name in self._config.settings.mcp_servers:
+            raise TooltrayError(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
+        await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default)
+        self._start_new(name)
+
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
+        """Replaces a server's entry; a running one is restarted if that changes what runs.
+
+        Raises:
+            TooltrayError: there is no such server, or the entry is not valid.
+        """
+        self._check_is_in_settings(name)
+        await self._config.set_server(name, config)
+
+    async def remove_mcp_server(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such server in the settings.
+        """
+        self._check_is_in_settings(name)
+        await self._config.remove_server(name)
+
+    async def start_server(self, name: str) -> None:
+        """Starts a server and waits until it runs.
+
+        Raises:
+            TooltrayError: it does not; says why.
+        """
+        await self._servers.start(name)
+
+    async def stop_server(self, name: str) -> None:
+        await self._servers.stop(name)
+
+    async def restart_server(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: it does not run again; says why.
+        """
+        await self._servers.restart(name)
+
+    async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
+        """The last lines of a server's stderr, known secrets masked.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        kept = list(self._servers.get(name).log)[-lines:] if lines > 0 else []
+        self._mask.refresh()
+        return [self._mask.text(line) for line in kept]
+
+    async def get_mcp_default_servers(self) -> list[str]:
+        return list(self._config.settings.default_servers)
+
+    async def add_mcp_default_server(self, name: str) -> None:
+        self._check_is_in_settings(name)
+        await self._config.set_default(name, True)
+
+    async def remove_mcp_default_server(self, name: str) -> None:
+        self._check_is_in_settings(name)
+        await self._config.set_default(name, False)
+
+    async def toggle_mcp_default_server(self, name: str) -> bool:
+        """Returns whether it starts with the hub now."""
+        self._check_is_in_settings(name)
+        is_default = name not in self._config.settings.default_servers
+        await self._config.set_default(name, is_default)
+        return is_default
+
+    # verbs: tools
+
+    async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The definitions that AI clients see, with the names that they see."""
+        return [envelope.load(route.definition.renamed(name)) for name, route in await self._tools.published(server)]
+
+    async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
+        """All tools known, also those switched off."""
+        if server is not None:
+            self._servers.get(server)
+        return await self._tools.snapshots(server)
+
+    async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
+        """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
+
+        Raises:
+            TooltrayError: there is no such server in the settings.
+        """
+        self._check_is_in_settings(server)
+        disabled = self._config.settings.mcp_servers[server].disabled_tools
+        others = [each for each in disabled if each != tool]
+        await self._config.change_server(server, disabled_tools=others if enabled else [*others, tool])
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Calls a tool by the name that AI clients see, and returns the result object.
+
+        Raises:
+            TooltrayError: there is no such tool, it is not approved, or its server failed.
+        """
+        request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
+        await self._tools.listing(None)
+        reply = await self._tools.call(request, Head(name=name), _OwnCaller(), self._own_calls, server=None, client=OWN_CLIENT_NAME)
+        if reply.error:
+            error = envelope.load(reply.error)
+            message = error.get("message", "") if isinstance(error, dict) else str(error)
+            raise TooltrayError(f"'{name}' could not be called", str(message))
+        result = envelope.load(reply.result)
+        return result if isinstance(result, dict) else {"content": [], "isError": is_error(reply), "structuredContent": result}
+
+    async def reset_tool_names(self) -> None:
+        """Forgets the published names; AI clients may then know tools by other names."""
+        await self._tools.forget_names()
+
+    # verbs: secrets
+
+    async def get_secret_names(self) -> list[str]:
+        return sorted(await self._secrets.names())
+
+    async def set_secret(self, name: str, value: str) -> None:
+        await self._secrets.set(name, value)
+        self._retry_failed()
+
+    async def remove_secret(self, name: str) -> None:
+        await self._secrets.remove(name)
+
+    async def unlock_secrets(self, passphrase: str) -> None:
+        await self._secrets.unlock(passphrase)
+        self._retry_failed()
+
+    async def set_secret_backend(self, kind: str) -> None:
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
+        backend = _backend(kind)
+        await self._config.set_secret_backend(backend)
+        self._secrets.use(backend)
+
+    # inside
+
+    def _check_is_in_settings(self, name: str) -> None:
+        server = self._servers.get(name)
+        if server.is_builtin:
+            raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
+
+    def _start_new(self, name: str) -> None:
+        if self._config.settings.mcp_enabled:
+            if self._servers.is_default(name):
+                self._servers.get(name).start()
+            self._tools.list_unknown_servers()
+
+    def _retry_failed(self) -> None:
+        """A secret is there that was missing before: servers that gave up get another chance."""
+        for server in self._servers:
+            if server.state is ServerState.ERROR and server.needs_secrets:
+                server.start()
+
+    def _server_snapshot(self, server: ManagedServer) -> ServerSnapshot:
+        config, now = server.config, time.time()
+        return ServerSnapshot(
+            name=server.name,
+            transport=config.transport,
+            target=config.target,
+            state=server.state,
+            since=server.first.since,
+            is_default=self._servers.is_default(server.name),
+            is_disabled=config.disable,
+            is_builtin=server.is_builtin,
+            icon=config.icons,
+            description=config.descriptions,
+            tool_count=self._tools.tool_count(server.name),
+            calls=self._stats.hours(server.name, now),
+            calls_today=self._stats.today(server.name, now),
+            p95_ms=self._stats.p95_ms(server.name),
+            problem=server.problem,
+            detail=server.first.detail,
+            pids=server.pids,
+            auto_approve=tuple(config.auto_approve),
+        )
+
+    def _on_server_changed(self, name: str) -> None:
+        if server := self._servers.find(name):
+            self._bus.publish(ServerChanged(self._server_snapshot(server)))
+
+    def _on_tool_call_result(self, event: ToolCallResult) -> None:
+        if not self._changed_stats:
+            asyncio.get_running_loop().call_later(STATS_TOLD_AFTER_S, self._tell_changed_stats)
+        self._changed_stats.add(event.response.server)
+
+    def _tell_changed_stats(self) -> None:
+        names, self._changed_stats = self._changed_stats, set()
+        for name in names:
+            self._on_server_changed(name)
+
+
+def _backend(kind: str) -> SecretBackend:
+    for backend in get_args(SecretBackend):
+        if kind == backend:
+            return backend  # type: ignore[no-any-return]
+    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
+
+
+class _OwnCaller:
+    """Calls of the command line and the desktop: nobody to ask, and progress is not shown."""
+
+    capabilities = Raw(b"{}")
+
+    def can_answer(self, method: str) -> bool:
+        return False
+
+    async def ask(self, method: str, params: Raw) -> Envelope:
+        return failure(envelope.METHOD_NOT_FOUND, "nobody to ask")
+
+    def tell(self, method: str, params: Raw) -> None:
+        pass
+
+
+def _ignore(server: str, client: McpClient, method: str, params: Raw) -> None:
+    pass

@@ -1,0 +1,285 @@
+"""All servers of the settings, and the life of each.
+
+Above it: McpPresenter and ToolManager. Below it: ManagedServer, and the settings, secrets and environment that make a server's command
+line. Publishes what the servers do; knows nothing of tools or AI clients.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from msgspec import Raw
+
+from tooltray.config.expansion import resolve
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
+from tooltray.config.settings import MCPServerConfig, config_hash
+from tooltray.errors import TooltrayError
+from tooltray.events import (
+    ClientListUpdated,
+    ConfigChanged,
+    EventBus,
+    ProblemReported,
+    ServerRemoved,
+    ServerStarted,
+    ServerState,
+    ServerStatusChanged,
+    ServerStopped,
+)
+from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.instance import Instance
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.start_gate import StartGate
+from tooltray.servers.command_lookup import is_launcher
+from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
+from tooltray.servers.self_reference import leads_back, refusal
+from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
+from tooltray.servers.transport import CannotStart, Transport
+from tooltray.tasks import Spawn
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.eras import Era
+
+START_WAIT_S = 20.0  # how long a call waits for its server
+STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
+
+
+class ServerManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        login_shell: LoginShell,
+        builtins: Mapping[str, MemoryServer],
+        eras: EraMemory,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        folder: Path,
+    ) -> None:
+        """
+        Args:
+            builtins: the servers that come with Tooltray, by name.
+            folder: where servers without `cwd` run.
+        """
+        self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
+        self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
+        self._gate = StartGate()
+        self._servers: dict[str, ManagedServer] = {}
+        self._running: set[str] = set()
+        self._on_changed: list[Callable[[str], None]] = []
+        self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
+
+    def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
+        """Calls back with every change of a server's state, and with what a server says outside of calls."""
+        self._on_changed.append(on_changed)
+        self._on_notification.append(on_notification)
+
+    # what there is
+
+    def __iter__(self) -> Iterator[ManagedServer]:
+        return iter(self._servers.values())
+
+    def get(self, name: str) -> ManagedServer:
+        """
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        if server := self._servers.get(name):
+            return server
+        known = ", ".join(self._servers)
+        raise TooltrayError(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+
+    def find(self, name: str) -> ManagedServer | None:
+        return self._servers.get(name)
+
+    def is_default(self, name: str) -> bool:
+        server = self._servers[name]
+        return server.is_builtin or name in self._config.settings.default_servers
+
+    def default_clients(self) -> list[McpClient]:
+        """The running connections of the servers that start with the hub."""
+        return [client for client in self.running_clients() if self.is_default(client.name)]
+
+    def running_clients(self) -> list[McpClient]:
+        return [instance.client for server in self for instance in server.instances if instance.client]
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes of all servers; each leads a session of its own."""
+        return frozenset(pid for server in self for pid in server.pids)
+
+    # life
+
+    def load(self) -> None:
+        """Makes the servers of the settings, without starting any, and follows the settings from now on."""
+        for name, builtin in self._builtins.items():
+            self._servers[name] = self._make(name, MCPServerConfig(type="inmemory"), builtin)
+        for name, config in self._config.settings.mcp_servers.items():
+            self._servers[name] = self._make(name, config)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    def start_defaults(self) -> None:
+        """Begins to start what starts with the hub; does not wait."""
+        for server in self:
+            if self.is_default(server.name) and not server.config.disable:
+                server.start()
+
+    async def start(self, name: str) -> None:
+        """Starts a server and waits for the outcome.
+
+        Raises:
+            TooltrayError: there is none of this name, it is switched off, or it does not start.
+        """
+        server = self.get(name)
+        if server.config.disable:
+            raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+        await server.first.running(timeout_s=STARTED_BY_HAND_WAIT_S)
+
+    async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
+        """
+        Raises:
+            TooltrayError: there is none of this name.
+        """
+        await self.get(name).stop(then=then)
+
+    async def restart(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: as `start`.
+        """
+        await self.stop(name)
+        await self.start(name)
+
+    async def close(self) -> None:
+        """Stops all servers together; bounded by the time that one server gets."""
+        await asyncio.gather(*(server.stop() for server in self))
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        settings = self._config.settings.mcp_servers
+        for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
+            self._spawn(self._remove(self._servers.pop(name)), name=f"remove '{name}'")
+        for name, config in settings.items():
+            server = self._servers.get(name)
+            if server is None:
+                self._servers[name] = self._make(name, config)
+            elif server.config_hash != config_hash(config):
+                self._replace(server, config)
+            else:
+                self._adopt(server, config)
+            self._tell_changed(name)
+
+    def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
+        """Settings that do not change what runs."""
+        server.config = config
+        if config.disable and server.state is not ServerState.STOPPED:
+            self._spawn(server.stop(), name=f"stop '{server.name}'")
+        server.rest(_idle_state(config))
+
+    def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
+        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND)
+        new = self._servers[old.name] = self._make(old.name, config)
+        self._spawn(self._swap(old, new, start=was_up and not config.disable), name=f"replace '{old.name}'")
+
+    async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
+        await old.stop()
+        if start and self._servers.get(new.name) is new:
+            new.start()
+
+    async def _remove(self, server: ManagedServer) -> None:
+        await server.stop()
+        self._bus.publish(ServerRemoved(server.name))
+
+    # making one
+
+    def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
+        fingerprint = config_hash(config)
+        is_legacy = self._eras.eras(fingerprint) == {Era.LEGACY.value}
+        return ManagedServer(
+            name=name,
+            config=config,
+            config_hash=fingerprint,
+            is_builtin=builtin is not None,
+            log=new_log(),
+            idle_state=_idle_state(config),
+            first_era=Era.LEGACY if is_legacy else Era.MODERN,
+            make_instance=partial(self._make_instance, builtin=builtin),
+        )
+
+    def _make_instance(self, server: ManagedServer, era: Era, *, builtin: MemoryServer | None) -> Instance:
+        return Instance(
+            name=server.name,
+            wants=era,
+            make_transport=partial(self._make_transport, server, builtin),
+            deadlines=self._deadlines,
+            spawn=self._spawn,
+            gate=self._gate,
+            is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
+            is_first_start=lambda: not server.is_known,
+            on_changed=partial(self._on_instance_changed, server),
+            on_notification=partial(self._on_instance_said, server),
+        )
+
+    async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
+        if builtin is not None:
+            return MemoryTransport(name=server.name, server=builtin, deadlines=self._deadlines)
+        config = server.config
+        if config.transport != "stdio":
+            title = f"'{server.name}' is reached over {config.transport}"
+            raise CannotStart(title, "this version of Tooltray runs servers that are started by a command", "Use its stdio variant.")
+        environ = await self._login_shell.environ()
+        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name)
+        command = resolved.command or ""
+        if leads_back(command, resolved.args):
+            raise refusal(server.name)
+        launch = Launch(command, resolved.args, {**environ, **resolved.env}, resolved.cwd or str(self._folder))
+        return StdioTransport(name=server.name, launch=launch, log=server.log)
+
+    # what instances do
+
+    def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
+        if instance.client and instance.state is ServerState.RUNNING:
+            self._remember_eras(server)
+        if self._servers.get(server.name) is server or server.name not in self._servers:
+            self._tell_status(server)
+            self._tell_changed(server.name)
+        if instance.state is ServerState.ERROR and instance.problem and not instance.is_refused:
+            self._bus.publish(ProblemReported(instance.problem, server.name))
+
+    def _tell_status(self, server: ManagedServer) -> None:
+        is_running = server.state is ServerState.RUNNING
+        if is_running == (server.name in self._running):
+            return
+        if is_running:
+            self._running.add(server.name)
+            self._bus.publish(ServerStarted(server.name))
+        else:
+            self._running.discard(server.name)
+            self._bus.publish(ServerStopped(server.name))
+        self._bus.publish(ServerStatusChanged(server.name, "running" if is_running else "stopped"))
+        self._bus.publish(ClientListUpdated())
+
+    def _tell_changed(self, name: str) -> None:
+        if name in self._servers:
+            for callback in self._on_changed:
+                callback(name)
+
+    def _remember_eras(self, server: ManagedServer) -> None:
+        eras = server.eras | self._eras.eras(server.config_hash)
+        if not server.is_builtin and self._eras.remember(server.config_hash, eras):
+            self._spawn(asyncio.to_thread(self._eras.save), name="save eras")
+
+    def _on_instance_said(self, server: ManagedServer, instance: Instance, method: str, params: Raw) -> None:
+        if instance.client:
+            for callback in self._on_notification:
+                callback(server.name, instance.client, method, params)
+
+
+def _idle_state(config: MCPServerConfig) -> ServerState:
+    """What a server is that nobody started and nobody stopped."""
+    return ServerState.STOPPED if config.disable else ServerState.ON_DEMAND

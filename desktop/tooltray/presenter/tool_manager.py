@@ -1,0 +1,449 @@
+"""The tools of all servers: what is listed, under which names, who may call them, and the calls themselves.
+
+Above it: McpPresenter. Below it: ServerManager, and the rules in tools/ (names, approval, filter, definitions, the catalogue on disk). A
+call takes this way: published name -> (server, original name) -> route with its decision -> connection -> the raw result back. Names are
+given when an AI client lists, not before: what comes together is then named together.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
+from tooltray.events import ConfigChanged, EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
+from tooltray.presenter import asked_calls
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import Caller, McpClient
+from tooltray.presenter.server_manager import START_WAIT_S, ServerManager
+from tooltray.tasks import Spawn
+from tooltray.tools import approval, tool_filter
+from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.definition import ToolDefinition, read_definitions
+from tooltray.tools.names import PublishedNames
+from tooltray.wire import eras
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
+from tooltray.wire.eras import Era, Head
+
+logger = logging.getLogger(__name__)
+CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
+LIST_TIMEOUT_S = 60.0  # of one page
+MAX_PAGES = 1000  # a server that pages for ever is broken
+FIRST_LISTING_WAIT_S = 5.0  # an AI client that gets an incomplete first list may keep it for days; one that waits longer gives up
+EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
+ERROR_LISTED_FOR_S = 600.0  # tools of a server in error stay listed, their calls say why they fail
+SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
+EMPTY_LISTING = Raw(b'{"tools":[]}')
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where a call of one tool goes, and whether it goes."""
+
+    server: str
+    definition: ToolDefinition
+    decision: approval.Decision
+
+
+@dataclass
+class _ServerTools:
+    """What is known of one server's tools.
+
+    Attributes:
+        definitions: as the server listed them; None until it did so once.
+        routes: of the tools that are offered, by original name.
+        listing: the result of `tools/list` for an AI client that has this server alone.
+        listed: it was listed, or found to be impossible to list.
+        waited_until: loop time after which AI clients are not kept waiting for it any more.
+    """
+
+    definitions: Sequence[ToolDefinition] | None = None
+    routes: Mapping[str, Route] = field(default_factory=dict)
+    listing: Raw = field(default_factory=lambda: EMPTY_LISTING)
+    listed: asyncio.Event = field(default_factory=asyncio.Event)
+    is_dirty: bool = False
+    refreshing: asyncio.Task[None] | None = None
+    waited_until: float | None = None
+
+
+class ToolManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        config: McpConfHelper,
+        names: PublishedNames,
+        catalogues: CatalogueStore,
+        stats: CallStats,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+    ) -> None:
+        self._servers, self._config, self._names, self._catalogues = servers, config, names, catalogues
+        self._stats, self._bus, self._deadlines, self._spawn = stats, bus, deadlines, spawn
+        self._tools: dict[str, _ServerTools] = {}
+        self._listing: Raw | None = None  # None: to be made when somebody lists
+        self._listing_lock = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Takes the last known catalogue of every server from the disk, so that the first list is complete at once."""
+        for server in self._servers:
+            catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash)
+            if catalogue is not None:
+                server.is_known = True
+                tools = self._tools_of(server.name)
+                tools.definitions = read_definitions(catalogue.tools).tools
+                tools.listed.set()
+                self._offer(server)
+        self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    def list_unknown_servers(self) -> None:
+        """Starts every server that was never listed once, to list it; does not wait."""
+        for server in self._servers:
+            if not self._tools_of(server.name).listed.is_set() and server.state is ServerState.ON_DEMAND:
+                server.start()
+                self._spawn(self._list_once(server), name=f"list '{server.name}' once")
+
+    # what there is
+
+    async def listing(self, server: str | None = None) -> Raw:
+        """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
+
+        Args:
+            server: only this one's tools, under their own names.
+        """
+        await self._wait_for_first_listings(server)
+        if server:
+            return self._tools_of(server).listing
+        async with self._listing_lock:
+            while self._listing is None:
+                await self._make_listing()
+            return self._listing
+
+    async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
+        """All tools offered, with their published names, sorted by them."""
+        await self._wait_for_first_listings(server)
+        routes = [route for name, tools in self._tools.items() if server in (None, name) for route in tools.routes.values()]
+        names = await self._names_of(routes)
+        return sorted(zip(names, routes, strict=True), key=_by_name)
+
+    def tool_count(self, server: str) -> int:
+        return len(self._tools_of(server).definitions or ())
+
+    async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
+        """Of all tools known, also those switched off."""
+        names = {(route.server, route.definition.name): name for name, route in await self.published(server)}
+        return [
+            self._snapshot(each, definition, names)
+            for each in self._servers
+            if server in (None, each.name)
+            for definition in self._tools_of(each.name).definitions or ()
+        ]
+
+    async def forget_names(self) -> None:
+        """All names are given anew, when somebody lists."""
+        await asyncio.to_thread(self._names.reset)
+        self._listing = None
+        for name, tools in self._tools.items():
+            if tools.routes:
+                self._bus.publish(ToolListChanged(name))
+
+    def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
+        decision = approval.decide(server.name, definition.name, definition.annotations, server.config.auto_approve)
+        return ToolSnapshot(
+            name=names.get((server.name, definition.name), definition.name),
+            server=server.name,
+            original_name=definition.name,
+            description=definition.description,
+            category=decision.category,
+            is_enabled=tool_filter.is_enabled(definition.name, server.config),
+            is_approved=decision.is_approved or server.is_builtin,
+        )
+
+    # calls
+
+    async def call(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str) -> Envelope:
+        """Carries out one `tools/call` of an AI client.
+
+        Args:
+            held: the session's calls that wait for an answer of its person.
+            server: only this one's tools, under their own names.
+            client: who calls, for the record.
+        """
+        started_at = time.perf_counter()
+        target = (server, head.name) if server else self._names.target(head.name)
+        route = self._tools_of(target[0]).routes.get(target[1]) if target else None
+        if route is None:
+            return self._unknown(head.name, target)
+        outcome, reply = "cancelled", None
+        try:
+            reply = self._refusal(route)
+            outcome = "refused"
+            if reply is None:
+                outcome = "cancelled"
+                reply = await self._relay_call(route, request, head, caller, held)
+                outcome = "error" if is_error(reply) else "ok"
+            return reply
+        finally:
+            duration_s = time.perf_counter() - started_at
+            if outcome != "refused":
+                self._stats.add(route.server, duration_s, time.time())
+            size = len(memoryview(reply.result or reply.error)) if reply else 0
+            arguments_size = len(memoryview(request.params))
+            self._bus.publish(ToolCallResult(MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)))
+
+    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
+        """Carries any other request to one server, verbatim."""
+        managed = self._servers.find(server)
+        if managed is None:
+            return failure(METHOD_NOT_FOUND, f"there is no server '{server}'")
+        if not self._config.settings.mcp_enabled:
+            return _paused()
+        return await self._relay(managed, request, head, caller, held)
+
+    async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        managed = self._servers.find(route.server)
+        if managed is None:
+            return self._unknown(head.name, None)
+        if head.name != route.definition.name:
+            request.params = eras.with_members(request.params, name=dump(route.definition.name))
+        return await self._relay(managed, request, head, caller, held)
+
+    async def _relay(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        era = head.era
+        client = managed.client_for(era)
+        if client is None:
+            try:
+                client = await managed.running(era, timeout_s=START_WAIT_S)
+            except TooltrayError as error:
+                return failure(CONNECTION_CLOSED, str(error))
+        timeout_s = managed.config.call_timeout or CALL_TIMEOUT_S
+        if era is client.era:
+            return await client.call(request, head, caller, timeout_s=timeout_s)
+        if era is Era.MODERN:
+            return await held.relay(client, request, head, timeout_s=timeout_s)
+        return await asked_calls.relay(client, request, head, caller, timeout_s=timeout_s)
+
+    def _refusal(self, route: Route) -> Envelope | None:
+        if not self._config.settings.mcp_enabled:
+            return _paused()
+        if not route.decision.is_approved:
+            return failure(CONNECTION_CLOSED, f"{route.decision.message}. {route.decision.hint}.")
+        return None
+
+    def _unknown(self, name: str, target: tuple[str, str] | None) -> Envelope:
+        if target is not None and (managed := self._servers.find(target[0])):
+            if managed.state is not ServerState.RUNNING and managed.problem:
+                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
+            if managed.config.disable or managed.state is ServerState.STOPPED:
+                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is stopped; start it in Tooltray to use this tool")
+            if not tool_filter.is_enabled(target[1], managed.config):
+                return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
+        return failure(INVALID_PARAMS, f"Unknown tool: {name}")
+
+    # listing servers
+
+    def _tools_of(self, server: str) -> _ServerTools:
+        return self._tools.setdefault(server, _ServerTools())
+
+    def _on_server_changed(self, name: str) -> None:
+        managed, tools = self._servers.find(name), self._tools_of(name)
+        if managed is None:
+            return
+        if managed.state is ServerState.RUNNING:
+            self._refresh_soon(name)
+        elif managed.state in (ServerState.ERROR, ServerState.STOPPED):
+            tools.listed.set()  # nobody need wait for it
+            if managed.state is ServerState.ERROR:
+                self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, managed))
+        elif tools.definitions is None:
+            tools.listed.clear()
+        self._offer(managed)
+
+    def _on_error_is_old(self, managed: ManagedServer) -> None:
+        if self._servers.find(managed.name) is managed:
+            self._offer(managed)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        for name in [name for name in self._tools if self._servers.find(name) is None]:
+            del self._tools[name]
+            self._listing = None
+            self._bus.publish(ToolListChanged(name))
+        for managed in self._servers:
+            self._offer(managed)
+
+    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
+        if method == "notifications/tools/list_changed":
+            self._refresh_soon(name)
+
+    def _refresh_soon(self, name: str) -> None:
+        """Lists a server anew; one listing at a time, so that an old one never overwrites a newer one."""
+        tools = self._tools_of(name)
+        tools.is_dirty = True
+        if tools.refreshing is None:
+            tools.refreshing = self._spawn(self._refresh(name, tools), name=f"list '{name}'")
+
+    async def _refresh(self, name: str, tools: _ServerTools) -> None:
+        try:
+            while tools.is_dirty:
+                tools.is_dirty = False
+                managed = self._servers.find(name)
+                client = managed.first.client if managed else None
+                if managed is None or client is None:
+                    return
+                try:
+                    raw = await self._list_believed(client, tools)
+                except TooltrayError as error:
+                    logger.info("the tools of '%s' could not be listed: %s", name, error)
+                    continue
+                if not tools.is_dirty and self._servers.find(name) is managed:
+                    await self._take_over(managed, tools, raw)
+        finally:
+            tools.refreshing = None
+            tools.listed.set()
+
+    async def _list_believed(self, client: McpClient, tools: _ServerTools) -> list[Raw]:
+        raw = await _list_all(client)
+        if raw or not tools.definitions:
+            return raw
+        await asyncio.sleep(EMPTY_CONFIRMED_AFTER_S)
+        return await _list_all(client)
+
+    async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw]) -> None:
+        found = read_definitions(raw)
+        definitions = found.tools
+        for remark in found.remarks:
+            logger.info("'%s': %s", managed.name, remark)
+        is_news = tools.definitions is None or [bytes(each.raw) for each in tools.definitions] != [bytes(each.raw) for each in definitions]
+        tools.definitions, managed.is_known = definitions, True
+        if is_news:
+            self._offer(managed)
+            await asyncio.to_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
+        tools.listed.set()
+
+    async def _list_once(self, server: ManagedServer) -> None:
+        server.start()
+        await self._tools_of(server.name).listed.wait()
+        client = server.first.client
+        if client and not client.calls_in_flight and not self._servers.is_default(server.name):
+            await server.stop(then=ServerState.ON_DEMAND)
+
+    async def _wait_for_first_listings(self, only: str | None) -> None:
+        now = asyncio.get_running_loop().time()
+        waiting = []
+        for managed in self._servers:
+            tools = self._tools_of(managed.name)
+            is_coming = managed.first.is_busy or managed.state is ServerState.RUNNING
+            if tools.listed.is_set() or not is_coming or only not in (None, managed.name):
+                continue
+            tools.waited_until = tools.waited_until or now + FIRST_LISTING_WAIT_S
+            if tools.waited_until > now:
+                waiting.append((tools.listed, tools.waited_until))
+        for listed, until in waiting:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    await listed.wait()
+
+    # offering tools
+
+    def _offer(self, managed: ManagedServer) -> None:
+        """Works out what AI clients may see of a server, and tells if that is news."""
+        tools = self._tools_of(managed.name)
+        offered = self._offered(managed)
+        tools.routes = {definition.name: self._route(managed, definition) for definition in offered}
+        listing = _result(definition.raw for definition in offered)
+        if bytes(listing) != bytes(tools.listing):
+            tools.listing, self._listing = listing, None
+            self._bus.publish(ToolListChanged(managed.name))
+
+    async def _make_listing(self) -> None:
+        self._listing = EMPTY_LISTING  # what changes from now on makes it None again
+        routes = [route for tools in self._tools.values() for route in tools.routes.values()]
+        names = await self._names_of(routes)
+        if self._listing is not None:
+            self._listing = _result(route.definition.renamed(name) for name, route in sorted(zip(names, routes, strict=True), key=_by_name))
+
+    async def _names_of(self, routes: Sequence[Route]) -> list[str]:
+        tools = [(route.server, route.definition.name) for route in routes]
+        names = await asyncio.to_thread(self._names.publish, tools)
+        return [names[tool] for tool in tools]
+
+    def _offered(self, managed: ManagedServer) -> list[ToolDefinition]:
+        if managed.config.disable or managed.state is ServerState.STOPPED:
+            return []
+        if managed.state is ServerState.ERROR and time.time() - managed.first.since >= ERROR_LISTED_FOR_S:
+            return []
+        definitions = self._tools_of(managed.name).definitions or ()
+        return [each for each in definitions if tool_filter.is_enabled(each.name, managed.config)]
+
+    def _route(self, managed: ManagedServer, definition: ToolDefinition) -> Route:
+        auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
+        return Route(managed.name, definition, approval.decide(managed.name, definition.name, definition.annotations, auto_approve))
+
+
+def _by_name(named: tuple[str, Route]) -> str:
+    return named[0]
+
+
+async def _list_all(client: McpClient) -> list[Raw]:
+    """All pages of a server's `tools/list`, as definitions.
+
+    Raises:
+        TooltrayError: it answered with an error or nonsense; a server without tools is no error.
+    """
+    definitions: list[Raw] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(MAX_PAGES):
+        reply = await client.request("tools/list", {"cursor": cursor} if cursor else {}, timeout_s=LIST_TIMEOUT_S)
+        if reply.error:
+            error = msgspec.json.decode(reply.error)
+            if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
+                return []
+            raise TooltrayError("it answered tools/list with an error", str(error.get("message")) if isinstance(error, dict) else "")
+        try:
+            page = msgspec.json.decode(reply.result, type=_Page)
+        except (ValueError, RecursionError) as error:
+            raise TooltrayError("it answered tools/list with something else", str(error)) from None
+        definitions += page.tools
+        cursor = page.cursor
+        if not cursor or cursor in seen:
+            return definitions
+        seen.add(cursor)
+    raise TooltrayError("it lists its tools without end", f"more than {MAX_PAGES} pages")
+
+
+class _Page(msgspec.Struct):
+    tools: list[Raw] = []
+    cursor: str | None = msgspec.field(name="nextCursor", default=None)
+
+
+def _result(definitions: Iterable[Raw]) -> Raw:
+    return Raw(b'{"tools":[%b]}' % b",".join(bytes(each) for each in definitions))
+
+
+def _paused() -> Envelope:
+    return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")
+
+
+def is_error(reply: Envelope) -> bool:
+    """Whether a reply says that the call failed; looks at the ends of large results only, where every known server writes it."""
+    if reply.error:
+        return True
+    view = memoryview(reply.result)
+    edge = SEARCHED_FOR_ERROR_BYTES
+    ends = bytes(view) if len(view) <= 2 * edge else bytes(view[:edge]) + bytes(view[-edge:])
+    return b'"isError":true' in ends.replace(b" ", b"")

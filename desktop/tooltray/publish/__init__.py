@@ -1,0 +1,1 @@
+"""Towards AI clients and our own front ends: the socket, sessions, the control channel."""

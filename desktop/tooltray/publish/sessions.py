@@ -1,0 +1,135 @@
+"""All sessions of the hub: makes one for each connection, keeps count, ends them together.
+
+Above it: the engine. Below it: client_session and control_session.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from tooltray.activity.structured_log import StructuredLog
+from tooltray.events import EventBus
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.publish.client_session import ClientSession
+from tooltray.publish.connection import Connection, Hello
+from tooltray.publish.control_session import ControlSession, HubControl
+from tooltray.tasks import TaskKeeper
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.dispatcher import RawDispatcher
+
+LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
+
+
+class Sessions:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        presenter: McpPresenter,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        log: StructuredLog,
+        control: HubControl,
+        on_count_changed: Callable[[int], None],
+    ) -> None:
+        self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
+        self._on_count_changed = on_count_changed
+        self._numbers = itertools.count(1)
+        self._tasks = TaskKeeper()
+        self._clients: set[ClientSession] = set()
+        self._controls: set[ControlSession] = set()
+        self._finished_requests = 0  # of sessions that have ended
+
+    def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
+        """Makes the session that a hello asks for; returns its dispatcher."""
+        if hello.role == "control":
+            return self._open_control(hello)
+        return self.open_client(hello.server, refusal=self._refusal(hello)).dispatcher
+
+    def open_client(self, server: str | None, *, refusal: str = "") -> ClientSession:
+        session = ClientSession(
+            name=f"client {next(self._numbers)}",
+            server=server,
+            refusal=refusal,
+            presenter=self._presenter,
+            bus=self._bus,
+            deadlines=self._deadlines,
+            log=self._log,
+        )
+        self._clients.add(session)
+        self._count()
+        self._tasks.spawn(self._serve(session), name=session.name)
+        return session
+
+    @property
+    def count(self) -> int:
+        """AI clients connected now."""
+        return len(self._clients)
+
+    @property
+    def request_count(self) -> int:
+        """Requests of AI clients answered since the start."""
+        return self._finished_requests + sum(session.request_count for session in self._clients)
+
+    def on_server_said(self, server: str, client: McpClient, method: str, params: Raw) -> None:
+        """A server's news goes to the sessions that have this server alone."""
+        for session in self._clients:
+            if session.server == server:
+                session.tell_server_news(method, params)
+
+    async def close(self, reason: str, *, grace_s: float) -> None:
+        """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""
+        dispatchers = [session.dispatcher for session in self._clients] + [session.dispatcher for session in self._controls]
+        await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
+        await self._tasks.close()
+
+    async def finish_calls(self, *, within_s: float) -> None:
+        """Waits until no AI client's request is in flight, at most so long."""
+        waiting = [session.dispatcher.idle() for session in self._clients]
+        if waiting:
+            await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
+
+    def _open_control(self, hello: Hello) -> RawDispatcher:
+        session = ControlSession(
+            presenter=self._presenter, bus=self._bus, deadlines=self._deadlines, control=self._control, wants_events=hello.wants_events
+        )
+        self._controls.add(session)
+        self._tasks.spawn(self._serve_control(session), name="control")
+        return session.dispatcher
+
+    async def _serve(self, session: ClientSession) -> None:
+        try:
+            await session.run()
+        finally:
+            self._clients.discard(session)
+            self._finished_requests += session.request_count
+            self._count()
+
+    async def _serve_control(self, session: ControlSession) -> None:
+        try:
+            await session.run()
+        finally:
+            self._controls.discard(session)
+
+    def _count(self) -> None:
+        self._presenter.set_session_count(len(self._clients))
+        self._on_count_changed(len(self._clients))
+
+    def _refusal(self, hello: Hello) -> str:
+        if self._leads_back(hello.peer_pid):
+            return LEADS_BACK
+        if hello.server and not self._presenter.has_server(hello.server):
+            return f"Tooltray has no server '{hello.server}'; `tooltray servers list` tells which there are"
+        return ""
+
+    def _leads_back(self, pid: int) -> bool:
+        """Whether a bridge runs inside one of our own servers: each server leads a process session, which its children share."""
+        try:
+            return bool(pid) and os.getsid(pid) in self._presenter.server_pids
+        except OSError:
+            return False
