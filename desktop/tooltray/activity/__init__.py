@@ -1,0 +1,1 @@
+"""What happened: the structured log, and counts for the cards."""

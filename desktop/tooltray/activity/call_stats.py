@@ -1,0 +1,80 @@
+"""How often each server is called and how long it takes, for its card.
+
+Above it: McpPresenter. Below it: nothing. Belongs to one event loop's thread. Knows no tools, keeps nothing on disk.
+"""
+
+import math
+import time
+from collections import deque
+
+HOURS_SHOWN = 16  # bars on a card
+HOUR_S = 3600
+DURATIONS_KEPT = 200  # of the last calls; enough for a steady 95th percentile, and small
+
+
+class CallStats:
+    """Counts the calls of all servers."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, _ServerCalls] = {}
+
+    def add(self, server: str, duration_s: float, now: float) -> None:
+        """Counts one call that has ended.
+
+        Args:
+            duration_s: how long it took.
+            now: unix seconds at its end.
+        """
+        if server not in self._servers:
+            self._servers[server] = _ServerCalls()
+        self._servers[server].add(duration_s, now)
+
+    def hours(self, server: str, now: float) -> tuple[int, ...]:
+        """Calls in each of the last HOURS_SHOWN hours, the current one last. Hours begin when the clock in UTC shows :00."""
+        calls = self._servers.get(server)
+        last = int(now // HOUR_S)
+        return tuple(calls.by_hour.get(hour, 0) if calls else 0 for hour in range(last - HOURS_SHOWN + 1, last + 1))
+
+    def today(self, server: str, now: float) -> int:
+        """Calls since midnight where the person lives."""
+        calls = self._servers.get(server)
+        return calls.today if calls and calls.day_start <= now < calls.day_end else 0
+
+    def p95_ms(self, server: str) -> float:
+        """The time in milliseconds within which 95 of 100 of the last calls ended; 0.0 without calls."""
+        calls = self._servers.get(server)
+        if not calls:
+            return 0.0
+        durations = sorted(calls.durations)
+        return durations[math.ceil(len(durations) * 0.95) - 1] * 1000
+
+    def forget(self, server: str) -> None:
+        """Drops the counts of a server that was removed."""
+        self._servers.pop(server, None)
+
+
+class _ServerCalls:
+    def __init__(self) -> None:
+        self.by_hour: dict[int, int] = {}
+        self.durations: deque[float] = deque(maxlen=DURATIONS_KEPT)
+        self.today = 0
+        self.day_start = self.day_end = 0.0  # unix seconds of the day that `today` counts
+
+    def add(self, duration_s: float, now: float) -> None:
+        self.durations.append(duration_s)
+        hour = int(now // HOUR_S)
+        if hour not in self.by_hour:
+            self.by_hour = {each: count for each, count in self.by_hour.items() if each > hour - HOURS_SHOWN}
+            self.by_hour[hour] = 0
+        self.by_hour[hour] += 1
+        if not self.day_start <= now < self.day_end:
+            self.day_start, self.day_end = _day_around(now)
+            self.today = 0
+        self.today += 1
+
+
+def _day_around(now: float) -> tuple[float, float]:
+    """Both midnights, in local time; days have 23 to 25 hours."""
+    year, month, day, *_ = time.localtime(now)
+    start, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
+    return start, end

@@ -1,0 +1,104 @@
+"""The files of the structured log: one a day, more on a busy day, old ones removed.
+
+Above it: StructuredLog's writer thread, the only caller. Below it: the disk. Knows lines, not what is in them.
+
+Several processes may write to one folder: files are opened for appending only, and what is written ends with a whole line.
+"""
+
+import os
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+
+MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
+MAX_TOTAL_BYTES = 100 * 2**20
+KEPT_DAYS = 14
+DAY_S = 86_400
+NEWLINE = 0x0A
+
+_NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
+
+
+class LogFiles:
+    """Appends to the newest file of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptor = -1
+        self._day = ""
+        self._ends_in_line = False  # a full disk may take half a line; the next one must not be glued to it
+
+    def append(self, lines: bytes, now: float) -> int:
+        """Writes whole lines.
+
+        Args:
+            now: unix seconds; its day in UTC decides the file.
+
+        Returns:
+            how many bytes were written: all, or the disk refused the rest.
+        """
+        written = 0
+        with suppress(OSError):
+            self._open_for(now)
+            if self._ends_in_line:
+                os.write(self._descriptor, b"\n")
+                self._ends_in_line = False
+            while written < len(lines):
+                written += os.write(self._descriptor, lines[written:] if written else lines)
+                self._ends_in_line = lines[written - 1] != NEWLINE
+        return written
+
+    def close(self) -> None:
+        """May be called twice."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _open_for(self, now: float) -> None:
+        day = _day_of(now)
+        if self._descriptor >= 0:
+            status = os.fstat(self._descriptor)
+            if day == self._day and status.st_size < MAX_FILE_BYTES and status.st_nlink:
+                return
+            self.close()
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self._newest_of(day)
+        # reading too, for the look at the last byte; 0600 because a log says who did what
+        self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        self._day = day
+        size = os.lseek(self._descriptor, 0, os.SEEK_END)
+        if size:
+            os.lseek(self._descriptor, size - 1, os.SEEK_SET)
+        self._ends_in_line = size > 0 and os.read(self._descriptor, 1)[0] != NEWLINE
+        self._remove_old(path, now)
+
+    def _newest_of(self, day: str) -> Path:
+        parts = [part for found_day, part, _ in self._files() if found_day == day]
+        newest = max(parts, default=1)
+        path = self._path(day, newest)
+        return self._path(day, newest + 1) if path.exists() and path.stat().st_size >= MAX_FILE_BYTES else path
+
+    def _path(self, day: str, part: int) -> Path:
+        return self._folder / (f"tooltray-{day}.jsonl" if part == 1 else f"tooltray-{day}-{part}.jsonl")
+
+    def _files(self) -> list[tuple[str, int, Path]]:
+        """Day, part and path of every log file, oldest first; other files are not ours."""
+        matches = ((_NAME.fullmatch(path.name), path) for path in self._folder.iterdir())
+        return sorted((match[1], int(match[2] or 1), path) for match, path in matches if match)
+
+    def _remove_old(self, current: Path, now: float) -> None:
+        """Removes files beyond KEPT_DAYS, and the oldest until the rest, with room for a full current file, is within MAX_TOTAL_BYTES."""
+        first_kept = _day_of(now - KEPT_DAYS * DAY_S)
+        room = MAX_TOTAL_BYTES - MAX_FILE_BYTES
+        for found_day, _, path in reversed(self._files()):
+            if path == current:
+                continue
+            with suppress(OSError):  # another process removes it in the same moment
+                room -= path.stat().st_size
+                if found_day < first_kept or room < 0:
+                    path.unlink()
+
+
+def _day_of(now: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(now))

@@ -1,0 +1,314 @@
+"""The structured log: JSON Lines that say what happened, one object per line.
+
+Above it: everybody who has something to record; engine.py makes it and hands it in. Below it: log files, stderr, the mask. Knows no
+settings and no secret store: values to mask are handed in.
+
+Whoever records something pays for a tuple in a queue and nothing else. A thread turns tuples into lines, masks and writes them; the disk
+may be slow or full, and nobody waits for it: the queue is bounded, and what does not fit is counted and told (`records_dropped`).
+"""
+
+import json
+import logging
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tooltray.activity.argument_summary import MAX_DESCRIBED_BYTES, describe
+from tooltray.activity.log_files import LogFiles
+from tooltray.activity.masking import Mask
+from tooltray.activity.stderr_copy import StderrCopy
+
+MAX_QUEUED = 10_000  # records; a quarter of a second of the busiest hub
+MAX_QUEUED_PARAMS_BYTES = 8 * 2**20  # parameters that wait to be described; beyond it new ones are only weighed
+GATHER_S = 0.05  # one write takes what came in this time; a line is this much late at most
+SLICE = 16  # records turned into lines at a stretch, about 0.1 ms; threads that answer calls must not wait longer for Python's lock
+PAUSE_S = 0.0001  # between two slices, so that the lock is really given away
+BACKLOG = 2_500  # records; beyond it slices are longer, because losing records would be worse than a call that waits 0.4 ms
+BACKLOG_SLICE = 64
+DROPS_TOLD_EVERY_S = 1.0  # in a flood that lasts
+CLOSE_TIMEOUT_S = 2.0
+STDERR_CLOSE_TIMEOUT_S = 0.5  # of that, for a reader of stderr that may never read
+MAX_LINE_BYTES = 64 * 1024
+MAX_ID_BYTES = 200
+MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text that waits in the queue; the line keeps far less
+STACK_FRAMES = 8
+
+Record = tuple[str, str, dict[str, Any]]
+"""Event, summary, further fields."""
+
+
+class StructuredLog:
+    """Takes records from any thread and never blocks, raises or fails for who records."""
+
+    def __init__(
+        self,
+        folder: Path | None,
+        *,
+        execution_id: str,
+        component: str = "tooltray",
+        to_stderr: bool = False,
+        mask: Callable[[], Iterable[str]] = tuple,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """
+        Args:
+            folder: where the files go; None writes none.
+            execution_id: stands in every line; tells this run's lines from those of others.
+            component: of records that name none.
+            to_stderr: copies every line to stderr too.
+            mask: gives the secret values known at the moment, which are replaced by `***`; called in the log's thread.
+            clock: unix seconds.
+        """
+        self._execution_id, self._component = execution_id, component
+        self._clock = clock
+        self._files = LogFiles(folder) if folder else None
+        self._is_copied = to_stderr
+        self._stderr: StderrCopy | None = None
+        self._mask = Mask(mask)
+        self._queue: deque[tuple[Any, ...]] = deque()
+        self._limit = MAX_QUEUED
+        self._put_bytes = self._taken_bytes = 0  # of parameters; the first is changed by callers, the second by the thread
+        self._dropped = 0
+        self._drop_lock = threading.Lock()
+        self._drops_told_at = 0.0
+        self._is_awake = False  # the thread works, or has been told to
+        self._is_closing = False
+        self._wake, self._hurry = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tooltray-log", daemon=True)
+        self._second, self._second_text = -1, ""
+
+    def start(self) -> None:
+        """Begins to write. What was recorded before is written too."""
+        if self._is_copied:
+            self._stderr = StderrCopy()
+        self._thread.start()
+
+    def close(self) -> None:
+        """Writes what is queued and ends; waits CLOSE_TIMEOUT_S at most. Later records are ignored. May be called twice."""
+        deadline = time.monotonic() + CLOSE_TIMEOUT_S
+        self._limit = 0
+        self._is_closing = True
+        self._hurry.set()
+        self._wake.set()
+        if self._thread.ident:
+            self._thread.join(CLOSE_TIMEOUT_S)
+        if self._stderr:
+            self._stderr.close(min(STDERR_CLOSE_TIMEOUT_S, max(0.0, deadline - time.monotonic())))
+
+    def flush(self, timeout_s: float) -> bool:
+        """Waits until everything recorded so far is written; False if that takes longer than `timeout_s`, or the log is not running."""
+        deadline = time.monotonic() + timeout_s
+        written = threading.Event()
+        self._queue.append((written,))
+        self._hurry.set()
+        self._wake.set()
+        if not self._thread.is_alive() or not written.wait(timeout_s):
+            return False
+        return not self._stderr or self._stderr.flush(max(0.0, deadline - time.monotonic()))
+
+    def record(self, event: str, summary: str, *, component: str | None = None, **fields: Any) -> None:
+        """Notes that something happened.
+
+        Args:
+            event: in the past tense, as `service_started`.
+            summary: one line for a person.
+            component: which part of the program; None is the log's own.
+            fields: more that a program may want to read. They are looked at later, in another thread: do not change them.
+        """
+        self._put(_as_given, component or self._component, event, summary, fields)
+
+    def request_received(self, component: str, id: bytes, method: str, params: bytes) -> None:
+        """Notes a request: which method and id, and the names, types and sizes of its arguments, never their values.
+
+        Args:
+            component: who received it.
+            id: as JSON; empty for a notification.
+            params: as JSON, in bytes, `Raw` or another buffer that nobody changes any more; empty if there are none.
+        """
+        size = len(params)
+        if size > MAX_DESCRIBED_BYTES or self._put_bytes - self._taken_bytes > MAX_QUEUED_PARAMS_BYTES:
+            self._put(_request, component, id, method, None, size)
+        elif self._put(_request, component, id, method, params, size):
+            self._put_bytes += size
+
+    def response_sent(self, component: str, id: bytes, duration_s: float, size: int) -> None:
+        """Notes a reply with a result.
+
+        Args:
+            component: who sent it.
+            id: of the request, as JSON.
+            duration_s: since the request.
+            size: of the result in bytes.
+        """
+        self._put(_response, component, id, duration_s, size)
+
+    def response_error(self, component: str, id: bytes, code: int, message: str, stack: str = "") -> None:
+        """Notes a reply with an error; `stack` as `short_stack` makes it."""
+        self._put(_error, component, id, code, message[:MAX_MESSAGE_LENGTH], stack[:MAX_MESSAGE_LENGTH])
+
+    def _put(self, make: Callable[..., Record], component: str, *parts: Any) -> bool:
+        if len(self._queue) >= self._limit:
+            self._drop(1)
+            return False
+        self._queue.append((make, self._clock(), component, parts))
+        if not self._is_awake:
+            self._is_awake = True
+            self._wake.set()
+        return True
+
+    def _drop(self, count: int) -> None:
+        with self._drop_lock:
+            self._dropped += count
+
+    def _run(self) -> None:
+        is_last = False
+        while not is_last:
+            self._wake.wait()
+            self._hurry.wait(GATHER_S)
+            self._wake.clear()
+            self._hurry.clear()
+            self._drops_told_at = self._clock()
+            is_last = self._is_closing  # looked at before the queue is emptied: nothing is taken after it is set
+            while self._queue:
+                self._write_slice()
+                if self._queue and not is_last:
+                    time.sleep(PAUSE_S)
+            self._is_awake = False
+            if self._queue:  # came in before the line above, and did not wake anybody
+                self._wake.set()
+        if self._files:
+            self._files.close()
+
+    def _write_slice(self) -> None:
+        self._mask.refresh()
+        lines: list[bytes] = []
+        flushed: list[threading.Event] = []
+        waiting = len(self._queue)
+        for _ in range(min(SLICE if waiting < BACKLOG else BACKLOG_SLICE, waiting)):
+            entry = self._queue.popleft()
+            if isinstance(entry[0], threading.Event):
+                flushed.append(entry[0])
+            else:
+                lines.append(self._line(*entry))
+        told = self._tell_drops(lines)
+        lost = self._write(lines)
+        if lost:  # the line that told was the last one, so it is among the lost
+            self._drop(lost - 1 + told if told else lost)
+        for each in flushed:
+            each.set()
+
+    def _tell_drops(self, lines: list[bytes]) -> int:
+        """Adds a line that says how many records are missing, once the flood is over or lasts; returns the number that was told."""
+        now = self._clock()
+        if not self._dropped or (self._queue and now - self._drops_told_at < DROPS_TOLD_EVERY_S):
+            return 0
+        with self._drop_lock:
+            count, self._dropped = self._dropped, 0
+        self._drops_told_at = now
+        summary = f"{count} records are missing here: more came than could be written"
+        lines.append(self._line(_as_given, now, self._component, ("records_dropped", summary, {"count": count})))
+        return count
+
+    def _write(self, lines: list[bytes]) -> int:
+        """Returns how many lines the disk refused."""
+        text = b"".join(lines)
+        if not text:
+            return 0
+        if self._stderr:
+            self._stderr.write(text)
+        return text[self._files.append(text, self._clock()) :].count(b"\n") if self._files else 0
+
+    def _line(self, make: Callable[..., Record], now: float, component: str, parts: tuple[Any, ...]) -> bytes:
+        if make is _request and parts[2] is not None:
+            self._taken_bytes += parts[3]
+        try:
+            return self._filled(now, component, *make(*parts))
+        except Exception as error:  # a field that fails when it is looked at; said in its place, and the thread goes on
+            return self._filled(now, component, "record_unreadable", f"a record could not be written: {type(error).__name__}", {})
+
+    def _filled(self, now: float, component: str, event: str, summary: str, fields: dict[str, Any]) -> bytes:
+        line: dict[str, Any] = {
+            "timestamp": self._timestamp(now),
+            "executionId": self._execution_id,
+            "component": self._mask.text(component),
+            "event": event,
+            "summary": self._mask.text(summary),
+        }
+        whole = self._mask.value(fields)
+        written = _encoded(line | whole if line.keys().isdisjoint(whole) else line | whole | line)  # no field replaces the fixed ones
+        return written if len(written) <= MAX_LINE_BYTES else _encoded(line | {"leftOut": f"fields of {len(written)} bytes"})
+
+    def _timestamp(self, now: float) -> str:
+        """RFC 3339 in UTC with milliseconds."""
+        second, millisecond = divmod(int(now * 1000), 1000)
+        if second != self._second:
+            self._second, self._second_text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        return f"{self._second_text}.{millisecond:03d}Z"
+
+
+class LogHandler(logging.Handler):
+    """Takes the records of Python's own logging into the structured log: `error` from ERROR upwards, `log` below."""
+
+    def __init__(self, log: StructuredLog, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            summary = record.getMessage()
+        except Exception as error:  # wrong arguments for its text: the text alone is better than nothing
+            summary = f"{record.msg} ({type(error).__name__}: {error})"
+        fields: dict[str, Any] = {"level": record.levelname.lower()}
+        if record.exc_info and record.exc_info[1]:
+            fields["stack"] = short_stack(record.exc_info[1])
+        event = "error" if record.levelno >= logging.ERROR else "log"
+        self._log.record(event, summary[:MAX_MESSAGE_LENGTH], component=record.name, **fields)
+
+
+def short_stack(error: BaseException) -> str:
+    """The innermost frames of an error and of those that led to it."""
+    return "".join(traceback.format_exception(error, limit=-STACK_FRAMES))[-MAX_MESSAGE_LENGTH:]
+
+
+def _as_given(event: str, summary: str, fields: dict[str, Any]) -> Record:
+    return event, summary, fields
+
+
+def _request(id: bytes, method: str, params: bytes | None, size: int) -> Record:
+    described = {} if params is None else describe(method, params)
+    summary = f"{method} {described['tool']}" if "tool" in described else method
+    return "request_received", summary, {"method": method, "id": _id(id), "size": size, **described}
+
+
+def _response(id: bytes, duration_s: float, size: int) -> Record:
+    duration_ms = round(duration_s * 1000, 3)
+    return "response_sent", f"answered in {duration_ms} ms", {"id": _id(id), "durationMs": duration_ms, "size": size}
+
+
+def _error(id: bytes, code: int, message: str, stack: str) -> Record:
+    fields = {"id": _id(id), "code": code, "message": message}
+    return "response_error", f"error {code}: {message}", fields | ({"stack": stack} if stack else {})
+
+
+def _id(id: bytes) -> Any:
+    """An id as the client wrote it; text where it is too long or no JSON, None where there is none."""
+    text = bytes(id)
+    if len(text) <= MAX_ID_BYTES:
+        try:
+            return msgspec.json.decode(text) if text else None
+        except ValueError:
+            pass
+    return text[:MAX_ID_BYTES].decode("utf-8", "replace")
+
+
+def _encoded(line: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(line) + b"\n"
+    except (ValueError, OverflowError, TypeError):  # halves of surrogate pairs, integers beyond 64 bits, subclasses of str
+        return json.dumps(line).encode() + b"\n"
