@@ -32,17 +32,19 @@ class Mask:
         self._forms: tuple[str, ...] = ()
         self._shortest = MAX_TEXT_LENGTH  # nothing is to be done with a text that is shorter
 
-    def refresh(self) -> None:
-        """Asks for the secrets again; what was known stays masked if they cannot be told now."""
+    def refresh(self) -> bool:
+        """Asks for the secrets again; what was known stays masked if they cannot be told now. Returns whether there are others now."""
         try:
             known = frozenset(self._secrets())
         except Exception:  # somebody else's code, and the log must go on
-            return
-        if known != self._known:
-            self._known = known
+            return False
+        is_news = known is not self._known and known != self._known
+        if is_news:
             forms = {form for value in known if len(value) >= MIN_SECRET_LENGTH for form in _forms_of(value)}
             self._forms = tuple(sorted(forms, key=len, reverse=True))  # one secret may be a part of another
             self._shortest = min([MAX_TEXT_LENGTH, *map(len, forms)])
+            self._known = known  # last: another thread that sees it finds the forms
+        return is_news
 
     def text(self, text: str) -> str:
         """A text without secrets, cut to MAX_TEXT_LENGTH."""
