@@ -1,0 +1,245 @@
+"""Servers, clients and machines at their worst: each case ends in a clear error, costs nobody else anything, and leaves nothing behind."""
+
+import json
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.end2end.processes import Program, World, wait_until
+
+HABITS = Path(__file__).parent / "servers" / "habits.py"
+MIB = 2**20
+
+
+def add(world: World, name: str, *habits: str) -> None:
+    """Adds a server with these habits; whether it starts well is the test's to see."""
+    world.tooltray("servers", "add", name, "--", sys.executable, str(HABITS), *habits)
+
+
+def client_of(world: World, *arguments: str) -> Program:
+    bridge = world.start_bridge(*arguments)
+    bridge.initialize()
+    return bridge
+
+
+def tools_of(client: Program) -> list[str]:
+    return [tool["name"] for tool in client.request("tools/list", id="list", timeout_s=60.0)["result"]["tools"]]
+
+
+def call(client: Program, name: str, id="call", **arguments) -> dict:
+    return client.request("tools/call", {"name": name, "arguments": arguments}, id=id, timeout_s=60.0)
+
+
+def text_of(reply: dict) -> str:
+    return reply["result"]["content"][0]["text"]
+
+
+def server_status(world: World, name: str) -> dict:
+    return next(each for each in json.loads(world.tooltray("status", "--json").stdout)["servers"] if each["name"] == name)
+
+
+# servers
+
+
+def test_a_command_that_does_not_exist_is_told_with_where_it_was_looked_for(world):
+    world.start_hub()
+    added = world.tooltray("servers", "add", "missing", "--", "no-such-command-anywhere")
+    assert "no-such-command-anywhere" in added.stderr + added.stdout
+    problem = server_status(world, "missing")["problem"]
+    assert "not found" in problem["title"]
+    assert "looked in" in problem["message"]
+    doctor = world.tooltray("doctor", "missing")
+    assert "no-such-command-anywhere" in doctor.stdout
+    assert "PATH" in doctor.stdout
+    assert set(tools_of(client_of(world))) == {"list_servers", "server_status"}
+
+
+def test_a_server_that_exits_at_once_ends_in_error_with_its_exit_code_and_last_words(world):
+    world.start_hub()
+    add(world, "quits", "exit:5")
+    state = wait_until(lambda: (now := server_status(world, "quits"))["state"] == "error" and now, "the hub to give up")
+    assert "exit code 5" in state["problem"]["message"]
+    assert "cannot do anything today" in state["problem"]["message"]
+
+
+def test_garbage_on_stdout_is_skipped(world):
+    world.start_hub()
+    add(world, "noisy", "garbage")
+    client = client_of(world)
+    assert "echo" in tools_of(client)
+    assert text_of(call(client, "echo", text="still here")) == "still here"
+
+
+def test_a_server_that_never_answers_delays_nobody(world):
+    world.start_hub()
+    world.start(sys.executable, "-m", "tooltray", "servers", "add", "silent", "--", sys.executable, str(HABITS), "silent")
+    wait_until(lambda: "silent" in world.tooltray("servers", "list").stdout, "the silent server to be added")
+    add(world, "quick")
+    client = client_of(world)
+    assert "echo" in tools_of(client)
+    assert text_of(call(client, "echo", text="quick")) == "quick"
+
+
+def test_a_server_that_ignores_the_end_of_stdin_and_sigterm_is_ended_all_the_same(world):
+    hub = world.start_hub()
+    add(world, "stays", "stays")
+    pid = json.loads(text_of(call(client_of(world), "pids")))[0]
+    hub.signal(signal.SIGTERM)
+    assert hub.wait() == 143
+    assert not psutil.pid_exists(pid)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_server_has_put_into_the_background_ends_with_the_hub(world, number):
+    world.start_hub()
+    add(world, "daemons", "daemon")
+    pids = json.loads(text_of(call(client_of(world, "--no-start"), "pids")))
+    assert len(pids) == 2
+    os.kill(world.hub_pid(), number)
+    wait_until(lambda: not any(map(psutil.pid_exists, pids)), "the server and its daemon to go")
+
+
+def test_300_mb_without_a_newline_are_dropped_and_the_server_goes_on(world):
+    world.start_hub()
+    add(world, "floods", f"flood:{300 * MIB}")
+    client = client_of(world)
+    wait_until(lambda: "echo" in tools_of(client), "the list behind the flood", 60.0)
+    assert text_of(call(client, "echo", text="dry")) == "dry"
+
+
+def test_odd_tool_lists_are_published_under_names_that_clients_can_bear(world):
+    world.start_hub()
+    add(world, "odd", "odd")
+    client = client_of(world)
+    tools = client.request("tools/list", id="list")["result"]["tools"]
+    names = [tool["name"] for tool in tools if tool["name"] not in ("list_servers", "server_status")]
+    assert len(names) == 8  # of the two that are alike the first; what has no name is left out
+    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") and len(name) <= 46 for name in names)
+    assert len({name.replace("-", "_").lower() for name in names}) == len(names)
+    schema = next(tool["inputSchema"] for tool in tools if tool["name"] == "deep")
+    levels = 0
+    while "properties" in schema:
+        schema, levels = schema["properties"]["inner"], levels + 1
+    assert levels == 200
+
+
+def test_5000_tools_come_in_one_page(world):
+    world.start_hub()
+    add(world, "many", "tools:5000")
+    result = client_of(world).request("tools/list", id="list", timeout_s=60.0)["result"]
+    assert len(result["tools"]) == 5002
+    assert "nextCursor" not in result
+
+
+# clients
+
+
+def test_half_a_line_from_a_client_that_leaves_harms_nobody(world):
+    world.start_hub()
+    client = client_of(world)
+    client.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/ca')
+    client.end()
+    assert tools_of(client_of(world))
+
+
+def test_50_mb_from_a_client_arrive_and_more_than_64_mib_are_refused_under_their_id(world):
+    world.start_hub()
+    add(world, "habits")
+    client = client_of(world)
+    tools_of(client)
+    assert len(text_of(call(client, "echo", text="x" * 50_000_000))) == 50_000_000
+    reply = call(client, "echo", id="too much", text="x" * (65 * MIB))
+    assert (reply["id"], reply["error"]["code"]) == ("too much", -32600)
+    assert text_of(call(client, "echo", text="small")) == "small"
+
+
+def test_a_result_of_100_mb_arrives(world):
+    world.start_hub()
+    add(world, "habits")
+    assert len(text_of(call(client_of(world), "big", n=100_000_000))) == 100_000_000
+
+
+def test_binary_from_a_client_is_answered_with_a_parse_error_and_the_session_goes_on(world):
+    world.start_hub()
+    client = client_of(world)
+    client.write(bytes(range(256)).replace(b"\n", b"") + b"\n")
+    reply = client.read()
+    assert (reply["id"], reply["error"]["code"]) == (None, -32700)
+    assert tools_of(client)
+
+
+def test_a_client_that_reads_nothing_costs_only_itself(world):
+    world.start_hub()
+    add(world, "habits")
+    greedy, other = client_of(world), client_of(world)
+    tools_of(greedy)
+    os.kill(greedy.pid, signal.SIGSTOP)  # its bridge takes nothing any more
+    try:
+        for id in range(200):
+            params = {"name": "big", "arguments": {"n": MIB}}
+            line = json.dumps({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).encode() + b"\n"
+            greedy.write(line)
+        tools_of(other)
+        assert text_of(call(other, "echo", text="hello")) == "hello"
+    finally:
+        os.kill(greedy.pid, signal.SIGCONT)
+    assert sorted(greedy.read(60.0)["id"] for _ in range(200)) == list(range(200))
+
+
+# the machine
+
+
+def test_a_second_hub_says_which_one_runs_and_ends_with_3(world):
+    world.start_hub()
+    second = world.tooltray("serve")
+    assert second.returncode == 3
+    assert str(world.hub_pid()) in second.stderr
+
+
+def test_a_stale_socket_is_no_obstacle(world):
+    run = world.root / "run"
+    run.mkdir(mode=0o700, parents=True)
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(run / "hub.sock"))
+    (run / "hub.json").write_text(json.dumps({"pid": 1, "socket": str(run / "hub.sock")}))
+    world.start_hub()
+    assert client_of(world, "--no-start").request("ping")["result"] == {}
+
+
+def test_a_home_with_a_path_of_200_characters_works(world):
+    home = world.home / ("long " * 40).strip()
+    world.root = home
+    hub = world.start(sys.executable, "-m", "tooltray", "--home", str(home), "serve")
+    hub.heeds_stdin = False
+    world.wait_for(hub)
+    assert client_of(world, "--home", str(home), "--no-start").request("ping")["result"] == {}
+    hub.signal(signal.SIGINT)
+    assert hub.wait() == 130
+
+
+def test_a_home_that_cannot_be_written_is_told_in_one_line(world):
+    done = world.tooltray("--home", "/proc/tooltray", "serve")
+    assert done.returncode == 1
+    assert "/proc/tooltray" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_loses_no_setting_and_stops_no_call(world):
+    add(world, "habits")
+    before = (world.root / "settings.json").read_bytes()
+    hub = world.start("/bin/sh", "-c", f"ulimit -f 0; exec {sys.executable} -m tooltray serve")
+    hub.heeds_stdin = False
+    wait_until(lambda: (world.root / "run" / "hub.sock").exists(), "the hub to listen")
+    refused = world.tooltray("servers", "add", "new", "--", sys.executable)
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    client = client_of(world, "--no-start")
+    tools_of(client)
+    assert text_of(call(client, "echo", text="goes on")) == "goes on"
+    hub.signal(signal.SIGTERM)
+    assert hub.wait() == 143
+    assert (world.root / "settings.json").read_bytes() == before

@@ -1,0 +1,79 @@
+"""A secret goes into the server that needs it, and nowhere else: no file, no answer, no log, no message."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import World
+
+SECRET = "dummy-s3cr3t/val\"ue-\\n+%41"
+LEAKY = """
+import json, os, sys
+print("starting with key", os.environ["API_KEY"], file=sys.stderr, flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "leaky", "version": "1"}}
+    elif message.get("method") == "tools/list":
+        result = {"tools": [{"name": "key_length", "inputSchema": {"type": "object"}}, {"name": "die", "inputSchema": {"type": "object"}}]}
+    elif message.get("method") == "tools/call":
+        if message["params"]["name"] == "die":
+            sys.exit("dying with key " + os.environ["API_KEY"])
+        result = {"content": [{"type": "text", "text": str(len(os.environ["API_KEY"]))}]}
+    elif "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def forms_of(secret: str) -> set[str]:
+    return {secret, json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+
+
+@pytest.mark.parametrize("backend", ["memory", "file"])
+def test_a_secret_reaches_its_server_and_nothing_else(world: World, backend):
+    said = []
+
+    def tooltray(*arguments, input=None, code=0):
+        done = world.tooltray(*arguments, input=input)
+        said.append(done.stdout + done.stderr)
+        assert done.returncode == code, said[-1]
+        return done.stdout
+
+    server = world.home / "leaky.py"
+    server.write_text(LEAKY)
+    hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
+    tooltray("secrets", "backend", backend)
+    tooltray("servers", "add", "leaky", "--secret", "API_KEY", "--", sys.executable, str(server), input=SECRET + "\n")
+    called = json.loads(tooltray("tools", "call", "key_length", "--json"))
+    assert called["content"][0]["text"] == str(len(SECRET))
+    tooltray("tools", "call", "die", code=1)
+    for command in (["status"], ["servers", "list"], ["servers", "logs", "leaky"], ["secrets", "list"], ["tools", "list"]):
+        tooltray(*command)
+        tooltray(*command, "--json")
+    tooltray("doctor", "leaky", code=1)
+    tooltray("doctor", "leaky", "--json", code=1)
+    assert "leaky/API_KEY" in tooltray("secrets", "list")
+    entry = json.loads((world.root / "settings.json").read_bytes())["mcpServers"]["leaky"]
+    assert entry["env"] == {"API_KEY": "${secret:leaky/API_KEY}"}
+    tooltray("stop")
+    hub.wait()
+    said.append(hub.error_text)
+    said += [path.read_bytes().decode("utf-8", "replace") for path in world.root.rglob("*") if path.is_file() and path != server]
+    leaked = [text[:300] for text in said if any(form in text for form in forms_of(SECRET) | {"dummy passphrase"})]
+    assert not leaked
+
+
+def test_without_a_keyring_a_secret_is_refused_in_words_and_never_stored_in_plain_text(world: World):
+    world.start_hub()
+    done = world.tooltray("secrets", "set", "KEY", input=SECRET + "\n")
+    assert done.returncode == 1
+    assert "keyring" in (done.stderr + done.stdout).lower()
+    assert "Traceback" not in done.stderr
+    for path in Path(world.root).rglob("*"):
+        if path.is_file():
+            assert SECRET.encode() not in path.read_bytes()
