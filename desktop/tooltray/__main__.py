@@ -1,0 +1,27 @@
+"""`tooltray`, `python -m tooltray`: the command line is cli's, the desktop is app's.
+
+Above it: whoever starts the program. Below it: cli and, only where windows are wanted, app. Nothing is imported before it is needed.
+"""
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tooltray.config.home import Home
+
+
+def main() -> int:
+    """Runs the command line; returns the exit code."""
+    from tooltray.cli.run import run
+
+    return run(sys.argv[1:], open_desktop=_open_desktop)
+
+
+def _open_desktop(home: "Home") -> int:
+    from tooltray.app import run
+
+    return run(home)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,233 @@
+"""What can be typed: the commands, their options, and which function runs each.
+
+Above it: run. Knows the names of the functions, not the functions: a command's module is imported only when it runs.
+"""
+
+import argparse
+import os
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NoReturn
+
+from tooltray import __version__
+
+EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
+EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and people grep for it
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+BRIDGE_IDLE_EXIT_S = 900.0  # a hub that nobody asked for by hand leaves 15 minutes after its last AI client
+TOOL_CALL_TIMEOUT_S = 30.0  # a person waits in front of it; AI clients have ten minutes
+LOG_LINES = 200
+DESKTOP = "desktop"
+
+_COMMAND_MARK = "--"
+
+
+class UsageError(Exception):
+    """What was typed cannot be understood."""
+
+    def __init__(self, program: str, usage: str, message: str) -> None:
+        super().__init__(message)
+        self.program, self.usage = program, usage
+
+
+class Usage(argparse.ArgumentParser):
+    """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self.prog, self.format_usage(), message)
+
+
+def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argparse.Namespace:
+    """Reads a command line.
+
+    Args:
+        argv: without the program's name.
+        environ: where TOOLTRAY_EXECUTION_ID is looked up.
+
+    Returns:
+        The options, with `run` as "module:function" within this package, or `DESKTOP` where no command was given.
+
+    Raises:
+        UsageError: it cannot be understood.
+        SystemExit: 0, after `--help` and `--version`.
+    """
+    ours, command = _split(argv)
+    args = _parser().parse_args(ours)
+    args.command_line = command
+    usage: Usage = args.usage
+    if args.run == "servers:add" and not command:
+        usage.error(f"put the server's command after {_COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server")
+    if args.run == "serve:serve":
+        _check_serve(usage, args, environ)
+    return args
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Our own words, and the server's command after the first `--`, which argparse would look into."""
+    words = list(argv)
+    at = words.index(_COMMAND_MARK) if _COMMAND_MARK in words else len(words)
+    if ("servers", "add") not in pairwise(words[:at]):
+        return words, []
+    return words[:at], words[at + 1 :]
+
+
+def _check_serve(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    if args.server and not args.stdio:
+        usage.error("--server goes with --stdio")
+    if args.started_by_bridge and args.stdio:
+        usage.error("--started-by-bridge does not go with --stdio")
+    if args.started_by_bridge and args.idle_exit is None:
+        args.idle_exit = BRIDGE_IDLE_EXIT_S
+    if not args.execution_id and not environ.get(EXECUTION_ID_VARIABLE):
+        import uuid
+
+        args.execution_id = uuid.uuid4().hex
+    source = "--execution-id" if args.execution_id else EXECUTION_ID_VARIABLE
+    args.execution_id = args.execution_id or environ[EXECUTION_ID_VARIABLE]
+    if not EXECUTION_ID.fullmatch(args.execution_id):
+        usage.error(f"{source}: 1 to 64 letters, digits, dots, dashes and underscores, not {args.execution_id!r}")
+
+
+def _parser() -> Usage:
+    parser = Usage(
+        prog="tooltray",
+        description="One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen.",
+    )
+    parser.add_argument("--home", metavar="DIR", help="use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)")
+    parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
+    parser.set_defaults(run=DESKTOP, usage=parser, json=False)
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    _add_serve(_command(commands, "serve", "run the hub here, in this terminal", "serve:serve", has_json=False))
+    _command(commands, "status", "say whether a hub runs, and what it does", "status:status")
+    _add_servers(_group(commands, "servers", "list, add, remove, start and stop servers"))
+    _add_tools(_group(commands, "tools", "list and call the tools of all servers"))
+    _add_secrets(_group(commands, "secrets", "keep API keys and passwords out of the settings"))
+    doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
+    doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
+    _command(commands, "stop", "end the running hub", "stop:stop")
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # the type has no public name
+
+
+def _command(commands: "_Commands[Usage]", name: str, text: str, run: str, *, has_json: bool = True) -> Usage:
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(run=run, usage=parser)
+    parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
+    if has_json:
+        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    return parser
+
+
+def _group(commands: "_Commands[Usage]", name: str, text: str) -> "_Commands[Usage]":
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(usage=parser)
+    return parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
+
+
+def _add_serve(serve: Usage) -> None:
+    serve.add_argument("--stdio", action="store_true", help="serve one AI client on standard input and output")
+    serve.add_argument("--server", metavar="NAME", help="with --stdio: this server alone, with its own tool names")
+    serve.add_argument("--replace", action="store_true", help="take over from a hub that runs already")
+    serve.add_argument("--execution-id", metavar="ID", help=f"written into each log record (also: {EXECUTION_ID_VARIABLE})")
+    serve.add_argument("--idle-exit", metavar="SECONDS", type=_seconds, help="end this long after the last AI client left")
+    serve.add_argument(
+        "--started-by-bridge", action="store_true", help=argparse.SUPPRESS
+    )  # by the bridge and by commands like `tools call`
+
+
+def _add_servers(servers: "_Commands[Usage]") -> None:
+    _command(servers, "list", "list the servers and how they are", "servers:list_servers")
+    add = _command(servers, "add", "add a server by its command line", "servers:add")
+    add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
+    add.add_argument("name", metavar="NAME")
+    add.add_argument(
+        "--secret",
+        metavar="KEY",
+        action="append",
+        default=[],
+        type=_variable,
+        help="an environment variable whose value is asked for and kept secret",
+    )
+    add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
+    add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
+    add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
+    add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
+    add.add_argument("--icon", metavar="ICON", help="an emoji or picture to show with it")
+    add.add_argument("--description", metavar="TEXT", help="what it is for")
+    add.add_argument("--replace", action="store_true", help="replace a server of this name")
+    for name, text in (
+        ("remove", "remove a server from the settings"),
+        ("start", "start a server and wait until it runs"),
+        ("stop", "stop a server"),
+        ("restart", "stop a server and start it again"),
+    ):
+        _command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+    logs = _command(servers, "logs", "show what a server wrote to its standard error", "servers:logs")
+    logs.add_argument("name", metavar="NAME")
+    logs.add_argument(
+        "-n", "--lines", metavar="LINES", type=_line_count, default=LOG_LINES, help=f"how many of the last lines (default: {LOG_LINES})"
+    )
+    logs.add_argument("-f", "--follow", action="store_true", help="go on with new lines until Ctrl-C")
+
+
+def _add_tools(tools: "_Commands[Usage]") -> None:
+    _command(tools, "list", "list the tools as AI clients see them", "tools:list_tools").add_argument(
+        "--server", metavar="NAME", help="of this server only"
+    )
+    call = _command(tools, "call", "call a tool and print its result", "tools:call")
+    call.add_argument("name", metavar="NAME", help="the tool's name as `tools list` shows it")
+    call.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="one JSON object, or KEY=VALUE ...")
+    call.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        default=TOOL_CALL_TIMEOUT_S,
+        help=f"how long to wait (default: {TOOL_CALL_TIMEOUT_S:g})",
+    )
+    names = _group(tools, "names", "the names under which tools are published")
+    _command(names, "reset", "forget the names given so far and give them anew", "tools:reset_names")
+
+
+def _add_secrets(secrets: "_Commands[Usage]") -> None:
+    setting = _command(secrets, "set", "store a secret; its value is asked for, or read from standard input", "secrets:set_secret")
+    setting.add_argument("name", metavar="NAME", help="as settings refer to it: ${secret:NAME}")
+    _command(secrets, "list", "list the names of the secrets, never their values", "secrets:list_secrets")
+    _command(secrets, "remove", "forget a secret", "secrets:remove").add_argument("name", metavar="NAME")
+    _command(secrets, "unlock", "give the running hub the passphrase of the encrypted file", "secrets:unlock")
+    backend = _command(secrets, "backend", "show or choose where secrets are kept", "secrets:backend")
+    backend.add_argument(
+        "kind", nargs="?", choices=("keyring", "file", "memory"), help="the system's keyring, an encrypted file, or only until the hub ends"
+    )
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= 10**7:  # also refuses nan
+        raise ValueError
+    return seconds
+
+
+def _line_count(text: str) -> int:
+    lines = int(text)
+    if not 0 < lines <= 10**6:
+        raise ValueError
+    return lines
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not VARIABLE.fullmatch(name) or not mark:
+        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+    return name, value
+
+
+def _variable(text: str) -> str:
+    if not VARIABLE.fullmatch(text):
+        raise argparse.ArgumentTypeError("the name of an environment variable expected; its value is asked for")  # and is not repeated here
+    return text
+
+
+_seconds.__name__, _line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"

@@ -1,0 +1,149 @@
+"""`tooltray doctor`: says what is wrong, with the facts, and what to do about it.
+
+Above it: run. Below it: a hub, which diagnoses its servers; one is started where none runs. What can be looked at without a hub is looked
+at without one: the doctor has to work when nothing else does.
+"""
+
+import argparse
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tooltray.cli.hub import started_hub
+from tooltray.cli.secrets import chosen_backend
+from tooltray.cli.servers import START_TIMEOUT_S
+from tooltray.cli.terminal import clean, clean_line, count, print_json
+from tooltray.config.home import Home
+from tooltray.errors import Problem, TooltrayError
+from tooltray.publish.control_client import Hub
+
+_LABEL_COLUMNS = 14
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: `facts` say how it is, `problem` what is wrong with it."""
+
+    name: str
+    facts: str = ""
+    problem: Problem | None = None
+
+
+def doctor(args: argparse.Namespace, home: Home) -> int:
+    """Looks at one server, or at everything.
+
+    Returns:
+        1 where something is wrong.
+    """
+    if args.server is None:
+        checks, diagnoses = _look_at_everything(home)
+    else:
+        with contextlib.closing(started_hub(home)) as hub:
+            checks, diagnoses = [], hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=args.server)
+    if args.json:
+        print_json({"checks": [asdict(check) for check in checks], "servers": diagnoses})
+    else:
+        for check in checks:
+            _print_check(check)
+        for diagnosis in diagnoses:
+            _print_diagnosis(diagnosis, with_facts=args.server is not None or not diagnosis["is_ok"])
+    is_well = all(check.problem is None for check in checks) and all(diagnosis["is_ok"] for diagnosis in diagnoses)
+    return 0 if is_well else 1
+
+
+def _look_at_everything(home: Home) -> tuple[list[Check], list[dict[str, Any]]]:
+    checks, diagnoses = [_check_home(home)], []
+    try:
+        with contextlib.closing(started_hub(home)) as hub:
+            info = hub.call("hub/info")
+            checks.append(Check("hub", f"version {info['version']} is running ({info['kind']}, pid {info['pid']})"))
+            checks.extend(_checks_of_hub(hub, home))
+            diagnoses = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=None)
+    except TooltrayError as error:
+        checks.append(Check("hub", problem=error.problem))
+    return [*checks, _check_bridge(home)], diagnoses
+
+
+def _check_home(home: Home) -> Check:
+    try:
+        home.prepare()
+    except TooltrayError as error:
+        return Check("home", problem=error.problem)
+    if not os.access(home.root, os.W_OK):
+        problem = Problem("Tooltray's folder cannot be written to", str(home.root), f"Make it writable: chmod u+w '{home.root}'")
+        return Check("home", problem=problem)
+    return Check("home", str(home.root))
+
+
+def _checks_of_hub(hub: Hub, home: Home) -> Iterator[Check]:
+    notices = hub.call("get_snapshot")["notices"]
+    for notice in notices:
+        yield Check("settings", problem=Problem(**notice))
+    if not notices:
+        yield Check("settings", str(home.settings))
+    place = chosen_backend(home) or "keyring"
+    try:
+        names = hub.call("get_secret_names", timeout_s=START_TIMEOUT_S)
+    except TooltrayError as error:
+        yield Check(f"secrets ({place})", problem=error.problem)
+    else:
+        yield Check("secrets", f"{place}, {count(len(names), 'secret')}")
+
+
+def _check_bridge(home: Home) -> Check:
+    from tooltray.publish.bridge_entry import bridge_entry
+
+    entry = bridge_entry(home)["mcpServers"]["tooltray"]
+    words = [entry["command"], *entry["args"]]
+    missing = [word for word in words if os.path.isabs(word) and not os.path.exists(word)]
+    if missing:
+        hint = "Install Tooltray again, then paste the entry that `tooltray serve` prints into the AI client"
+        return Check("bridge", problem=Problem("The program that AI clients start is missing", ", ".join(missing), hint))
+    return Check("bridge", " ".join(words))
+
+
+def _print_check(check: Check) -> None:
+    if check.problem is None:
+        print(clean_line(f"ok: {check.name}: {check.facts}"))
+        return
+    print(clean_line(f"PROBLEM: {check.name}: {check.problem.title}"))
+    _print_fact("details", check.problem.message)
+    _print_fact("what to do", check.problem.hint)
+
+
+def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
+    problem = diagnosis["problem"] or {}
+    if diagnosis["is_ok"]:
+        summary = f"ok: {diagnosis['server']}: {diagnosis['state']}, {count(diagnosis['tool_count'], 'tool')}"
+    else:
+        summary = f"PROBLEM: {diagnosis['server']}: {problem.get('title') or diagnosis['state']}"
+    print(clean_line(summary))
+    if with_facts:
+        _print_facts(diagnosis, problem)
+
+
+def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
+    _print_fact("what was run", " ".join(diagnosis["command"]))
+    if diagnosis["resolved_command"]:
+        _print_fact("found at", diagnosis["resolved_command"])
+    else:
+        _print_fact("not found in", "\n".join(diagnosis["searched"]))
+    _print_fact("PATH", diagnosis["path"])
+    _print_fact("folder", diagnosis["cwd"])
+    if diagnosis["exit_code"] is not None:
+        _print_fact("exit code", str(diagnosis["exit_code"]))
+    if diagnosis["noise_lines"]:
+        _print_fact("noise", f"{count(diagnosis['noise_lines'], 'line')} on its standard output that no MCP client can read")
+    _print_fact("last stderr", "\n".join(diagnosis["stderr"]))
+    _print_fact("details", problem.get("message", ""))
+    remedies = diagnosis["remedies"] or [problem.get("hint", "")]
+    _print_fact("what to do", "\n".join(remedies))
+
+
+def _print_fact(label: str, text: str) -> None:
+    """A labelled fact; its further lines stand below the first. Nothing for no text."""
+    lines = clean(text).splitlines()
+    for at, line in enumerate(lines):
+        print(f"  {(label + ':' if at == 0 else ''):<{_LABEL_COLUMNS}} {line}".rstrip())

@@ -1,0 +1,74 @@
+"""How a command gets a hub: the running one, the settings in its place, or one that is started for it.
+
+Above it: the commands. Below it: control_client; settings_hub and the bridge's way of starting a hub, each imported only where needed.
+"""
+
+import os
+import time
+
+from tooltray.config.home import Home
+from tooltray.config.hub_lock import HubLock
+from tooltray.errors import TooltrayError
+from tooltray.publish.control_client import ControlClient, Hub
+
+LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
+RETRY_EVERY_S = 0.05
+
+
+def hub_or_settings(home: Home) -> Hub:
+    """The running hub, or, where none runs, the settings, under the hub's lock until `close`: no hub starts meanwhile.
+
+    Raises:
+        TooltrayError: the home cannot be used, or something holds the lock and does not listen.
+    """
+    home.prepare()
+    lock = HubLock(home.lock)
+    deadline = time.monotonic() + LOCKED_TIMEOUT_S
+    while True:
+        client = ControlClient.connect(home)
+        if client is not None:
+            return client
+        if _is_taken(lock, home):
+            from tooltray.cli.settings_hub import SettingsHub
+
+            return SettingsHub(home, release=lock.release)
+        if time.monotonic() > deadline:
+            hint = "Wait for it, or end it by its pid, which is in hub.json beside the lock"
+            raise TooltrayError("A hub is starting or ending and does not answer", f"{home.lock} is locked", hint)
+        time.sleep(RETRY_EVERY_S)
+
+
+def started_hub(home: Home) -> ControlClient:
+    """The running hub; where none runs, one is started in the way of the bridge, and leaves again when nobody uses it for a while.
+
+    A bridge asks first whether it may do that in this home; here a person has named the home.
+
+    Raises:
+        TooltrayError: the home cannot be used, or no hub could be started; says why.
+    """
+    client = ControlClient.connect(home)
+    if client is not None:
+        return client
+    home.prepare()
+    from tooltray.publish.bridge_entry import default_home
+    from tooltray_bridge.start import HubStart
+
+    start = HubStart(os.fspath(home.root), os.fspath((default_home() or home).root))
+    try:
+        while True:
+            reason = start.step()
+            client = ControlClient.connect(home)
+            if client is not None:
+                return client
+            if reason:
+                raise TooltrayError("No hub is running, and none could be started", reason)
+            time.sleep(RETRY_EVERY_S)
+    finally:
+        start.close()
+
+
+def _is_taken(lock: HubLock, home: Home) -> bool:
+    try:
+        return lock.try_take()
+    except OSError as error:
+        raise TooltrayError("Tooltray's lock cannot be taken", f"{home.lock}: {error.strerror}", "Make the folder writable") from error

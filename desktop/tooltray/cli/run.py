@@ -1,0 +1,91 @@
+"""From the command line's words to an exit code.
+
+Above it: `tooltray.__main__`, which hands in what opens the desktop (this package never imports Qt). Below it: arguments, outcome, and the
+modules of the commands, each imported only when its command runs.
+
+Exit codes: 0 done; 1 it failed, and standard error says why; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from io import TextIOWrapper
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from tooltray.cli import arguments
+
+if TYPE_CHECKING:
+    from tooltray.config.home import Home
+
+WRONG_USAGE = 2
+
+
+def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: Mapping[str, str] = os.environ) -> int:
+    """Runs one command.
+
+    Args:
+        argv: the words after the program's name.
+        open_desktop: runs the desktop app on a home and returns its exit code.
+        environ: where the home, the execution id and the display are looked up.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SystemExit: after `--help` and `--version`.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still shows something
+    as_json = "--json" in takewhile(lambda word: word != "--", argv)
+    try:
+        args = arguments.parse(argv, environ)
+        if args.run == arguments.DESKTOP and not has_display(environ):
+            args = arguments.parse([*argv, "serve"], environ)
+    except arguments.UsageError as error:
+        return _complain_of_usage(error, as_json=as_json)
+    except SystemExit:  # after `--help` and `--version`
+        _flush_quietly()
+        raise
+    from tooltray.cli.outcome import outcome  # after this line things cost time; `--version` does not come here
+    from tooltray.config.home import find_home
+
+    def action() -> int:
+        home = find_home(args.home, environ)
+        return open_desktop(home) if args.run == arguments.DESKTOP else _command(args)(args, home)
+
+    return outcome(action, as_json=as_json)
+
+
+def has_display(environ: Mapping[str, str], platform: str = sys.platform) -> bool:
+    """Whether windows can be shown: macOS and Windows always have a screen to show them on."""
+    return platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
+
+
+def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
+    module, _, function = args.run.partition(":")
+    command: Callable[[argparse.Namespace, Home], int] = getattr(importlib.import_module(f"tooltray.cli.{module}"), function)
+    return command
+
+
+def _flush_quietly() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        from tooltray.cli.outcome import silence_stdout
+
+        silence_stdout()
+
+
+def _complain_of_usage(error: arguments.UsageError, *, as_json: bool) -> int:
+    if as_json:
+        from tooltray.cli.terminal import print_error
+        from tooltray.errors import Problem
+
+        print_error(Problem("Wrong usage", str(error), f"See {error.program} --help"), as_json=True)
+    else:
+        print(f"{error.usage}{error.program}: {error}", file=sys.stderr)
+    return WRONG_USAGE

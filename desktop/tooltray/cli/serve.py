@@ -1,0 +1,23 @@
+"""`tooltray serve`: runs the hub here until it is told to stop.
+
+Above it: run. Below it: the guardian, which this process becomes, and serving, which runs in its child. Everything heavy is imported in the
+child: the guardian lives as long as the hub and should stay small.
+"""
+
+import argparse
+
+from tooltray.cli.outcome import outcome
+from tooltray.config.home import Home
+
+
+def serve(args: argparse.Namespace, home: Home) -> int:
+    """Returns the hub's exit code in the guardian; in its child, the hub, it ends with SystemExit."""
+    from tooltray import guardian
+
+    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=(home.socket, home.hub_json))
+
+
+def _serve(args: argparse.Namespace, home: Home) -> int:
+    from tooltray.cli.serving import run_hub
+
+    return run_hub(args, home)

@@ -1,0 +1,235 @@
+"""`tooltray servers ...`: lists, adds, removes, starts, stops and restarts servers, and shows what they wrote to standard error.
+
+Above it: run. Below it: a hub or, for list, add and remove where none runs, the settings.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tooltray.cli.hub import hub_or_settings, started_hub
+from tooltray.cli.secret_input import ask_for_secrets
+from tooltray.cli.secrets import with_secrets
+from tooltray.cli.terminal import clean, count, print_error, print_json, print_note, print_table, problem_line, to_json
+from tooltray.config.home import Home
+from tooltray.errors import Problem, TooltrayError
+from tooltray.publish.control_client import Hub
+
+START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
+STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
+FOLLOW_EVERY_S = 0.5
+APPROVED = ["all"]  # who types a server's command line trusts it
+_WORDS = {"on_demand": "on demand"}
+_SECRET = re.compile(r"\$\{secret:([^}]+)\}")
+
+
+def list_servers(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        servers = hub.call("get_snapshot")["servers"]
+    if args.json:
+        print_json(servers)
+        return 0
+    if not servers:
+        print("There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS...")
+        return 0
+    print_table(("NAME", "STATE", "TRANSPORT", "TOOLS", "STARTS", "PROBLEM"), [_row(server) for server in servers])
+    if not hub.is_running:
+        print_note("No hub is running; this is what the settings say.")
+    return 0
+
+
+def _row(server: dict[str, Any]) -> list[str]:
+    state = _WORDS.get(server["state"], server["state"])
+    tools = str(server["tool_count"]) if server["tool_count"] else "-"
+    starts = "disabled" if server["is_disabled"] else "default" if server["is_default"] else "on demand"
+    return [server["name"], state, server["transport"], tools, starts, problem_line(server["problem"]) or server["detail"]]
+
+
+def add(args: argparse.Namespace, home: Home) -> int:
+    """Adds a server; with a hub running, a default server starts at once.
+
+    Returns:
+        1 where it was added but does not start: a script should notice.
+    """
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        _refuse_taken_name(hub, args)
+    names = [f"{args.name}/{key}" for key in args.secret]
+    values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
+    added = with_secrets(home, lambda hub: _add(hub, args, values))
+    if args.json:
+        done = {"server": args.name, "default": not args.on_demand, "autoApprove": APPROVED, "secrets": names}
+        print_json(done | {"started": added.tools is not None, "tools": added.tools})
+    else:
+        print(_added_line(args, added))
+        print("All its tools may be called without asking (autoApprove: all).")
+        _note_files_of_here(args)
+    if added.problem is not None:
+        print_error(added.problem, as_json=args.json)
+        return 1
+    return 0
+
+
+@dataclass(frozen=True)
+class _Added:
+    """What came of adding a server: how many tools it has if it was started, and what kept it from starting."""
+
+    is_hub_running: bool
+    tools: int | None = None
+    problem: Problem | None = None
+
+
+def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
+    _refuse_taken_name(hub, args)
+    with _secrets_stored(hub, values):
+        _store(hub, args)
+    if args.on_demand or not hub.is_running:
+        return _Added(hub.is_running)
+    _note_start(args.name)
+    try:
+        hub.call("start_server", timeout_s=START_TIMEOUT_S, name=args.name)
+        return _Added(True, tools=len(hub.call("get_tools", server=args.name)))
+    except TooltrayError as error:
+        return _Added(True, problem=error.problem)
+
+
+def _store(hub: Hub, args: argparse.Namespace) -> None:
+    entry, is_default = _entry(args), not args.on_demand
+    if args.name not in hub.call("get_mcp_servers"):
+        hub.call("add_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name, config=entry, is_default=is_default)
+        return
+    hub.call("update_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name, config=entry)
+    hub.call("add_mcp_default_server" if is_default else "remove_mcp_default_server", timeout_s=STOP_TIMEOUT_S, name=args.name)
+
+
+def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
+    if not args.replace and args.name in hub.call("get_mcp_servers"):
+        hint = "Choose another name, or replace it with --replace"
+        raise TooltrayError(f"There is a server called {args.name} already", "", hint)
+
+
+def _added_line(args: argparse.Namespace, added: _Added) -> str:
+    if added.tools is not None:
+        return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
+    if args.on_demand:
+        return f"Added {args.name}; it starts when it is first used."
+    return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
+
+
+def _entry(args: argparse.Namespace) -> dict[str, Any]:
+    """The entry as it stands in the settings; paths of here are made absolute, since the hub runs elsewhere."""
+    command, *arguments = args.command_line
+    folder = os.path.abspath(args.cwd) if args.cwd and not args.cwd.startswith(("~", "$")) else args.cwd
+    if os.sep in command and not command.startswith(("~", "$")):
+        command = os.path.abspath(os.path.join(folder or "", command))
+    entry: dict[str, Any] = {"command": command, "args": arguments}
+    env = dict(args.env) | {key: f"${{secret:{args.name}/{key}}}" for key in args.secret}
+    optional = {"env": env, "cwd": folder, "icons": args.icon, "descriptions": args.description}
+    return entry | {field: value for field, value in optional.items() if value} | {"autoApprove": APPROVED}
+
+
+def _note_files_of_here(args: argparse.Namespace) -> None:
+    """`python server.py` works in this folder and nowhere else; the commonest reason why a new server does not start."""
+    relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
+    found = next((word for word in relative if os.path.isfile(word)), None)
+    if found and not args.cwd:
+        print_note(f"{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace")
+
+
+@contextlib.contextmanager
+def _secrets_stored(hub: Hub, values: dict[str, str]) -> Iterator[None]:
+    """Stores secrets, and forgets the new ones where what follows fails."""
+    if not values:
+        yield
+        return
+    known = set(hub.call("get_secret_names"))
+    stored: list[str] = []
+    try:
+        for name, value in values.items():
+            hub.call("set_secret", timeout_s=None, name=name, value=value)  # the keyring may ask the person to unlock it
+            stored.append(name)
+        yield
+    except TooltrayError:
+        for name in stored:
+            if name not in known:
+                with contextlib.suppress(TooltrayError):
+                    hub.call("remove_secret", name=name)
+        raise
+
+
+def remove(args: argparse.Namespace, home: Home) -> int:
+    """Removes a server. Its secrets stay: another entry may use them, and a removed server often comes back."""
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        entry = hub.call("get_mcp_servers").get(args.name, {})
+        hub.call("remove_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name)
+    left = sorted(set(_SECRET.findall(to_json(entry))))
+    if args.json:
+        print_json({"server": args.name, "removed": True, "secrets": left})
+        return 0
+    print(f"Removed {args.name}.")
+    for name in left:
+        print(f"Its secret is still stored; forget it with: tooltray secrets remove {name}")
+    return 0
+
+
+def start(args: argparse.Namespace, home: Home) -> int:
+    return _act(args, home, "start_server", "{name} is running and has {tools}.")
+
+
+def restart(args: argparse.Namespace, home: Home) -> int:
+    return _act(args, home, "restart_server", "{name} is running again and has {tools}.")
+
+
+def stop(args: argparse.Namespace, home: Home) -> int:
+    return _act(args, home, "stop_server", "{name} has stopped.")
+
+
+def _act(args: argparse.Namespace, home: Home, verb: str, text: str) -> int:
+    with contextlib.closing(started_hub(home)) as hub:
+        if verb != "stop_server":
+            _note_start(args.name)
+        hub.call(verb, timeout_s=START_TIMEOUT_S, name=args.name)
+        servers = {server["name"]: server for server in hub.call("get_snapshot")["servers"]}
+    server = servers.get(args.name, {})
+    if args.json:
+        print_json(server)
+    else:
+        print(text.format(name=args.name, tools=count(server.get("tool_count", 0), "tool")))
+    return 0
+
+
+def _note_start(name: str) -> None:
+    """So that a person who waits for a download does not think that nothing happens."""
+    if sys.stderr.isatty():
+        print_note(f"Starting {name} ... (the first start of a server may download it)")
+
+
+def logs(args: argparse.Namespace, home: Home) -> int:
+    """Prints the last lines; with `--follow` goes on until Ctrl-C or the hub's end."""
+    with contextlib.closing(started_hub(home)) as hub:
+        lines = hub.call("get_server_log", name=args.name, lines=args.lines)
+        if args.json and not args.follow:
+            print_json(lines)
+            return 0
+        _print_lines(lines, as_json=args.json)
+        while args.follow:
+            time.sleep(FOLLOW_EVERY_S)
+            seen, lines = lines, hub.call("get_server_log", name=args.name, lines=args.lines)
+            _print_lines(new_lines(seen, lines), as_json=args.json)
+    return 0
+
+
+def _print_lines(lines: list[str], *, as_json: bool) -> None:
+    for line in lines:
+        print(to_json(line, indent=None) if as_json else clean(line), flush=True)
+
+
+def new_lines(seen: list[str], lines: list[str]) -> list[str]:
+    """What was added to the end of a log of which only the last lines are kept: what follows the longest overlap with what was seen."""
+    overlaps = (seen[dropped:] for dropped in range(len(seen) + 1))
+    return lines[len(next(overlap for overlap in overlaps if lines[: len(overlap)] == overlap)) :]  # the empty one always is

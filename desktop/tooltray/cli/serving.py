@@ -1,0 +1,232 @@
+"""The hub's composition for `tooltray serve`: the engine, the signals that end it, and what is said when it starts or cannot.
+
+Above it: serve, in the guardian's child. Below it: the engine. Knows nothing of servers, tools and sessions.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import IO, Protocol
+
+from tooltray.cli.outcome import FAILED, HUB_RUNNING, complain, silence_stdout
+from tooltray.config.home import Home
+from tooltray.config.hub_lock import HubLock
+from tooltray.engine import Engine, EngineOptions, HubRunning
+from tooltray.errors import TooltrayError
+from tooltray.publish.bridge_entry import bridge_entry_text
+from tooltray.publish.control_client import END_TIMEOUT_S, ControlClient
+from tooltray.tasks import TaskKeeper
+from tooltray.wire import envelope
+
+logger = logging.getLogger(__name__)
+
+EXIT_CODES = {"stdin": 0, "stop": 0, "hand_over": 0, "idle": 0, "sigint": 130, "sigterm": 143}  # anything else is 1
+REPLACE_TIMEOUT_S = END_TIMEOUT_S + 10.0  # one full handover, and another of a hub that a bridge started in between
+RETRY_EVERY_S = 0.05  # while the lock is held by a hub that does not listen (yet, or any more)
+MAX_LINE_BYTES = 64 * 1024 * 1024  # as for any AI client
+_SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup", "SIGBREAK": "sigterm"}  # the last one is Windows' Ctrl-Break
+
+
+class HubEngine(Protocol):
+    """What of the engine is used here."""
+
+    async def start(self) -> None: ...
+    async def serve(self) -> str: ...
+    async def serve_stdio(self, server: str | None) -> None: ...
+    def request_stop(self, reason: str) -> None: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a hub is to be run.
+
+    Attributes:
+        is_stdio: one AI client is served on standard input and output; its end is the hub's end.
+        server: with `is_stdio`, the only server to publish.
+        is_replacing: a hub that runs already is asked to hand over.
+        is_announced: what runs is said in words.
+    """
+
+    home: Home
+    is_stdio: bool = False
+    server: str | None = None
+    is_replacing: bool = False
+    is_announced: bool = True
+
+
+def run_hub(args: argparse.Namespace, home: Home) -> int:
+    """Runs a hub as the options say and returns its exit code."""
+    options = EngineOptions(kind="serve", execution_id=args.execution_id, log_to_stderr=True, idle_exit_s=args.idle_exit)
+    serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge)
+    return run_engine(serving, lambda: Engine(home, options))
+
+
+def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
+    """Runs an engine until it ends and returns the exit code; what keeps it from starting is told to whoever waits for it."""
+    try:
+        return asyncio.run(_run_until_stopped(serving, make_engine))
+    except HubRunning as error:
+        code, said = HUB_RUNNING, _hub_running(error, serving.home)
+    except TooltrayError as error:
+        code, said = FAILED, error
+    complain(said.problem, as_json=False)
+    if serving.is_stdio:
+        refuse_first_request(said, sys.stdin.buffer, sys.stdout.buffer)
+    return code
+
+
+def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
+    pid = f" (pid {error.pid})" if error.pid else ""
+    return TooltrayError(
+        f"Another hub is running{pid}", f"in {home.root}", "Take over from it with --replace, or stop it with: tooltray stop"
+    )
+
+
+async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
+    stops: list[str] = []  # why, in the order of the signals; the engine may not be there yet
+    engines: list[HubEngine] = []
+
+    def on_signal(reason: str) -> None:
+        stops.append(reason)
+        for engine in engines:
+            engine.request_stop(reason)
+
+    with _signals_to(on_signal):
+        engine = await _started(serving, make_engine)
+        engines.append(engine)
+        keeper = TaskKeeper()
+        failures: list[TooltrayError] = []
+        try:
+            if serving.is_announced:
+                announce(serving)
+            if serving.is_stdio:
+                keeper.spawn(_serve_client(engine, serving.server, failures), name="client on stdin")
+            reason = stops[0] if stops else await engine.serve()
+        except Exception:
+            logger.exception("the hub failed")
+            reason = "failure"
+        finally:
+            await engine.close()
+            await keeper.close()
+    if failures:
+        raise failures[0]
+    return EXIT_CODES.get(reason, FAILED)
+
+
+async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> HubEngine:
+    """Starts an engine; where another hub runs and is to be replaced, asks that one to leave first, as often as one comes in between.
+
+    Raises:
+        HubRunning: another hub runs and is not to be replaced, or does not leave.
+        TooltrayError: it cannot start.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + REPLACE_TIMEOUT_S
+    no_bridge_starts_one = HubLock(serving.home.start_lock)
+    try:
+        while True:
+            engine = make_engine()
+            try:
+                await engine.start()
+            except HubRunning:
+                if not serving.is_replacing or loop.time() > deadline:
+                    raise
+            except BaseException:
+                await engine.close()
+                raise
+            else:
+                return engine
+            no_bridge_starts_one.try_take()
+            await asyncio.to_thread(_ask_to_leave, serving.home)
+            await asyncio.sleep(RETRY_EVERY_S)
+    finally:
+        no_bridge_starts_one.release()
+
+
+def _ask_to_leave(home: Home) -> None:
+    client = ControlClient.connect(home)
+    if client is not None:
+        with client:
+            client.hand_over()
+
+
+async def _serve_client(engine: HubEngine, server: str | None, failures: list[TooltrayError]) -> None:
+    try:
+        await engine.serve_stdio(server)
+    except TooltrayError as error:
+        failures.append(error)
+        engine.request_stop("failure")
+    except Exception:
+        logger.exception("serving standard input failed")
+        engine.request_stop("failure")
+    else:
+        engine.request_stop("stdin")
+
+
+@contextlib.contextmanager
+def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
+    """Calls the handler in the loop with the name of each signal that asks to end, on every platform."""
+    loop = asyncio.get_running_loop()
+    numbers = {int(getattr(signal, name)): reason for name, reason in _SIGNALS.items() if hasattr(signal, name)}
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        signal.signal(number, lambda number, _: loop.call_soon_threadsafe(handler, numbers[number]))
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous)
+
+
+def announce(serving: Serving) -> None:
+    """Says what runs and what to paste into an AI client: on standard output, or, where that belongs to the AI client, on standard error.
+
+    There only if a person reads it: otherwise standard error is JSON Lines, and stays that.
+    """
+    if serving.is_stdio and not sys.stderr.isatty():
+        return
+    from tooltray import __version__
+
+    lines = [
+        f"Tooltray {__version__} is running (pid {os.getpid()}) in {serving.home.root}.",
+        "Paste this into the config of an AI client:",
+        bridge_entry_text(serving.home),
+        "Add a server with: tooltray servers add NAME -- COMMAND ARGS...",
+        "End it with Ctrl-C or: tooltray stop",
+    ]
+    try:
+        print("\n".join(lines), file=sys.stderr if serving.is_stdio else sys.stdout, flush=True)
+    except OSError:  # nobody reads it; that is no reason to end
+        if not serving.is_stdio:
+            silence_stdout()
+
+
+def refuse_first_request(error: TooltrayError, stdin: IO[bytes], stdout: IO[bytes]) -> None:
+    """Answers an AI client's first request with the reason why nothing can be served; returns also when the client leaves before that."""
+    problem = error.problem
+    data = {"title": problem.title, "message": problem.message, "hint": problem.hint}
+    refusal = envelope.failure(envelope.INTERNAL_ERROR, str(error), data)
+    is_answered = False
+    with contextlib.suppress(OSError):
+        while not is_answered and (line := stdin.readline(MAX_LINE_BYTES)):
+            if not line.strip():
+                continue
+            try:
+                message = envelope.decode(line)
+                envelope.check_request(message)
+            except envelope.MalformedFrame as fault:
+                id, reply = fault.id, envelope.failure(fault.code, str(fault))
+            else:
+                is_answered = bool(message.method and message.id)
+                id, reply = message.id, refusal
+                if not is_answered:
+                    continue  # a notification or a reply
+            stdout.write(b"".join(envelope.reply_parts(id, reply)))
+            stdout.flush()

@@ -1,0 +1,140 @@
+"""The settings in the place of a hub: the same verbs, for what needs no running server.
+
+Above it: hub, which makes one while it holds the hub's lock. Below it: McpConfHelper, SecretStore and the catalogue on disk. Imported only
+where no hub runs: it costs what pydantic costs.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from typing import Any
+
+from tooltray import __version__
+from tooltray.config.home import Home
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore, take_passphrase
+from tooltray.config.settings import MCPServerConfig, config_hash
+from tooltray.errors import TooltrayError
+from tooltray.events import EventBus, HubSnapshot, ServerSnapshot, ServerState
+from tooltray.tools.catalogue import CatalogueStore
+
+
+class SettingsHub:
+    """Answers verbs from the files of a home, with the results of McpPresenter. Whoever makes one holds the hub's lock."""
+
+    is_running = False
+
+    def __init__(self, home: Home, release: Callable[[], None]) -> None:
+        """Reads the settings.
+
+        Args:
+            release: frees the lock; called by `close`.
+        """
+        self._home = home
+        self._release = release
+        self._runner = asyncio.Runner()
+        self._helper = McpConfHelper(home.settings, EventBus())
+        self._catalogues = CatalogueStore(home.catalogue)
+        self._store: SecretStore | None = None
+        self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
+            "get_snapshot": self._get_snapshot,
+            "get_mcp_servers": self._get_mcp_servers,
+            "add_mcp_server": self._add_mcp_server,
+            "update_mcp_server": self._update_mcp_server,
+            "remove_mcp_server": self._remove_mcp_server,
+            "add_mcp_default_server": self._add_mcp_default_server,
+            "remove_mcp_default_server": self._remove_mcp_default_server,
+            "get_secret_names": self._get_secret_names,
+            "set_secret": self._set_secret,
+            "remove_secret": self._remove_secret,
+            "unlock_secrets": self._unlock_secrets,
+            "set_secret_backend": self._set_secret_backend,
+        }
+        try:
+            self._runner.run(self._helper.load())
+        except BaseException:
+            self.close()
+            raise
+
+    def call(self, method: str, /, *, timeout_s: float | None = None, **params: Any) -> Any:
+        """Runs a verb to its end; files do not need a limit, and a keyring's dialog waits for the person.
+
+        Raises:
+            TooltrayError: it failed.
+        """
+        return self._runner.run(self._verbs[method](**params))
+
+    def close(self) -> None:
+        """Frees the lock, also where something before that fails. May be called once."""
+        try:
+            if self._store is not None:
+                self._runner.run(self._store.close())
+            self._runner.close()
+        finally:
+            self._release()
+
+    async def _get_snapshot(self) -> dict[str, Any]:
+        settings = self._helper.settings
+        servers = [self._server(name, config) for name, config in settings.mcp_servers.items()]
+        snapshot = asdict(HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, (), self._helper.problems))
+        return snapshot | {"servers": servers}
+
+    def _server(self, name: str, config: MCPServerConfig) -> dict[str, Any]:
+        is_default = name in self._helper.settings.default_servers
+        is_stopped = is_default or config.disable
+        catalogue = self._catalogues.load(name, config_hash(config))
+        snapshot = ServerSnapshot(
+            name,
+            config.transport,
+            config.target,
+            ServerState.STOPPED if is_stopped else ServerState.ON_DEMAND,
+            is_default=is_default,
+            is_disabled=config.disable,
+            icon=config.icons,
+            description=config.descriptions,
+            tool_count=len(catalogue.tools) if catalogue else 0,
+            auto_approve=config.auto_approve,
+        )
+        return asdict(snapshot) | {"state": snapshot.state.value}
+
+    async def _get_mcp_servers(self) -> dict[str, dict[str, Any]]:
+        return self._helper.entries
+
+    async def _add_mcp_server(self, name: str, config: dict[str, Any], is_default: bool = True) -> None:
+        await self._helper.set_server(name, config, is_default=is_default)
+
+    async def _update_mcp_server(self, name: str, config: dict[str, Any]) -> None:
+        await self._helper.set_server(name, config)
+
+    async def _add_mcp_default_server(self, name: str) -> None:
+        await self._helper.set_default(name, True)
+
+    async def _remove_mcp_default_server(self, name: str) -> None:
+        await self._helper.set_default(name, False)
+
+    async def _remove_mcp_server(self, name: str) -> None:
+        await self._helper.remove_server(name)
+        self._catalogues.forget(name)
+
+    async def _get_secret_names(self) -> list[str]:
+        return sorted(await self._secrets().names())
+
+    async def _set_secret(self, name: str, value: str) -> None:
+        if self._helper.settings.secrets.backend == "memory":
+            message = "Secrets are kept in the memory of the running hub, and none is running"
+            raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
+        await self._secrets().set(name, value)
+
+    async def _remove_secret(self, name: str) -> None:
+        await self._secrets().remove(name)
+
+    async def _unlock_secrets(self, passphrase: str) -> None:
+        await self._secrets().unlock(passphrase)
+
+    async def _set_secret_backend(self, kind: Any) -> None:
+        await self._helper.set_secret_backend(kind)
+
+    def _secrets(self) -> SecretStore:
+        if self._store is None:
+            self._store = SecretStore(self._home, self._helper.settings.secrets.backend, passphrase=take_passphrase())
+        return self._store

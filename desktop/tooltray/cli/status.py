@@ -1,0 +1,57 @@
+"""`tooltray status`: whether a hub runs, and what it does.
+
+Above it: run. Below it: the control channel. Never starts anything.
+"""
+
+import argparse
+import time
+from typing import Any
+
+from tooltray.cli.terminal import clean_line, count, print_json, problem_line
+from tooltray.config.home import Home
+from tooltray.publish.control_client import ControlClient
+
+_IN_TROUBLE = ("error", "restarting")
+
+
+def status(args: argparse.Namespace, home: Home) -> int:
+    """Prints it; no hub is an answer, not an error."""
+    client = ControlClient.connect(home)
+    if client is None:
+        if args.json:
+            print_json({"running": False, "home": str(home.root)})
+        else:
+            print(f"Tooltray is not running ({home.root}).")
+        return 0
+    with client:
+        info, snapshot = client.call("hub/info"), client.call("get_snapshot")
+    if args.json:
+        print_json({"running": True, "home": str(home.root)} | snapshot | info)
+    else:
+        _print(info, snapshot, home)
+    return 0
+
+
+def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:
+    servers = snapshot["servers"]
+    running = sum(server["state"] == "running" for server in servers)
+    tools = sum(server["tool_count"] for server in servers)
+    clients = count(snapshot["session_count"], "AI client")
+    print(f"Tooltray {info['version']} is running ({info['kind']}, pid {info['pid']}) in {home.root}.")
+    print(f"Up for {_time_since(snapshot['started_at'])}; {clients} connected.")
+    print(f"{count(len(servers), 'server')}, {running} running; {count(tools, 'tool')}.")
+    if snapshot["is_paused"]:
+        print("Paused: tools are listed, calls are refused.")
+    for server in servers:
+        if server["state"] in _IN_TROUBLE:
+            print(clean_line(f"{server['name']}: {server['state']}. {problem_line(server['problem'])}"))
+    for notice in snapshot["notices"]:
+        print(clean_line(problem_line(notice)))
+
+
+def _time_since(moment: float) -> str:
+    seconds = max(int(time.time() - moment), 0)
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return count(seconds // size, noun)
+    return count(seconds, "second")

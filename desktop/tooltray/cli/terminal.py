@@ -1,0 +1,118 @@
+"""What reaches a person's terminal: clean text, tables, JSON, errors.
+
+Above it: every command. Below it: errors. Servers write names, descriptions, results and stderr; none of it may move the cursor, recolour
+the screen or hide text, so all of it goes through `clean` or `clean_line`. Nothing here is coloured.
+"""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tooltray.errors import Problem
+
+# CSI sequences; OSC, DCS, APC, PM and SOS strings (bounded, so that hostile text costs linear time); other escapes; 8-bit CSI
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x1b\x07\x9c]{0,4096}(?:\x1b\\|\x07|\x9c)|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
+)
+# C0 without tab and newline, DEL, C1, and the marks that turn the direction of text around (they make one name look like another)
+_INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+_NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_COLUMN_GAP = "  "
+_LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
+
+
+def clean(text: str) -> str:
+    """Server text that may go to a terminal: lines and tabs stay, control characters and escape sequences do not."""
+    text = _ESCAPES.sub("", text.replace("\r\n", "\n")).replace("\r", "\n")
+    return _LONE_SURROGATES.sub("\ufffd", _INVISIBLE.sub("", text))
+
+
+def clean_line(text: str) -> str:
+    """The same on one line: each run of white space is one space."""
+    return " ".join(clean(text).split())
+
+
+def width(text: str) -> int:
+    """The columns that a line takes in a terminal: two for East Asian wide characters, none for combining marks."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(each) for each in text)
+
+
+def _character_width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, columns: int) -> str:
+    """The start of a line that fits into so many columns, with an ellipsis where something is missing."""
+    if width(text) <= columns:
+        return text
+    kept, used = [], 1  # the ellipsis takes one
+    for character in text:
+        used += _character_width(character)
+        if used > columns:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+def columns_of_terminal() -> int | None:
+    """How wide standard output is, or None where it is no terminal and nothing needs to fit."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints rows of server text in columns; in a terminal the last column is cut where the line would wrap."""
+    cells = [list(titles), *([clean_line(cell) for cell in row] for row in rows)]
+    widths = [max(width(row[column]) for row in cells) for column in range(len(titles))]
+    room = columns_of_terminal()
+    used = sum(widths[:-1]) + len(_COLUMN_GAP) * (len(widths) - 1)
+    for row in cells:
+        if room is not None:
+            row[-1] = cut(row[-1], max(room - used, _LEAST_LAST_COLUMN))
+        padded = [cell + " " * (wide - width(cell)) for cell, wide in zip(row, widths, strict=True)]
+        print(_COLUMN_GAP.join(padded).rstrip())
+
+
+def to_json(value: Any, *, indent: int | None = 2) -> str:
+    """JSON that people can read and terminals cannot trip over: what `json` leaves raw and a terminal acts on is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _NOT_FOR_TERMINALS_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def print_json(value: Any) -> None:
+    print(to_json(value))
+
+
+def print_error(problem: Problem, *, as_json: bool) -> None:
+    """One line on standard error, in words or as a JSON object."""
+    if as_json:
+        error = {"title": problem.title, "message": problem.message, "hint": problem.hint}
+        print(to_json({"error": error}, indent=None), file=sys.stderr)
+    else:
+        print(f"tooltray: {clean_line(str(problem))}", file=sys.stderr)
+
+
+def print_note(text: str) -> None:
+    """Something that a person should know beside the result, on standard error, so that it is in nobody's pipe."""
+    print(clean_line(text), file=sys.stderr)
+
+
+def problem_line(problem: Mapping[str, Any] | None) -> str:
+    """A problem, as the control channel carries it, in one line; empty for none."""
+    return clean_line(str(Problem(**problem))) if problem else ""
+
+
+def count(number: int, noun: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

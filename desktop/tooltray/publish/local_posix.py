@@ -1,0 +1,71 @@
+"""The hub's socket and process as the command line meets them: Linux and macOS.
+
+Above it: control_client. Everything that another platform does in another way is here. Standard library only.
+"""
+
+import errno
+import os
+import select
+import socket
+import struct
+import time
+from pathlib import Path
+
+_NOBODY_LISTENS = {errno.ENOENT, errno.ENOTDIR, errno.ECONNREFUSED}  # refused: the file of a hub that was killed
+_POLL_EVERY_S = 0.05  # where the system cannot tell of a process's end
+_UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
+
+
+def connect(path: Path, timeout_s: float) -> socket.socket | None:
+    """Connects to the hub's socket.
+
+    Returns:
+        The connection, or None where no hub listens.
+
+    Raises:
+        OSError: something is there and cannot be used.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    channel.settimeout(timeout_s)
+    try:
+        channel.connect(os.fspath(path))
+    except OSError as error:
+        channel.close()
+        if error.errno in _NOBODY_LISTENS:
+            return None
+        raise
+    return channel
+
+
+def is_ours(channel: socket.socket, path: Path) -> bool:
+    """Whether the program at the other end belongs to this user: secrets are sent to it."""
+    if hasattr(socket, "SO_PEERCRED"):
+        _, uid, _ = _UCRED.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
+        return bool(uid == os.getuid())
+    return path.stat().st_uid == os.getuid()  # pragma: no cover - macOS
+
+
+def wait_for_end(pid: int, timeout_s: float) -> bool:
+    """Waits until a process, not a child of this one, has ended; returns whether it has."""
+    if not hasattr(os, "pidfd_open"):  # pragma: no cover - macOS
+        return _poll_for_end(pid, timeout_s)
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([process], [], [], timeout_s)[0])
+    finally:
+        os.close(process)
+
+
+def _poll_for_end(pid: int, timeout_s: float) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_EVERY_S)

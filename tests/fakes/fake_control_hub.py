@@ -1,0 +1,179 @@
+"""A hub as the command line sees it: a thread that listens on a home's socket and answers from a script. Test code.
+
+It notes every call. Each verb answers with a value, or with what a function of its parameters returns or raises.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+
+Answer = Any | Callable[..., Any]
+
+BOUND_S = 10.0  # for every wait of a test
+
+
+class HangUp(Exception):
+    """Raised by an answer: the hub ends the connection instead of answering."""
+
+
+class KeepSilent(Exception):
+    """Raised by an answer: the hub never answers this call."""
+
+
+class FakeControlHub:
+    """Use as a context manager; it listens inside.
+
+    Attributes:
+        calls: (method, params) in the order of arrival.
+        hellos: the first line of each connection.
+        pid: what `hub/info` says; the pid of a process that has ended, unless given.
+    """
+
+    def __init__(self, home: Home, answers: Mapping[str, Answer] | None = None, *, pid: int | None = None) -> None:
+        self.home = home
+        self.pid = pid if pid is not None else ended_pid()
+        info = {"pid": self.pid, "version": "9.9.9", "kind": "serve", "execution_id": "e1"}
+        self.answers: dict[str, Answer] = {"hub/info": info, "hub/stop": self._leave, "hub/hand_over": self._leave} | dict(answers or {})
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.hellos: list[dict[str, Any]] = []
+        self._connections: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+
+    def __enter__(self) -> "FakeControlHub":
+        self.home.prepare()
+        self._listener.bind(os.fspath(self.home.socket))
+        self._listener.listen()
+        self._start(self._accept)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(BOUND_S)
+                assert not thread.is_alive()
+
+    def close(self) -> None:
+        """Ends all connections and stops listening."""
+        for each in (self._listener, *self._connections):
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            each.close()
+        self.home.socket.unlink(missing_ok=True)
+
+    def methods(self) -> list[str]:
+        return [method for method, _ in self.calls]
+
+    def params_of(self, method: str) -> dict[str, Any]:
+        """Of its last call."""
+        return next(params for called, params in reversed(self.calls) if called == method)
+
+    def send_raw(self, data: bytes) -> None:
+        """Sends bytes on the last connection."""
+        self._connections[-1].sendall(data)
+
+    def _start(self, work: Callable[..., None], *args: Any) -> None:
+        thread = threading.Thread(target=work, args=args, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self._connections.append(connection)
+            self._start(self._serve, connection)
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as lines:
+            try:
+                self.hellos.append(json.loads(lines.readline() or b"{}"))
+                for line in lines:
+                    self._answer(connection, json.loads(line))
+            except (OSError, ValueError, HangUp):
+                return
+
+    def _answer(self, connection: socket.socket, request: dict[str, Any]) -> None:
+        self.calls.append((request["method"], request["params"]))
+        head = {"jsonrpc": "2.0", "id": request["id"]}
+        if request["method"] not in self.answers:
+            reply = {"error": {"code": -32601, "message": "no such method"}}
+        else:
+            answer = self.answers[request["method"]]
+            try:
+                reply = {"result": answer(**request["params"]) if callable(answer) else answer}
+            except KeepSilent:
+                return
+            except TooltrayError as error:
+                problem = error.problem
+                data = {"title": problem.title, "message": problem.message, "hint": problem.hint}
+                reply = {"error": {"code": -32000, "message": str(error), "data": data}}
+        connection.sendall(json.dumps(head | reply).encode() + b"\n")
+
+    def _leave(self) -> None:
+        self.close()
+        raise HangUp
+
+
+def ended_pid() -> int:
+    """The pid of a process that has just ended and was waited for."""
+    process = subprocess.Popen([sys.executable, "-I", "-S", "-c", ""])
+    process.wait(BOUND_S)
+    return process.pid
+
+
+def server_snapshot(name: str, **changes: Any) -> dict[str, Any]:
+    """A ServerSnapshot as the control channel carries it."""
+    values: dict[str, Any] = {
+        "name": name,
+        "transport": "stdio",
+        "target": f"npx {name}",
+        "state": "running",
+        "since": 0.0,
+        "is_default": True,
+        "is_disabled": False,
+        "is_builtin": False,
+        "icon": "",
+        "description": "",
+        "tool_count": 2,
+        "calls": [],
+        "calls_today": 0,
+        "p95_ms": 0.0,
+        "problem": None,
+        "detail": "",
+        "pids": [],
+        "auto_approve": ["all"],
+    }
+    return values | changes
+
+
+def hub_snapshot(*servers: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A HubSnapshot as the control channel carries it."""
+    values: dict[str, Any] = {
+        "pid": 1,
+        "version": "9.9.9",
+        "is_paused": False,
+        "session_count": 1,
+        "started_at": 0.0,
+        "servers": list(servers),
+        "notices": [],
+    }
+    return values | changes
+
+
+def problem(title: str, message: str = "", hint: str = "") -> dict[str, str]:
+    return {"title": title, "message": message, "hint": hint}

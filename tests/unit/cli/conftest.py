@@ -1,0 +1,76 @@
+"""The command line as a person uses it: words in, exit code and text out."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tooltray.cli.run import run
+from tooltray.config.home import Home
+
+BOUND_S = 60.0  # for a process; on a busy machine a hub takes seconds to start
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, str]:
+        """What `--json` printed on standard error."""
+        error: dict[str, str] = json.loads(self.err)["error"]
+        return error
+
+
+Tooltray = Callable[..., Result]
+
+
+@pytest.fixture
+def hub_home(home: Path) -> Home:
+    """A home of its own, which HOME and TOOLTRAY_HOME lead to."""
+    return Home(home / ".tooltray")
+
+
+@pytest.fixture
+def tooltray(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Tooltray:
+    """Runs a command in this process; standard input is `stdin`."""
+
+    def call(*words: str, stdin: str = "") -> Result:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        capsys.readouterr()
+        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def tooltray_process(hub_home: Home) -> Tooltray:
+    """Runs a command in a process of its own, as the console script does."""
+
+    def call(*words: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Result:
+        done = subprocess.run(
+            [sys.executable, "-I", "-m", "tooltray", *words],
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=BOUND_S,
+            env=dict(os.environ) | dict(environ or {}),
+            check=False,
+        )
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call

@@ -1,0 +1,184 @@
+"""`tooltray doctor`."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+
+
+def diagnosis(server: str, **changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "server": server,
+        "is_ok": True,
+        "transport": "stdio",
+        "state": "running",
+        "command": ["npx", "-y", "pkg"],
+        "resolved_command": "/usr/bin/npx",
+        "searched": ["/usr/bin", "/bin"],
+        "path": "/usr/bin:/bin",
+        "cwd": "/home/person",
+        "exit_code": None,
+        "stderr": [],
+        "noise_lines": 0,
+        "tool_count": 3,
+        "problem": None,
+        "remedies": [],
+    }
+    return values | changes
+
+
+NOT_FOUND = diagnosis(
+    "git",
+    is_ok=False,
+    state="error",
+    resolved_command="",
+    tool_count=0,
+    problem=problem("Command 'npx' not found", "Node.js is not on PATH", "Install Node.js"),
+    remedies=["Install Node.js", "Set the command's full path"],
+)
+CRASHED = diagnosis(
+    "db",
+    is_ok=False,
+    state="error",
+    exit_code=3,
+    stderr=["\x1b[31mTraceback", "boom"],
+    noise_lines=2,
+    problem=problem("It ended", "", "Look at its log"),
+)
+
+
+def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlHub:
+    return FakeControlHub(home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "diagnose": list(diagnoses)} | answers)
+
+
+def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [diagnosis("files")]}) as hub:
+        result = tooltray("doctor", "files")
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        "ok: files: running, 3 tools",
+        "  what was run:  npx -y pkg",
+        "  found at:      /usr/bin/npx",
+        "  PATH:          /usr/bin:/bin",
+        "  folder:        /home/person",
+    ]
+    assert hub.calls == [("diagnose", {"server": "files"})]
+
+
+def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [NOT_FOUND]}):
+        result = tooltray("doctor", "git")
+    assert result.code == 1
+    assert result.out.splitlines() == [
+        "PROBLEM: git: Command 'npx' not found",
+        "  what was run:  npx -y pkg",
+        "  not found in:  /usr/bin",
+        "                 /bin",
+        "  PATH:          /usr/bin:/bin",
+        "  folder:        /home/person",
+        "  details:       Node.js is not on PATH",
+        "  what to do:    Install Node.js",
+        "                 Set the command's full path",
+    ]
+
+
+def test_a_server_that_crashed_shows_its_end_and_its_last_words(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [CRASHED]}):
+        lines = tooltray("doctor", "db").out.splitlines()
+    assert lines[5:] == [
+        "  exit code:     3",
+        "  noise:         2 lines on its standard output that no MCP client can read",
+        "  last stderr:   Traceback",
+        "                 boom",
+        "  what to do:    Look at its log",
+    ]
+
+
+def test_what_was_not_looked_for_is_not_called_missing(tooltray: Tooltray, hub_home: Home) -> None:
+    locked = diagnosis(
+        "git", is_ok=False, state="error", resolved_command="", searched=[], path="", problem=problem("The secrets are locked")
+    )
+    with FakeControlHub(hub_home, {"diagnose": [locked]}):
+        lines = tooltray("doctor", "git").out.splitlines()
+    assert lines == ["PROBLEM: git: The secrets are locked", "  what was run:  npx -y pkg", "  folder:        /home/person"]
+
+
+def test_everything_is_looked_at_and_details_are_shown_where_something_is_wrong(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, diagnosis("files"), NOT_FOUND) as hub:
+        result = tooltray("doctor")
+    lines = result.out.splitlines()
+    assert result.code == 1
+    assert lines[:4] == [
+        f"ok: home: {hub_home.root}",
+        f"ok: hub: version 9.9.9 is running (serve, pid {hub.pid})",
+        f"ok: settings: {hub_home.settings}",
+        "ok: secrets: keyring, 1 secret",
+    ]
+    assert lines[4].startswith("ok: bridge: /")
+    assert lines[5:7] == ["ok: files: running, 3 tools", "PROBLEM: git: Command 'npx' not found"]
+    assert lines[7].startswith("  what was run:")
+
+
+def test_all_well_is_exit_code_0(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, diagnosis("files")):
+        assert tooltray("doctor").code == 0
+
+
+def test_settings_and_secrets_in_trouble_are_told(tooltray: Tooltray, hub_home: Home) -> None:
+    def locked() -> None:
+        raise TooltrayError("The secrets are locked", "", "Unlock them")
+
+    notices = [problem("settings.json was set aside", "line 3", "Correct it")]
+    with well(hub_home, get_secret_names=locked, get_snapshot=hub_snapshot(notices=notices)):
+        result = tooltray("doctor")
+    assert result.code == 1
+    assert "PROBLEM: settings: settings.json was set aside\n  details:       line 3\n  what to do:    Correct it\n" in result.out
+    assert "PROBLEM: secrets (keyring): The secrets are locked\n  what to do:    Unlock them\n" in result.out
+
+
+def test_a_hub_that_ends_meanwhile_leaves_what_was_found_so_far(tooltray: Tooltray, hub_home: Home) -> None:
+    def hang_up(**params: Any) -> None:
+        raise HangUp
+
+    with well(hub_home, diagnose=hang_up):
+        result = tooltray("doctor")
+    assert result.code == 1
+    assert "ok: settings:" in result.out
+    assert "PROBLEM: hub: The hub ended" in result.out
+    assert "ok: bridge:" in result.out
+
+
+def test_json_has_every_check_and_every_diagnosis(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, NOT_FOUND):
+        result = tooltray("doctor", "--json")
+    assert result.code == 1
+    assert [check["name"] for check in result.json["checks"]] == ["home", "hub", "settings", "secrets", "bridge"]
+    assert result.json["servers"] == [NOT_FOUND]
+
+
+def test_a_home_that_cannot_be_used_is_the_first_thing_told(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.root.write_text("a file, no folder")
+    result = tooltray("doctor")
+    assert result.code == 1
+    assert result.out.splitlines()[0].startswith("PROBLEM: home: ")
+    assert "PROBLEM: hub: " in result.out
+    assert "ok: bridge: " in result.out
+
+
+def test_a_read_only_home_is_told(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with well(hub_home), monkeypatch.context() as patch:
+        patch.setattr("os.access", lambda path, mode: path != hub_home.root)
+        result = tooltray("doctor")
+    assert "PROBLEM: home: Tooltray's folder cannot be written to" in result.out
+
+
+def test_a_bridge_that_is_missing_is_told(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with well(hub_home):
+        monkeypatch.setattr("sys.executable", "/nowhere/python")
+        result = tooltray("doctor")
+    assert result.code == 1
+    assert "PROBLEM: bridge: The program that AI clients start is missing\n  details:       /nowhere/python\n" in result.out

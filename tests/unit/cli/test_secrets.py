@@ -1,0 +1,204 @@
+"""`tooltray secrets ...`, with a running hub and without."""
+
+import getpass
+import io
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.cli import secret_input
+from tooltray.cli.run import run
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+
+PASSPHRASE = "open sesame"
+
+
+class Terminal(io.StringIO):
+    """Standard input with a person at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the person types where nothing is echoed; the questions are removed from it."""
+    typed: list[str] = []
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr(getpass, "getpass", lambda question: typed.pop(0))
+    return typed
+
+
+@pytest.fixture
+def file_backend(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("secrets", "backend", "file").code == 0
+
+
+def at_terminal(*words: str) -> int:
+    return run(words, open_desktop=lambda home: 99)
+
+
+# through a hub
+
+
+def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> None:
+    answers = {"set_secret": None, "get_secret_names": ["a", "b\x1b[1m"], "remove_secret": None}
+    with FakeControlHub(hub_home, answers) as hub:
+        stored = tooltray("secrets", "set", "git/KEY", stdin="line 1\nline 2\n")
+        assert stored.out.startswith("Stored. Settings refer to it as ${secret:git/KEY}")
+        assert tooltray("secrets", "list").out == "a\nb\n"
+        assert tooltray("secrets", "remove", "git/KEY").out == "Forgot git/KEY.\n"
+    assert hub.params_of("set_secret") == {"name": "git/KEY", "value": "line 1\nline 2"}
+    assert hub.params_of("remove_secret") == {"name": "git/KEY"}
+
+
+def test_every_answer_exists_in_json_and_none_holds_a_value(tooltray: Tooltray, hub_home: Home) -> None:
+    verbs = {"set_secret": None, "get_secret_names": ["a"], "remove_secret": None, "unlock_secrets": None, "set_secret_backend": None}
+    with FakeControlHub(hub_home, verbs):
+        results = [
+            tooltray("secrets", "set", "a", "--json", stdin="sk-1"),
+            tooltray("secrets", "list", "--json"),
+            tooltray("secrets", "remove", "a", "--json"),
+            tooltray("secrets", "unlock", "--json", stdin="p\n"),
+            tooltray("secrets", "backend", "memory", "--json"),
+        ]
+    assert [result.json for result in results] == [
+        {"secret": "a", "stored": True},
+        ["a"],
+        {"secret": "a", "removed": True},
+        {"unlocked": True},
+        {"backend": "memory"},
+    ]
+    assert not any("sk-1" in result.out + result.err for result in results)
+
+
+def test_the_passphrase_goes_to_the_running_hub(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
+        assert tooltray("secrets", "unlock", stdin=f"{PASSPHRASE}\n").out == "Unlocked until the hub ends.\n"
+    assert hub.params_of("unlock_secrets") == {"passphrase": PASSPHRASE}
+
+
+def test_what_a_hub_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
+    def locked(**params: Any) -> None:
+        raise TooltrayError("The secrets are locked", "", "tooltray secrets unlock")
+
+    with FakeControlHub(hub_home, {"set_secret": locked}):
+        result = tooltray("secrets", "set", "a", stdin="v")
+    assert (result.code, result.err) == (1, "tooltray: The secrets are locked. tooltray secrets unlock\n")
+
+
+# without a hub
+
+
+def test_without_a_hub_there_is_nothing_to_unlock(tooltray: Tooltray) -> None:
+    result = tooltray("secrets", "unlock", stdin="p\n")
+    assert result.code == 1
+    assert "No hub is running" in result.err
+
+
+def test_an_empty_value_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("secrets", "set", "a", stdin="\n")
+    assert result.code == 1
+    assert "Standard input is empty" in result.err
+
+
+def test_the_chosen_backend_is_shown(tooltray: Tooltray, hub_home: Home) -> None:
+    assert "nothing else is chosen" in tooltray("secrets", "backend").out
+    assert tooltray("secrets", "backend", "--json").json == {"backend": None}
+    assert tooltray("secrets", "backend", "file").out == "Secrets are kept in an encrypted file.\n"
+    assert tooltray("secrets", "backend").out == "Secrets are kept in an encrypted file.\n"
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", '{"secrets": {"backend": 5}}', '{"secrets": 5}', "[" * 200_000])
+def test_settings_that_say_nothing_of_a_backend_choose_none(tooltray: Tooltray, hub_home: Home, content: str) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text(content)
+    assert tooltray("secrets", "backend", "--json").json == {"backend": None}
+
+
+def test_memory_cannot_keep_a_secret_without_a_hub(tooltray: Tooltray) -> None:
+    tooltray("secrets", "backend", "memory")
+    result = tooltray("secrets", "set", "a", stdin="v")
+    assert result.code == 1
+    assert "none is running" in result.err
+
+
+def test_a_missing_keyring_is_told_with_what_to_do(tooltray: Tooltray) -> None:
+    result = tooltray("secrets", "set", "a", "--json", stdin="v")
+    assert result.code == 1
+    assert "keyring" in result.error["title"]
+    assert result.error["hint"]
+
+
+@pytest.mark.usefixtures("file_backend")
+def test_the_encrypted_file_asks_for_its_passphrase_and_keeps_what_was_stored(
+    answers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers += ["the value", PASSPHRASE, PASSPHRASE]
+    assert at_terminal("secrets", "set", "git/KEY") == 0
+    assert answers == []
+    capsys.readouterr()
+    answers.append(PASSPHRASE)
+    assert at_terminal("secrets", "list") == 0
+    assert capsys.readouterr().out == "git/KEY\n"
+    answers.append(PASSPHRASE)
+    assert at_terminal("secrets", "remove", "git/KEY") == 0
+
+
+@pytest.mark.usefixtures("file_backend")
+def test_a_slip_in_a_new_passphrase_stores_nothing(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    answers += ["the value", PASSPHRASE, "open sesam"]
+    assert at_terminal("secrets", "set", "a") == 1
+    assert "differ" in capsys.readouterr().err
+    assert not hub_home.secrets_file.exists()
+
+
+@pytest.mark.usefixtures("file_backend")
+def test_a_wrong_passphrase_opens_nothing(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    answers += ["v", PASSPHRASE, PASSPHRASE, "wrong"]
+    assert at_terminal("secrets", "set", "a") == 0
+    assert at_terminal("secrets", "list") == 1
+    assert "passphrase is wrong" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("file_backend")
+def test_where_nobody_can_be_asked_a_locked_file_is_an_error(tooltray: Tooltray) -> None:
+    result = tooltray("secrets", "set", "a", stdin="v")
+    assert result.code == 1
+    assert "locked" in result.err
+
+
+def test_a_locked_keyring_asks_for_no_passphrase(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    answers.append("v")
+    assert at_terminal("secrets", "set", "a") == 1
+    assert "keyring" in capsys.readouterr().err
+
+
+def test_a_person_at_a_terminal_is_asked_once_for_each_secret(answers: list[str]) -> None:
+    answers += ["1", "2"]
+    assert secret_input.ask_for_secrets(["x/A", "x/B"]) == {"x/A": "1", "x/B": "2"}
+    answers.append("")
+    with pytest.raises(TooltrayError, match="left empty"):
+        secret_input.ask_for_secrets(["x/A"])
+
+
+def test_lines_are_read_although_a_person_is_there_where_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("from a line\n"))
+    assert secret_input.ask_for_secrets(["x/A"], from_stdin=True) == {"x/A": "from a line"}
+
+
+def test_no_standard_input_at_all_is_an_error_and_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(TooltrayError, match="no line"):
+        secret_input.ask_for_secrets(["x/A"])
+    with pytest.raises(TooltrayError, match="empty"):
+        secret_input.ask_for_secret("a")
+    assert secret_input.ask_for_passphrase(is_new=True) == ""
+
+
+def test_no_secrets_yet_says_what_to_do_next(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_secret_names": []}):
+        assert "tooltray secrets set NAME" in tooltray("secrets", "list").out

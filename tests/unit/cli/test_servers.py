@@ -1,0 +1,371 @@
+"""`tooltray servers ...`, with a running hub and on the settings alone."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.cli.servers import new_lines
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+
+
+def settings_of(home: Home) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads(home.settings.read_bytes())
+    return settings
+
+
+def choose_file_backend(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    assert tooltray("secrets", "backend", "file").code == 0
+
+
+def refuse(**params: Any) -> None:
+    raise TooltrayError("It will not", "because", "Do this")
+
+
+# listing
+
+
+def test_no_servers_yet_says_what_to_do_next(tooltray: Tooltray) -> None:
+    result = tooltray("servers", "list")
+    assert result.code == 0
+    assert "tooltray servers add NAME -- COMMAND ARGS..." in result.out
+
+
+def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(tooltray: Tooltray, hub_home: Home) -> None:
+    servers = [
+        server_snapshot("檔案"),
+        server_snapshot("git", state="on_demand", is_default=False, tool_count=0),
+        server_snapshot("old", state="stopped", is_disabled=True, tool_count=1),
+        server_snapshot("bad", state="error", tool_count=0, problem=problem("Not found", "\x1b[31mred\nline", "Install it")),
+        server_snapshot("new", state="installing", tool_count=0, detail="downloading"),
+    ]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
+        result = tooltray("servers", "list")
+    assert result.out.splitlines() == [
+        "NAME  STATE       TRANSPORT  TOOLS  STARTS     PROBLEM",
+        "檔案  running     stdio      2      default",
+        "git   on demand   stdio      -      on demand",
+        "old   stopped     stdio      1      disabled",
+        "bad   error       stdio      -      default    Not found. red line. Install it",
+        "new   installing  stdio      -      default    downloading",
+    ]
+    assert result.err == ""
+
+
+def test_a_running_hub_lists_in_json(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}):
+        assert tooltray("servers", "list", "--json").json == [server_snapshot("files")]
+
+
+def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltray) -> None:
+    tooltray("servers", "add", "one", "--", "run", "it")
+    tooltray("servers", "add", "two", "--on-demand", "--", "run")
+    result = tooltray("servers", "list")
+    assert result.out.splitlines()[1:] == ["one   stopped    stdio      -      default", "two   on demand  stdio      -      on demand"]
+    assert result.err == "No hub is running; this is what the settings say.\n"
+
+
+# adding without a hub
+
+
+def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    options = ["--env", "A=1", "--env", "B=x=y", "--cwd", str(tmp_path), "--icon", "🗂", "--description", "my files"]
+    result = tooltray("servers", "add", "files", *options, "--", "npx", "-y", "pkg", "--json")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "Added files; it starts with the hub.",
+        "All its tools may be called without asking (autoApprove: all).",
+    ]
+    settings = settings_of(hub_home)
+    assert settings["mcpServers"]["files"] == {
+        "command": "npx",
+        "args": ["-y", "pkg", "--json"],
+        "env": {"A": "1", "B": "x=y"},
+        "cwd": str(tmp_path),
+        "icons": "🗂",
+        "descriptions": "my files",
+        "autoApprove": ["all"],
+    }
+    assert settings["defaultServers"] == ["files"]
+
+
+def test_a_server_on_demand_does_not_start_with_the_hub(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "files", "--on-demand", "--", "npx")
+    assert "it starts when it is first used" in result.out
+    assert settings_of(hub_home).get("defaultServers", []) == []
+
+
+def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
+    assert tooltray("servers", "add", "files", "--json", "--", "npx").json == {
+        "server": "files",
+        "default": True,
+        "autoApprove": ["all"],
+        "secrets": [],
+        "started": False,
+        "tools": None,
+    }
+
+
+def test_paths_of_here_become_absolute(tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tooltray("servers", "add", "a", "--", "./run", "x/y")
+    tooltray("servers", "add", "b", "--cwd", "sub", "--", "bin/run")
+    tooltray("servers", "add", "c", "--cwd", "~/x", "--", "~/run")
+    servers = settings_of(hub_home)["mcpServers"]
+    assert (servers["a"]["command"], servers["a"]["args"]) == (str(tmp_path / "run"), ["x/y"])
+    assert (servers["b"]["command"], servers["b"]["cwd"]) == (str(tmp_path / "sub/bin/run"), str(tmp_path / "sub"))
+    assert (servers["c"]["command"], servers["c"]["cwd"]) == ("~/run", "~/x")
+
+
+def test_a_script_of_this_folder_is_pointed_out(tooltray: Tooltray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "server.py").touch()
+    assert "server.py is a file in this folder" in tooltray("servers", "add", "a", "--", "python", "server.py").err
+    assert tooltray("servers", "add", "b", "--cwd", ".", "--", "python", "server.py").err == ""
+
+
+def test_a_name_that_is_taken_is_refused_and_nothing_is_changed(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "first")
+    result = tooltray("servers", "add", "files", "--json", "--", "second")
+    assert result.code == 1
+    assert result.error["title"] == "There is a server called files already"
+    assert settings_of(hub_home)["mcpServers"]["files"]["command"] == "first"
+
+
+def test_replacing_changes_the_entry_and_when_it_starts(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "first")
+    assert tooltray("servers", "add", "files", "--replace", "--on-demand", "--", "second").code == 0
+    assert settings_of(hub_home)["mcpServers"]["files"]["command"] == "second"
+    assert settings_of(hub_home)["defaultServers"] == []
+    assert tooltray("servers", "add", "files", "--replace", "--", "third").code == 0
+    assert settings_of(hub_home)["defaultServers"] == ["files"]
+
+
+def test_a_name_that_cannot_be_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("servers", "add", "hub", "--", "x").code == 1
+    assert tooltray("servers", "add", "a/b", "--", "x").code == 1
+    assert not hub_home.settings.exists()
+
+
+# secrets of a new server
+
+
+def test_a_secret_is_stored_under_the_servers_name_and_the_entry_refers_to_it(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_file_backend(tooltray, monkeypatch)
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    result = tooltray("servers", "add", "git", "--secret", "API_KEY", "--secret", "B", "--env", "C=1", "--", "run", stdin="sk-1\r\nsk-2\n")
+    assert (result.code, result.err) == (0, "")
+    assert settings_of(hub_home)["mcpServers"]["git"]["env"] == {
+        "C": "1",
+        "API_KEY": "${secret:git/API_KEY}",
+        "B": "${secret:git/B}",
+    }
+    assert "sk-1" not in hub_home.settings.read_text()
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    assert tooltray("secrets", "list", "--json").json == ["git/API_KEY", "git/B"]
+
+
+def test_a_missing_value_stops_before_anything_is_stored(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="only one\n")
+    assert result.code == 1
+    assert "No value for the secret git/B" in result.err
+    assert not hub_home.settings.exists()
+
+
+def test_secrets_of_a_server_that_could_not_be_added_are_forgotten(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_file_backend(tooltray, monkeypatch)
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    assert tooltray("servers", "add", "hub", "--secret", "A", "--", "run", stdin="v\n").code == 1
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    assert tooltray("secrets", "list", "--json").json == []
+
+
+def test_a_secret_that_was_there_before_a_failure_stays(tooltray: Tooltray, hub_home: Home) -> None:
+    answers = {"get_mcp_servers": {}, "get_secret_names": ["git/A"], "set_secret": None, "add_mcp_server": refuse, "remove_secret": None}
+    with FakeControlHub(hub_home, answers) as hub:
+        assert tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="1\n2\n").code == 1
+    assert [params for method, params in hub.calls if method == "remove_secret"] == [{"name": "git/B"}]
+
+
+# adding with a hub
+
+
+def hub_that_adds(home: Home, **answers: Any) -> FakeControlHub:
+    usual = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": None, "get_tools": [{}, {}, {}]}
+    return FakeControlHub(home, usual | answers)
+
+
+def test_a_running_hub_starts_the_new_server_and_its_tools_are_counted(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub_that_adds(hub_home) as hub:
+        result = tooltray("servers", "add", "files", "--", "npx", "pkg")
+    assert result.code == 0
+    assert result.out.splitlines()[0] == "Added files; it is running and has 3 tools."
+    assert hub.params_of("add_mcp_server") == {
+        "name": "files",
+        "config": {"command": "npx", "args": ["pkg"], "autoApprove": ["all"]},
+        "is_default": True,
+    }
+    assert hub.methods()[-2:] == ["start_server", "get_tools"]
+
+
+def test_a_running_hub_is_not_told_to_start_what_starts_on_demand(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub_that_adds(hub_home) as hub:
+        assert tooltray("servers", "add", "files", "--on-demand", "--", "npx").code == 0
+    assert "start_server" not in hub.methods()
+    assert hub.params_of("add_mcp_server")["is_default"] is False
+
+
+def test_a_server_that_is_added_and_does_not_start_is_an_error_that_says_both(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub_that_adds(hub_home, start_server=refuse):
+        result = tooltray("servers", "add", "files", "--", "npx")
+        in_json = tooltray("servers", "add", "files", "--json", "--", "npx")
+    assert result.code == 1
+    assert result.out.startswith("Added files, which does not start.\n")
+    assert result.err == "tooltray: It will not. because. Do this\n"
+    assert (in_json.json["started"], in_json.json["tools"], in_json.error["hint"]) == (False, None, "Do this")
+
+
+def test_replacing_through_a_hub_updates_the_entry(tooltray: Tooltray, hub_home: Home) -> None:
+    answers = {
+        "get_mcp_servers": {"files": {}},
+        "update_mcp_server": None,
+        "add_mcp_default_server": None,
+        "remove_mcp_default_server": None,
+    }
+    with hub_that_adds(hub_home, **answers) as hub:
+        assert tooltray("servers", "add", "files", "--", "npx").code == 1
+        assert tooltray("servers", "add", "files", "--replace", "--", "npx").code == 0
+        assert tooltray("servers", "add", "files", "--replace", "--on-demand", "--", "npx").code == 0
+    assert "add_mcp_server" not in hub.methods()
+    assert [method for method in hub.methods() if method.endswith("default_server")] == [
+        "add_mcp_default_server",
+        "remove_mcp_default_server",
+    ]
+
+
+# removing
+
+
+def test_a_removed_server_is_gone_and_its_secrets_are_pointed_out(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_file_backend(tooltray, monkeypatch)
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    tooltray("servers", "add", "git", "--secret", "KEY", "--", "run", stdin="v\n")
+    result = tooltray("servers", "remove", "git")
+    assert result.out.splitlines() == ["Removed git.", "Its secret is still stored; forget it with: tooltray secrets remove git/KEY"]
+    assert settings_of(hub_home)["mcpServers"] == {}
+    assert settings_of(hub_home)["defaultServers"] == []
+
+
+def test_removing_in_json(tooltray: Tooltray, hub_home: Home) -> None:
+    entry = {"command": "x", "env": {"A": "${secret:shared}"}}
+    with FakeControlHub(hub_home, {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None}) as hub:
+        assert tooltray("servers", "remove", "git", "--json").json == {"server": "git", "removed": True, "secrets": ["shared"]}
+    assert hub.params_of("remove_mcp_server") == {"name": "git"}
+
+
+def test_a_server_that_is_not_there_cannot_be_removed(tooltray: Tooltray) -> None:
+    result = tooltray("servers", "remove", "nothing")
+    assert result.code == 1
+    assert "nothing" in result.err
+
+
+# starting and stopping
+
+
+@pytest.mark.parametrize(
+    ("command", "verb", "text"),
+    [
+        ("start", "start_server", "files is running and has 2 tools.\n"),
+        ("restart", "restart_server", "files is running again and has 2 tools.\n"),
+        ("stop", "stop_server", "files has stopped.\n"),
+    ],
+)
+def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, command: str, verb: str, text: str) -> None:
+    with FakeControlHub(hub_home, {verb: None, "get_snapshot": hub_snapshot(server_snapshot("files"))}) as hub:
+        result = tooltray("servers", command, "files")
+        in_json = tooltray("servers", command, "files", "--json")
+    assert (result.code, result.out) == (0, text)
+    assert hub.calls[0] == (verb, {"name": "files"})
+    assert in_json.json == server_snapshot("files")
+
+
+def test_a_server_that_does_not_start_says_why(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"start_server": refuse}):
+        result = tooltray("servers", "start", "files")
+    assert (result.code, result.err) == (1, "tooltray: It will not. because. Do this\n")
+
+
+# logs
+
+
+def test_the_last_lines_of_a_log_are_printed_harmless(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_server_log": ["one", "\x1b[31mtwo\x07"]}) as hub:
+        result = tooltray("servers", "logs", "files", "-n", "5")
+        in_json = tooltray("servers", "logs", "files", "--json")
+    assert result.out == "one\ntwo\n"
+    assert hub.calls[0] == ("get_server_log", {"name": "files", "lines": 5})
+    assert in_json.json == ["one", "\x1b[31mtwo\x07"]
+
+
+@pytest.mark.parametrize(("options", "shown"), [([], "a\nb\nc\nd\n"), (["--json"], '"a"\n"b"\n"c"\n"d"\n')])
+def test_following_a_log_prints_new_lines_until_the_hub_ends(
+    tooltray: Tooltray, hub_home: Home, options: list[str], shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.cli.servers.FOLLOW_EVERY_S", 0.0)
+    answers = iter([["a", "b"], ["a", "b"], ["b", "c"], ["c", "d"]])
+
+    def log(**params: Any) -> list[str]:
+        try:
+            return next(answers)
+        except StopIteration:
+            raise HangUp from None
+
+    with FakeControlHub(hub_home, {"get_server_log": log}):
+        result = tooltray("servers", "logs", "files", "--follow", *options)
+    assert result.out == shown
+    assert result.code == 1
+    assert "The hub ended" in result.err
+
+
+@pytest.mark.parametrize(
+    ("seen", "lines", "new"),
+    [
+        ([], ["a"], ["a"]),
+        (["a"], ["a"], []),
+        (["a"], ["a", "a"], ["a"]),
+        (["a", "b", "c"], ["b", "c", "d"], ["d"]),
+        (["a", "b"], ["x", "y"], ["x", "y"]),
+        (["a", "b"], [], []),
+    ],
+)
+def test_new_lines_are_those_behind_the_longest_overlap(seen: list[str], lines: list[str], new: list[str]) -> None:
+    assert new_lines(seen, lines) == new
+
+
+def test_a_home_that_cannot_be_written_is_told(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.root.write_text("a file, no folder")
+    result = tooltray("servers", "add", "files", "--", "x")
+    assert result.code == 1
+    assert str(hub_home.root) in result.err
+    os.unlink(hub_home.root)
+
+
+def test_a_person_who_waits_for_a_start_is_told_so(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"start_server": None, "stop_server": None, "get_snapshot": hub_snapshot(server_snapshot("files"))}
+    with FakeControlHub(hub_home, answers):
+        assert tooltray("servers", "start", "files").err == ""
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        assert tooltray("servers", "start", "files").err.startswith("Starting files")
+        assert tooltray("servers", "stop", "files").err == ""

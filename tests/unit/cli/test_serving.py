@@ -1,0 +1,318 @@
+"""The composition of `tooltray serve`, around an engine that follows a script."""
+
+import asyncio
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import BOUND_S
+
+from tooltray.cli import serving
+from tooltray.cli.serving import Serving, refuse_first_request, run_engine
+from tooltray.config.home import Home
+from tooltray.config.hub_lock import HubLock
+from tooltray.engine import HubRunning
+from tooltray.errors import TooltrayError
+
+INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'
+
+
+class FakeEngine:
+    """Notes what is done to it. `on_serve` runs when it serves; without it, it serves until it is told to stop."""
+
+    def __init__(
+        self,
+        *,
+        start_error: Exception | None = None,
+        on_start: Callable[[], None] | None = None,
+        on_serve: Callable[[], None] | None = None,
+        on_stdio: Callable[[], None] | None = None,
+    ) -> None:
+        self.did: list[str] = []
+        self.stdio_server: str | None = "not asked"
+        self.on_serve = on_serve
+        self._start_error, self._on_start, self._on_stdio = start_error, on_start, on_stdio
+        self._stopped: asyncio.Future[str] | None = None
+
+    async def start(self) -> None:
+        self._stopped = asyncio.get_running_loop().create_future()
+        self.did.append("start")
+        if self._on_start:
+            self._on_start()
+            await asyncio.sleep(0)
+        if self._start_error:
+            raise self._start_error
+
+    async def serve(self) -> str:
+        assert self._stopped is not None
+        self.did.append("serve")
+        if self.on_serve:
+            self.on_serve()
+        return await self._stopped
+
+    async def serve_stdio(self, server: str | None) -> None:
+        self.stdio_server = server
+        if self._on_stdio:
+            self._on_stdio()
+
+    def request_stop(self, reason: str) -> None:
+        assert self._stopped is not None
+        if not self._stopped.done():
+            self._stopped.set_result(reason)
+
+    async def close(self) -> None:
+        self.did.append("close")
+
+
+def kill(number: int) -> Callable[[], None]:
+    return lambda: os.kill(os.getpid(), number)
+
+
+def fail(error: Exception) -> Callable[[], None]:
+    def raise_it() -> None:
+        raise error
+
+    return raise_it
+
+
+class Stdio:
+    """Standard input and output as the AI client sees them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+        self._out = io.BytesIO()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sent)))
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(self._out))
+
+    @property
+    def replies(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._out.getvalue().splitlines()]
+
+
+# the end, and what it means
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"), [("stop", 0), ("hand_over", 0), ("idle", 0), ("stdin", 0), ("sigint", 130), ("sigterm", 143), ("else", 1)]
+)
+def test_the_exit_code_says_why_the_hub_ended(hub_home: Home, reason: str, code: int) -> None:
+    engine = FakeEngine()
+    engine.on_serve = lambda: engine.request_stop(reason)
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == code
+    assert engine.did == ["start", "serve", "close"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 1)])
+def test_a_signal_ends_the_hub_in_order(hub_home: Home, number: int, code: int) -> None:
+    before = signal.getsignal(number)
+    engine = FakeEngine(on_serve=kill(number))
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == code
+    assert engine.did == ["start", "serve", "close"]
+    assert signal.getsignal(number) == before
+
+
+def test_a_signal_that_comes_while_the_hub_starts_is_not_lost(hub_home: Home) -> None:
+    engine = FakeEngine(on_start=kill(signal.SIGTERM))
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == 143
+    assert engine.did[-1] == "close"
+
+
+@pytest.mark.expected_warnings("the hub failed")
+def test_an_unexpected_failure_ends_the_hub_in_order_too(hub_home: Home) -> None:
+    engine = FakeEngine(on_serve=fail(RuntimeError("a bug")))
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == 1
+    assert engine.did == ["start", "serve", "close"]
+
+
+# what is said
+
+
+def test_what_runs_and_what_to_paste_is_said_on_standard_output(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = FakeEngine()
+    engine.on_serve = lambda: engine.request_stop("stop")
+    run_engine(Serving(hub_home), lambda: engine)
+    printed = capsys.readouterr()
+    assert f"is running (pid {os.getpid()}) in {hub_home.root}." in printed.out
+    entry = printed.out[printed.out.index("{") : printed.out.rindex("}") + 1]
+    assert list(json.loads(entry)["mcpServers"]) == ["tooltray"]
+    assert "tooltray stop" in printed.out
+    assert printed.err == ""
+
+
+def test_a_hub_that_a_bridge_started_says_nothing(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = FakeEngine()
+    engine.on_serve = lambda: engine.request_stop("idle")
+    run_engine(Serving(hub_home, is_announced=False), lambda: engine)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_stdio_nothing_is_said_where_only_programs_listen(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    run_engine(Serving(hub_home, is_stdio=True), FakeEngine)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_stdio_a_person_at_standard_error_is_told(
+    hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer = pty.openpty()
+    with open(writer, "w", encoding="utf-8") as terminal, monkeypatch.context() as patch:
+        patch.setattr("sys.stderr", terminal)
+        run_engine(Serving(hub_home, is_stdio=True), FakeEngine)
+        shown = os.read(reader, 100).decode()
+    os.close(reader)
+    assert shown.startswith("Tooltray ")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_hub_runs_on_where_nobody_reads_what_it_says(hub_home: Home) -> None:
+    code = (
+        "import sys; from tooltray.cli.serving import Serving, announce; from tooltray.config.home import Home; from pathlib import Path\n"
+        "announce(Serving(Home(Path('/h')))); print('more'); print('still here', file=sys.stderr)"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-I", "-c", code], stdout=writer, stderr=subprocess.PIPE, timeout=BOUND_S, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"still here\n")
+
+
+# another hub
+
+
+def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
+    printed = capsys.readouterr()
+    assert "Another hub is running (pid 4711)" in printed.err
+    assert "--replace" in printed.err
+    assert printed.out == ""
+
+
+def test_another_hub_whose_pid_nobody_knows_is_still_told(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(0))) == 3
+    assert "Another hub is running." in capsys.readouterr().err
+
+
+def test_a_hub_that_is_replaced_hands_over_first_and_no_bridge_starts_one_in_between(hub_home: Home) -> None:
+    last = FakeEngine()
+    last.on_serve = lambda: last.request_stop("stop")
+    engines = [FakeEngine(start_error=HubRunning(1)), FakeEngine(start_error=HubRunning(1)), last]
+    could_start: list[bool] = []
+
+    def make_engine() -> FakeEngine:
+        could_start.append(can_take(hub_home))
+        return engines.pop(0)
+
+    with FakeControlHub(hub_home) as hub:
+        assert run_engine(Serving(hub_home, is_replacing=True, is_announced=False), make_engine) == 0
+    assert hub.methods() == ["hub/info", "hub/hand_over"]
+    assert could_start == [True, False, False]
+    assert can_take(hub_home)
+
+
+def can_take(home: Home) -> bool:
+    lock = HubLock(home.start_lock)
+    is_free = lock.try_take()
+    lock.release()
+    return is_free
+
+
+def test_a_hub_that_never_leaves_is_given_up(hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(serving, "REPLACE_TIMEOUT_S", 0.0)
+    hub_home.prepare()
+    assert run_engine(Serving(hub_home, is_replacing=True), lambda: FakeEngine(start_error=HubRunning(7))) == 3
+    assert "pid 7" in capsys.readouterr().err
+
+
+def test_a_hub_that_refuses_to_hand_over_is_an_error(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeControlHub(hub_home, {"hub/hand_over": fail(TooltrayError("Not now"))}):
+        assert run_engine(Serving(hub_home, is_replacing=True), lambda: FakeEngine(start_error=HubRunning(7))) == 1
+    assert capsys.readouterr().err == "tooltray: Not now\n"
+
+
+# one AI client on standard input and output
+
+
+def test_the_end_of_standard_input_is_the_end(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = FakeEngine()
+    assert run_engine(Serving(hub_home, is_stdio=True, server="files"), lambda: engine) == 0
+    assert engine.stdio_server == "files"
+    assert engine.did == ["start", "serve", "close"]
+
+
+@pytest.mark.expected_warnings("serving standard input failed")
+def test_a_session_that_fails_ends_the_hub_with_1(hub_home: Home) -> None:
+    engine = FakeEngine(on_stdio=fail(RuntimeError("a bug")))
+    assert run_engine(Serving(hub_home, is_stdio=True), lambda: engine) == 1
+    assert engine.did[-1] == "close"
+
+
+def test_a_hub_that_cannot_start_tells_the_first_request_why(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stdio = Stdio(monkeypatch, INITIALIZE)
+    error = TooltrayError("The home cannot be used", "it is full", "Free some space")
+    assert run_engine(Serving(hub_home, is_stdio=True), lambda: FakeEngine(start_error=error)) == 1
+    assert stdio.replies == [
+        {
+            "jsonrpc": "2.0",
+            "id": "a-1",
+            "error": {
+                "code": -32603,
+                "message": "The home cannot be used. it is full. Free some space",
+                "data": {"title": "The home cannot be used", "message": "it is full", "hint": "Free some space"},
+            },
+        }
+    ]
+    assert "it is full" in capsys.readouterr().err
+
+
+def test_another_hub_is_told_to_the_first_request_too(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdio = Stdio(monkeypatch, INITIALIZE)
+    assert run_engine(Serving(hub_home, is_stdio=True), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
+    assert stdio.replies[0]["error"]["code"] == -32603
+    assert "pid 4711" in stdio.replies[0]["error"]["message"]
+
+
+def test_a_server_that_does_not_exist_is_told_to_the_first_request(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdio = Stdio(monkeypatch, INITIALIZE)
+    engine = FakeEngine(on_stdio=fail(TooltrayError("there is no server 'x'")))
+    assert run_engine(Serving(hub_home, is_stdio=True, server="x"), lambda: engine) == 1
+    assert engine.did[-1] == "close"
+    assert stdio.replies[0]["error"]["message"] == "there is no server 'x'"
+
+
+def refused(sent: bytes) -> list[bytes]:
+    out = io.BytesIO()
+    refuse_first_request(TooltrayError("No"), io.BytesIO(sent), out)
+    return out.getvalue().splitlines()
+
+
+def test_only_the_first_request_is_answered_and_its_id_is_echoed_byte_for_byte() -> None:
+    sent = b'\n{"jsonrpc":"2.0","method":"notifications/x"}\n{"id":1180591620717411303424,"method":"ping","jsonrpc":"2.0"}\n' + INITIALIZE
+    replies = refused(sent)
+    assert len(replies) == 1
+    assert replies[0].startswith(b'{"jsonrpc":"2.0","id":1180591620717411303424,"error":{"code":-32603,')
+
+
+def test_what_is_no_request_is_called_that_and_the_next_line_is_read() -> None:
+    replies = [json.loads(line) for line in refused(b"garbage\n[]\n" + INITIALIZE)]
+    assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [(None, -32700), (None, -32600), ("a-1", -32603)]
+
+
+def test_a_client_that_leaves_without_a_word_gets_none() -> None:
+    assert refused(b"") == []
+
+
+def test_a_client_that_does_not_read_is_no_error() -> None:
+    class Gone(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise BrokenPipeError
+
+    refuse_first_request(TooltrayError("No"), io.BytesIO(INITIALIZE), Gone())

@@ -1,0 +1,50 @@
+"""`tooltray status`."""
+
+import time
+
+from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.config.home import Home
+
+
+def test_no_hub_is_an_answer_and_no_error(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("status")
+    assert (result.code, result.err) == (0, "")
+    assert "not running" in result.out
+    assert not hub_home.root.exists()
+
+
+def test_no_hub_in_json(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("status", "--json").json == {"running": False, "home": str(hub_home.root)}
+
+
+def test_a_running_hub_is_described(tooltray: Tooltray, hub_home: Home) -> None:
+    broken = server_snapshot(
+        "git", state="error", tool_count=0, problem=problem("It will not start", "exit code 1\nsecond line", "Install it")
+    )
+    snapshot = hub_snapshot(
+        server_snapshot("files"), broken, started_at=time.time() - 7300, notices=[problem("The settings were set aside")]
+    )
+    with FakeControlHub(hub_home, {"get_snapshot": snapshot}) as hub:
+        result = tooltray("status")
+    assert result.code == 0
+    assert result.out.splitlines() == [
+        f"Tooltray 9.9.9 is running (serve, pid {hub.pid}) in {hub_home.root}.",
+        "Up for 2 hours; 1 AI client connected.",
+        "2 servers, 1 running; 2 tools.",
+        "git: error. It will not start. exit code 1 second line. Install it",
+        "The settings were set aside",
+    ]
+
+
+def test_a_pause_is_told(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(is_paused=True, started_at=time.time())}):
+        assert "Paused: tools are listed, calls are refused." in tooltray("status").out
+
+
+def test_a_running_hub_in_json(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}) as hub:
+        told = tooltray("status", "--json").json
+    assert (told["running"], told["pid"], told["kind"], told["execution_id"]) == (True, hub.pid, "serve", "e1")
+    assert told["servers"][0]["name"] == "files"

@@ -1,0 +1,166 @@
+"""`tooltray tools ...`, with a running hub."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+
+
+def tool(name: str, **changes: Any) -> dict[str, Any]:
+    values = {"name": name, "server": "files", "original_name": name, "description": "does it", "category": "read"}
+    return values | {"is_enabled": True, "is_approved": True} | changes
+
+
+def calling(home: Home, result: Any, properties: dict[str, Any] | None = None) -> FakeControlHub:
+    definition: dict[str, Any] = {"name": "echo", "inputSchema": {"type": "object", "properties": properties or {}}}
+    return FakeControlHub(home, {"call_tool": result, "get_all_tool_definitions": [{"name": "other"}, definition]})
+
+
+def texts(*lines: str, **more: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": line} for line in lines]} | more
+
+
+def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, hub_home: Home) -> None:
+    tools = [
+        tool("read_file", description="Reads\n\x1b[1ma file"),
+        tool("write_file", category="write", is_approved=False),
+        tool("off", is_enabled=False),
+    ]
+    with FakeControlHub(hub_home, {"get_tools": tools}) as hub:
+        result = tooltray("tools", "list")
+        in_json = tooltray("tools", "list", "--server", "files", "--json")
+    assert result.out.splitlines() == [
+        "NAME        SERVER  KIND   CALLS     DESCRIPTION",
+        "read_file   files   read   approved  Reads a file",
+        "write_file  files   write  refused   does it",
+        "off         files   read   off       does it",
+    ]
+    assert in_json.json == tools
+    assert [params for _, params in hub.calls] == [{"server": None}, {"server": "files"}]
+
+
+def test_no_tools_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_tools": []}):
+        assert tooltray("tools", "list").out == "There are no tools.\n"
+        assert tooltray("tools", "list", "--server", "files").out == "files has no tools.\n"
+
+
+def test_text_is_printed_plainly_and_harmless(tooltray: Tooltray, hub_home: Home) -> None:
+    with calling(hub_home, texts("one\n  two \x1b[31mred", "three")):
+        result = tooltray("tools", "call", "echo")
+    assert (result.code, result.out, result.err) == (0, "one\n  two red\nthree\n", "")
+
+
+def test_the_raw_result_is_printed_in_json(tooltray: Tooltray, hub_home: Home) -> None:
+    answer = texts("x", isError=False, _meta={"a": 2**70})
+    with calling(hub_home, answer):
+        assert tooltray("tools", "call", "echo", "--json").json == answer
+
+
+def test_a_tool_that_failed_gives_exit_code_1(tooltray: Tooltray, hub_home: Home) -> None:
+    with calling(hub_home, texts("it broke", isError=True)):
+        result = tooltray("tools", "call", "echo")
+        in_json = tooltray("tools", "call", "echo", "--json")
+    assert (result.code, result.out) == (1, "it broke\n")
+    assert in_json.code == 1
+
+
+def test_a_call_that_is_refused_says_why(tooltray: Tooltray, hub_home: Home) -> None:
+    def refuse(**params: Any) -> None:
+        raise TooltrayError("'echo' could not be called", "not approved", "Allow it")
+
+    with calling(hub_home, refuse):
+        result = tooltray("tools", "call", "echo")
+    assert (result.code, result.err) == (1, "tooltray: 'echo' could not be called. not approved. Allow it\n")
+
+
+def test_content_that_is_no_text_is_named_with_its_size(tooltray: Tooltray, hub_home: Home) -> None:
+    content = [
+        {"type": "image", "mimeType": "image/png", "data": "AAAA"},
+        {"type": "audio", "data": "AAE="},
+        {"type": "resource_link", "uri": "file:///x"},
+        {"type": "resource", "resource": {"uri": "a:b", "text": "inside"}},
+        {"type": "resource", "resource": {"uri": "a:c", "blob": "AA=="}},
+        {"type": "hologram"},
+    ]
+    with calling(hub_home, {"content": content}):
+        result = tooltray("tools", "call", "echo")
+    assert result.out.splitlines() == [
+        "[image: image/png, 3 bytes]",
+        "[audio: unknown type, 2 bytes]",
+        "[link: file:///x]",
+        "inside",
+        "[resource: a:c, 1 byte]",
+        "[hologram: unknown type, 0 bytes]",
+    ]
+
+
+def test_a_result_of_structure_alone_is_printed_as_json(tooltray: Tooltray, hub_home: Home) -> None:
+    with calling(hub_home, {"content": [], "structuredContent": {"a": [1]}}):
+        assert tooltray("tools", "call", "echo").json == {"a": [1]}
+
+
+def test_arguments_may_be_one_json_object(tooltray: Tooltray, hub_home: Home) -> None:
+    with calling(hub_home, texts()) as hub:
+        tooltray("tools", "call", "echo", ' {"a": [1, "2"], "b": null}')
+    assert hub.calls == [("call_tool", {"name": "echo", "arguments": {"a": [1, "2"], "b": None}})]
+
+
+def test_arguments_may_be_words_whose_kind_the_tool_declares(tooltray: Tooltray, hub_home: Home) -> None:
+    properties = {"zip": {"type": "string"}, "count": {"type": "integer"}, "odd": True}
+    with calling(hub_home, texts(), properties) as hub:
+        tooltray("tools", "call", "echo", "zip=12345", "count=5", "flag=true", "text=just words", 'list=["a"]', "empty=", "eq=a=b", "odd=1")
+    assert hub.params_of("call_tool")["arguments"] == {
+        "zip": "12345",
+        "count": 5,
+        "flag": True,
+        "text": "just words",
+        "list": ["a"],
+        "empty": "",
+        "eq": "a=b",
+        "odd": 1,
+    }
+
+
+@pytest.mark.parametrize("definitions", [[], [{"name": "echo"}], [{"name": "echo", "inputSchema": {"properties": 5}}]])
+def test_words_work_for_a_tool_that_declares_nothing(tooltray: Tooltray, hub_home: Home, definitions: list[dict[str, Any]]) -> None:
+    with FakeControlHub(hub_home, {"call_tool": texts(), "get_all_tool_definitions": definitions}) as hub:
+        assert tooltray("tools", "call", "echo", "a=1").code == 0
+    assert hub.params_of("call_tool")["arguments"] == {"a": 1}
+
+
+@pytest.mark.parametrize("words", [["just words"], ["a=1", "b"], ["=1"], ["{broken"], ["[1]"]])
+def test_arguments_that_are_neither_are_refused_before_anything_is_called(tooltray: Tooltray, hub_home: Home, words: list[str]) -> None:
+    with calling(hub_home, texts()) as hub:
+        result = tooltray("tools", "call", "echo", *words)
+    assert result.code == 1
+    assert "arguments" in result.err
+    assert hub.calls == []
+
+
+def test_no_arguments_ask_for_no_definitions(tooltray: Tooltray, hub_home: Home) -> None:
+    with calling(hub_home, texts()) as hub:
+        tooltray("tools", "call", "echo")
+    assert hub.calls == [("call_tool", {"name": "echo", "arguments": {}})]
+
+
+def test_a_call_that_takes_too_long_is_given_up(tooltray: Tooltray, hub_home: Home) -> None:
+    def keep_silent(**params: Any) -> None:
+        raise KeepSilent
+
+    with calling(hub_home, keep_silent):
+        result = tooltray("tools", "call", "echo", "--timeout", "0.05")
+    assert result.code == 1
+    assert "echo gave no result within 0.05 s" in result.err
+    assert "--timeout" in result.err
+
+
+def test_names_are_forgotten(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"reset_tool_names": None}) as hub:
+        assert "given anew" in tooltray("tools", "names", "reset").out
+        assert tooltray("tools", "names", "reset", "--json").json == {"reset": True}
+    assert hub.methods() == ["reset_tool_names", "reset_tool_names"]
