@@ -1,0 +1,67 @@
+"""The one way to write a file: a reader finds the old content or the new one, whole, also after a power cut.
+
+Above it: everything that keeps a file (settings, secrets, names, catalogue, run/hub.json). Below it: the disk. Knows no format.
+Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
+"""
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkstemp
+
+STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replaces a file's content.
+
+    A symbolic link stays a link: what it leads to is replaced. Whatever goes wrong, the old content stays and no temporary file does.
+
+    Args:
+        path: the file; its folder must exist.
+        data: the whole new content.
+        mode: permission bits of the file afterwards, whatever they were before.
+
+    Raises:
+        OSError: the disk is full, the folder is read-only, ...
+    """
+    target = Path(os.path.realpath(path))
+    descriptor, temporary = mkstemp(dir=target.parent, prefix=_prefix(target), suffix=".tmp")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _sync_folder(target.parent)
+    _sweep(target)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:50]}."  # a file name has at most 255 bytes, a character up to 4, and mkstemp adds 12
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes the new name itself survive a power cut. Windows cannot open a folder, and does not need it."""
+    if os.name != "posix":  # pragma: no cover - one branch per platform
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(target: Path) -> None:
+    """Removes what earlier writers of the same file left when they were killed."""
+    with os.scandir(target.parent) as entries:
+        leftovers = [entry for entry in entries if entry.name.startswith(_prefix(target)) and entry.name.endswith(".tmp")]
+    for entry in leftovers:
+        with suppress(OSError):  # another writer's file, finished or swept in this moment
+            if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
+                os.unlink(entry.path)

@@ -1,0 +1,146 @@
+"""Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, and `~/`.
+
+Above it: whoever starts a server. Below it: SecretStore, settings. Knows no environment of its own: the variables are handed in.
+
+The rules:
+
+- Placeholders work in `command`, `args`, `env`, `cwd`, the URL and the headers; in values, not in names of variables or headers.
+- `${VAR:-default}` is the default if the variable is unset or empty, as in a shell. `${VAR}` of an empty variable is empty; of an unset one
+  it is an error. A default is plain text: it ends at the first `}`.
+- What was filled in is never looked at again: a secret may have `${` in it.
+- `~/` at the beginning of `command` and `cwd` (and a `cwd` that is `~`) is the person's folder.
+- `$VAR`, `$$` and a `${` that is never closed are text. Any other `${...}` is an error and not text: the likely reason is another program's
+  spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways nobody understands.
+"""
+
+import re
+import shlex
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+
+from tooltray.config.secret_errors import SecretMissing, missing
+from tooltray.config.secrets import SecretStore
+from tooltray.config.settings import MCPServerConfig
+from tooltray.errors import TooltrayError
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_SECRET = re.compile(r"secret:([^{}]+)")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?")  # a default with a brace in it is half of a nested placeholder
+
+
+@dataclass(frozen=True)
+class ResolvedServer:
+    """An entry with everything filled in. It holds secrets: it is handed to what starts the server, never stored or shown.
+
+    Attributes:
+        command, cwd, url: None if the entry has none.
+        env: the entry's own variables only.
+        secret_names: the secrets that were used, in the order of their first use.
+    """
+
+    command: str | None = field(repr=False)
+    args: tuple[str, ...] = field(repr=False)
+    env: Mapping[str, str] = field(repr=False)
+    cwd: str | None = field(repr=False)
+    url: str | None = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    secret_names: tuple[str, ...]
+
+
+async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Mapping[str, str], server: str = "") -> ResolvedServer:
+    """Fills in an entry's placeholders.
+
+    Args:
+        config: the entry.
+        secrets: where secrets are looked up.
+        environ: where variables are looked up: the person's login-shell environment.
+        server: the server's name, for error messages.
+
+    Raises:
+        SecretMissing: a secret is not there; names it, and the field that wants it.
+        SecretsAbsent, SecretsLocked, SecretsDenied: the secrets cannot be read.
+        TooltrayError: a variable is unset, or a placeholder is malformed; says which and where.
+    """
+    filler = _Filler(secrets, environ, server)
+    return ResolvedServer(
+        command=await filler.fill_path(config.command, "command"),
+        args=tuple([await filler.fill(word, f"args[{index}]") for index, word in enumerate(config.args)]),
+        env={name: await filler.fill(value, f"env.{name}") for name, value in config.env.items()},
+        cwd=await filler.fill_path(config.cwd, "cwd"),
+        url=None if config.base_url is None else await filler.fill(config.base_url, "the URL"),
+        headers={name: await filler.fill(value, f"header {name}") for name, value in config.custom_headers.items()},
+        secret_names=tuple(filler.values),
+    )
+
+
+def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
+    """The secrets that an entry wants, in the order of their first use."""
+    texts = (
+        config.command or "",
+        *config.args,
+        *config.env.values(),
+        config.cwd or "",
+        config.base_url or "",
+        *config.custom_headers.values(),
+    )
+    wanted = (_SECRET.fullmatch(inner) for text in texts for inner in _PLACEHOLDER.findall(text))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+class _Filler:
+    """One resolving: asks for each secret once."""
+
+    def __init__(self, secrets: SecretStore, environ: Mapping[str, str], server: str) -> None:
+        self._secrets = secrets
+        self._environ = environ
+        self._whose = f"server '{server}'" if server else "the server"
+        self.values: dict[str, str] = {}
+
+    async def fill_path(self, text: str | None, place: str) -> str | None:
+        if text is None:
+            return None
+        if text.startswith("~/") or text == "~":
+            home = self._environ.get("HOME") or "~"
+            return home + await self.fill(text[1:], place)
+        return await self.fill(text, place)
+
+    async def fill(self, text: str, place: str) -> str:
+        return "".join([part async for part in self._parts(text, place)])
+
+    async def _parts(self, text: str, place: str) -> AsyncIterator[str]:
+        end = 0
+        for found in _PLACEHOLDER.finditer(text):
+            yield text[end : found.start()]
+            yield await self._value(found[1], place)
+            end = found.end()
+        yield text[end:]
+
+    async def _value(self, inner: str, place: str) -> str:
+        if secret := _SECRET.fullmatch(inner):
+            return await self._secret(secret[1], place)
+        if variable := _VARIABLE.fullmatch(inner):
+            return self._variable(variable[1], variable[2], place)
+        message = f"{self._whose} has it in {place}"
+        hint = "Write ${secret:NAME}, ${VARIABLE} or ${VARIABLE:-default}"
+        raise TooltrayError(f"'${{{inner}}}' is not understood", message, hint)
+
+    async def _secret(self, name: str, place: str) -> str:
+        if name not in self.values:
+            try:
+                self.values[name] = await self._secrets.get(name)
+            except SecretMissing:
+                raise missing(name, f"{self._whose} needs it in {place}") from None
+            except TooltrayError as error:
+                problem = error.problem
+                message = f"{problem.message}; {self._whose} needs secret '{name}' in {place}"
+                raise type(error)(problem.title, message, problem.hint) from None
+        return self.values[name]
+
+    def _variable(self, name: str, default: str | None, place: str) -> str:
+        value = self._environ.get(name)
+        if default is not None:
+            return value or default
+        if value is None:
+            hint = f"Set it in your shell's profile, write ${{{name}:-default}}, or store it: tooltray secrets set {shlex.quote(name)}"
+            raise TooltrayError(f"Variable {name} is not set", f"{self._whose} needs it in {place}", hint)
+        return value

@@ -1,0 +1,137 @@
+"""Reads and writes JSON so that what we do not understand comes back as it was.
+
+Above it: the settings file. Below it: the standard library. Knows no field.
+Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is no JSON, cuts long fractions, accepts
+`NaN`, and keeps the last of two equal keys without a word.
+"""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any, NoReturn
+
+MAX_DIGITS = 4000  # Python refuses to read an int of more than 4300 digits; longer ones are kept as Decimal
+MAX_DEPTH = 100  # what walks the document (copying, checking, writing) calls itself once or thrice per level, and Python allows 1000 calls
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class NotJson(Exception):
+    """The text is no JSON, or the document has no JSON form; says where and why, and quotes no value (somebody may have typed a key)."""
+
+
+def read_json(data: bytes) -> tuple[Any, list[str]]:
+    """Parses a whole document in UTF-8, with or without a byte order mark.
+
+    Returns:
+        the document, and the keys that one object gives twice (the last one is in the document).
+
+    Raises:
+        NotJson: says why.
+    """
+    twice: list[str] = []
+
+    def to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice.extend(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        return found
+
+    try:
+        text = data.decode("utf-8-sig")
+        document = json.loads(text, object_pairs_hook=to_object, parse_float=_number, parse_int=_integer, parse_constant=_refuse)
+    except UnicodeDecodeError as error:
+        raise NotJson(f"it is not UTF-8 text (byte {error.start})") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+    _check_depth(document)
+    return document, twice
+
+
+def write_json(document: Any) -> bytes:
+    """Writes a document as UTF-8 with an indentation of two spaces and a final newline.
+
+    Raises:
+        NotJson: something in it has no JSON form, or it is nested so deeply that `read_json` would refuse it.
+    """
+    _check_depth(document)
+    text = "".join(_write(document, "\n")) + "\n"
+    return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
+
+
+def _check_depth(document: Any) -> None:
+    level = [document]
+    for _ in range(MAX_DEPTH):
+        level = [member for value in level for member in _members(value)]
+        if not level:
+            return
+    raise NotJson("it is nested too deeply")
+
+
+def _members(value: Any) -> Iterable[Any]:
+    match value:
+        case dict():
+            return value.values()
+        case list() | tuple():
+            return value
+    return ()
+
+
+def _number(text: str) -> float | Decimal:
+    number = float(text)
+    try:
+        exact = Decimal(text)
+    except InvalidOperation:
+        raise NotJson(f"the number {text[:40]} is too large") from None
+    return number if math.isfinite(number) and Decimal(repr(number)) == exact else exact
+
+
+def _integer(text: str) -> int | Decimal:
+    return int(text) if len(text) < MAX_DIGITS else Decimal(text)
+
+
+def _refuse(text: str) -> NoReturn:
+    raise NotJson(f"{text} is no JSON")
+
+
+def _write(value: Any, line: str) -> Iterator[str]:
+    inner = line + "  "
+    match value:
+        case dict() if value:
+            yield "{"
+            for index, (key, member) in enumerate(value.items()):
+                yield ("," if index else "") + inner + _key(key) + ": "
+                yield from _write(member, inner)
+            yield line + "}"
+        case list() | tuple() if value:
+            yield "["
+            for index, member in enumerate(value):
+                yield ("," if index else "") + inner
+                yield from _write(member, inner)
+            yield line + "]"
+        case dict():
+            yield "{}"
+        case list() | tuple():
+            yield "[]"
+        case _:
+            yield _word(value)
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise NotJson(f"a {type(key).__name__} cannot be a key")
+    return _word(key)
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(value)
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError):
+        raise NotJson(f"a {type(value).__name__} in it has no JSON form") from None

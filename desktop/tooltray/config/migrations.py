@@ -1,0 +1,34 @@
+"""How settings of earlier versions become settings of today, one step per version.
+
+Above it: the settings file, which keeps a copy of the file before the steps run. Below it: nothing. Works on the raw document, so that what
+it does not know stays.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+Document = dict[str, Any]
+
+
+def _add_version(document: Document) -> None:
+    """0 -> 1: a file without `version`: `mcpServers`, `defaultServers`, `mcpEnabled`, or the still older `defaultServer` (one name)."""
+    older = document.pop("defaultServer", None)
+    if isinstance(older, str) and "defaultServers" not in document:
+        document["defaultServers"] = [older]
+
+
+STEPS: tuple[Callable[[Document], None], ...] = (_add_version,)
+CURRENT_VERSION = len(STEPS)
+
+
+def version_of(document: Document) -> int:
+    """The version a document says it has; 0 if it says none, or nothing that could be one."""
+    version = document.get("version")
+    return version if isinstance(version, int) and not isinstance(version, bool) and version > 0 else 0
+
+
+def migrate(document: Document) -> Document:
+    """A document of today made from an older one; the older one may be changed by this."""
+    for step in STEPS[version_of(document) :]:
+        step(document)
+    return {"version": CURRENT_VERSION} | {key: value for key, value in document.items() if key != "version"}

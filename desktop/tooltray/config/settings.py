@@ -1,0 +1,339 @@
+"""What the settings say, checked: models over the JSON of `settings.json`.
+
+Above it: McpConfHelper, managers, expansion. Below it: migrations (for the version). Knows no file and no secret's value.
+
+JSON keeps the users' spelling (`mcpServers`, `autoApprove`), Python is snake_case. The raw JSON stays the truth and is what is written
+back; these models are a view of it, so nothing in here can lose a field. Where an entry can be read in several ways, what its writer meant
+counts:
+
+- `null` means "not given", for every field.
+- Numbers and `true`/`false` in `args`, `env` and headers become strings in their JSON spelling; a variable that is `null` is left out.
+- An empty `command` or URL counts as not given (other programs write `"command": ""` beside a URL).
+- `streamable-http` and its relatives are `http`.
+- A `type` that is given decides; then a command beside a URL is allowed, and unused.
+"""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.errors import Problem, TooltrayError
+
+MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
+FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
+
+Transport = Literal["stdio", "http", "sse", "inmemory"]
+SecretBackend = Literal["keyring", "file", "memory"]
+
+# fields that other programs spell in another way; the first spelling is ours
+SPELLINGS: Mapping[str, tuple[str, ...]] = {"base_url": ("baseUrl", "url"), "custom_headers": ("customHeaders", "headers")}
+
+_OTHER_TYPES = {"streamable-http": "http", "streamable_http": "http", "streamableHttp": "http"}
+_IN_WORDS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be an object",
+    "float_type": "must be a number",
+    "greater_than": "must be more than 0",
+    "mapping_type": "must be an object",
+    "missing": "is missing",
+    "model_type": "must be an object",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+}
+
+
+def _without_null(value: Any) -> Any:
+    return {key: member for key, member in value.items() if member is not None} if isinstance(value, Mapping) else value
+
+
+def _as_written(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
+
+
+def _blank_is_absent(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _our_type(value: Any) -> Any:
+    return _OTHER_TYPES.get(value, value) if isinstance(value, str) else value
+
+
+def _text_or_nothing(value: Any) -> Any:
+    return value if isinstance(value, str) else ""
+
+
+def _plain_number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+Word = Annotated[StrictStr, BeforeValidator(_as_written)]
+Words = Annotated[Mapping[str, Word], BeforeValidator(_without_null), Field(repr=False)]  # people type keys into these
+Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
+Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
+
+Seconds = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        return _without_null(data)
+
+
+class ToolFilter(_Model):
+    """Which of a server's tools are published: only those in the list, or all but those. Names are the server's own."""
+
+    mode: Literal["allow", "block"]
+    list: tuple[StrictStr, ...] = ()
+
+
+class MCPServerConfig(_Model):
+    """One entry of `mcpServers`. Placeholders in it are not expanded.
+
+    Attributes:
+        call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
+        auto_approve: "read", "write", "all", or names of tools.
+        disable: never start this server.
+    """
+
+    command: Target = None
+    args: tuple[Word, ...] = ()
+    env: Words = Field(default_factory=dict)
+    cwd: Target = None
+    type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
+    base_url: Target = None
+    custom_headers: Words = Field(default_factory=dict)
+    auto_approve: tuple[StrictStr, ...] = ("read",)
+    icons: Shown = ""
+    descriptions: Shown = ""
+    disable: StrictBool = False
+    call_timeout: Seconds | None = None
+    tool_filter: ToolFilter | None = None
+    disabled_tools: tuple[StrictStr, ...] = ()
+
+    _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_spellings(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        ours, spelled = dict(data), {}
+        for name, spellings in SPELLINGS.items():
+            given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
+            if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
+                raise ValueError(f"{' and '.join(given)} differ; keep one of them")
+            for spelling in given:
+                ours[spellings[0]], spelled[name] = given[spelling], spelling
+        config = handler(ours)
+        config._spelled.update(spelled)
+        return config
+
+    @model_validator(mode="after")
+    def _can_be_started(self) -> Self:
+        reason = _why_not_started(self) or next(_why_no_process(self), "")
+        if reason:
+            raise ValueError(reason)
+        return self
+
+    @property
+    def transport(self) -> Transport:
+        """How the server is reached: what `type` says, else what the entry looks like."""
+        return self.type or ("stdio" if self.command else "http")
+
+    @property
+    def target(self) -> str:
+        """The command line, quoted for a shell, or the URL; what a person recognises the server by."""
+        if self.transport in ("http", "sse"):
+            return self.base_url or ""
+        return shlex.join([self.command, *self.args]) if self.command else ""
+
+    def to_entry(self) -> dict[str, Any]:
+        """The entry as it goes into the file: what was given, in the spelling it was given in."""
+        entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+        spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
+        return {spellings.get(key, key): value for key, value in entry.items()}
+
+
+class PublishSettings(_Model):
+    """How AI clients see tools: servers' names in front of tool names only where two would be alike, or always."""
+
+    naming: Literal["conflict", "always"] = "conflict"
+
+
+class SecretSettings(_Model):
+    """Where secrets are kept; None: nobody has chosen, so the keyring of the system."""
+
+    backend: SecretBackend | None = None
+
+
+class Settings(_Model):
+    """The whole file; entries that cannot be used are not in it."""
+
+    version: int = CURRENT_VERSION
+    mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
+    default_servers: tuple[str, ...] = ()
+    mcp_enabled: bool = True
+    publish: PublishSettings = PublishSettings()
+    secrets: SecretSettings = SecretSettings()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a document says, and what of it cannot be used."""
+
+    settings: Settings = field(default_factory=Settings)
+    problems: tuple[Problem, ...] = ()
+
+
+def config_hash(config: MCPServerConfig) -> str:
+    """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
+    parts = (config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers))
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def check_name(name: str, reserved: Collection[str]) -> None:
+    """Says whether a server may be called that.
+
+    Raises:
+        TooltrayError: it may not; says why.
+    """
+    if name in reserved:
+        reason = "this is the name of a server that comes with Tooltray"
+    elif not 0 < len(name) <= MAX_NAME_LENGTH:
+        reason = f"a name has 1 to {MAX_NAME_LENGTH} characters, this one has {len(name)}"
+    elif not name.isprintable() or name != name.strip() or any(character in name for character in FORBIDDEN_IN_NAMES):
+        reason = "a name has letters, digits, signs and inner spaces, but no '/', '{' or '}'"
+    else:
+        return
+    shown = "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
+    raise TooltrayError(f"'{shown}' cannot be the name of a server", reason, "Choose another name")
+
+
+def read_entry(name: str, entry: Any) -> MCPServerConfig:
+    """One entry, checked.
+
+    Raises:
+        TooltrayError: it cannot be used; says which field and why, and quotes no value.
+    """
+    try:
+        return MCPServerConfig.model_validate(entry)
+    except ValidationError as error:
+        raise TooltrayError(f"The entry of server '{name}' cannot be used", in_words(error), "Correct it in settings.json") from None
+
+
+def in_words(error: ValidationError) -> str:
+    """Why a value was refused; values are left out, since somebody may have typed a key into them."""
+    return "; ".join(_one_in_words(details) for details in error.errors(include_url=False, include_context=False, include_input=False))
+
+
+def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
+    """Reads a document as far as it can be used.
+
+    Args:
+        document: the parsed file, of any version up to now or newer.
+        reserved: names of servers that come with Tooltray.
+    """
+    problems: list[Problem] = []
+    settings = Settings(
+        version=version_of(document),
+        mcp_servers=_read_servers(document.get("mcpServers"), reserved, problems),
+        default_servers=_read_defaults(document.get("defaultServers"), problems),
+        mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, problems),
+        publish=_read_part(document, "publish", PublishSettings, PublishSettings(), problems),
+        secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), problems),
+    )
+    return Reading(settings, tuple(problems))
+
+
+def _read_servers(entries: Any, reserved: Collection[str], problems: list[Problem]) -> dict[str, MCPServerConfig]:
+    if entries is None:
+        return {}
+    if not isinstance(entries, dict):
+        problems.append(Problem("mcpServers in the settings is not used", "mcpServers: must be an object", "Correct it in settings.json"))
+        return {}
+    servers = {}
+    for name, entry in entries.items():
+        try:
+            check_name(name, reserved)
+            servers[name] = read_entry(name, entry)
+        except TooltrayError as error:
+            problems.append(error.problem)
+    return servers
+
+
+def _read_defaults(names: Any, problems: list[Problem]) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    usable = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    if not isinstance(names, list) or len(usable) < len(names):
+        message = "defaultServers: must be a list of names"
+        problems.append(Problem("defaultServers in the settings is not fully used", message, "Correct it in settings.json"))
+    return tuple(dict.fromkeys(usable))
+
+
+def _read_part(document: Document, key: str, kind: Any, default: Any, problems: list[Problem]) -> Any:
+    if document.get(key) is None:
+        return default
+    try:
+        return TypeAdapter(kind).validate_python(document[key])
+    except ValidationError as error:
+        message = f"{key}: {in_words(error)}"
+        problems.append(Problem(f"{key} in the settings is not used", message, "Correct it in settings.json"))
+        return default
+
+
+def _why_not_started(config: MCPServerConfig) -> str:
+    match config.type:
+        case None if config.command and config.base_url:
+            return 'it has a command and a URL; say which counts with "type"'
+        case None if not config.command and not config.base_url:
+            return "it has neither a command nor a URL"
+        case "stdio" if not config.command:
+            return "its type is stdio, but it has no command"
+        case "http" | "sse" if not config.base_url:
+            return f"its type is {config.type}, but it has no URL"
+    return ""
+
+
+def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
+    """What no operating system and no HTTP request could carry."""
+    if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
+        yield "the URL must begin with http:// or https://"
+    if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.env.values())):
+        yield "a zero character is in the command, its arguments or its environment"
+    if any(not name or "=" in name or "\0" in name for name in config.env):
+        yield "env: the name of a variable is empty or has a '=' in it"
+    if any(character in text for pair in config.custom_headers.items() for text in pair for character in "\r\n\0"):
+        yield "customHeaders: a header has a line break in it"
+
+
+def _one_in_words(details: Any) -> str:
+    place = ".".join(str(part) for part in details["loc"])
+    reason = _IN_WORDS.get(details["type"], details["msg"].removeprefix("Value error, "))
+    return f"{place}: {reason}" if place else reason

@@ -1,0 +1,206 @@
+"""The file `settings.json`: read in words, kept beside itself when it is not understood, never overwritten blindly.
+
+Above it: McpConfHelper, which calls this from a thread (everything here blocks). Below it: json_text, migrations, settings, atomic_file.
+Knows no events.
+
+What can be wrong with the file, and what is done:
+
+- It is missing or empty: defaults.
+- It is no JSON, or no object: it is renamed to `settings.json.broken-<time>`, defaults are used, a person is told.
+- It cannot be read, is a folder, or is absurdly large: defaults are used, nothing is written until that is put right.
+- It comes from a newer Tooltray: it is used as far as it is understood, and never written.
+- It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
+- A part of it is not understood: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
+  that is no object), a copy goes to `settings.json.broken-<time>` first.
+- Somebody edited it since it was read: the change is made to what they wrote.
+"""
+
+import copy
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tooltray.config.atomic_file import write_atomically
+from tooltray.config.json_text import NotJson, read_json, write_json
+from tooltray.config.migrations import CURRENT_VERSION, Document, migrate, version_of
+from tooltray.config.settings import Reading, read_settings
+from tooltray.errors import Problem, TooltrayError
+
+MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file
+
+_CONTAINERS: Mapping[str, type] = {"mcpServers": dict, "defaultServers": list, "publish": dict, "secrets": dict}
+
+Edit = Callable[[Document], None]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The settings as they were last read or written.
+
+    Attributes:
+        content: the bytes on disk; None if there is no file.
+        document: the parsed file, migrated. Not to be changed.
+        reading: what the document says.
+        notices: what was wrong with the file as a whole, and what was done about it.
+        copy_as: how the copy is called that has to be made before `content` is overwritten; empty if none has to be.
+        is_migrated: the document is newer than `content`.
+    """
+
+    content: bytes | None = None
+    document: Document = field(default_factory=lambda: {"version": CURRENT_VERSION})
+    reading: Reading = field(default_factory=Reading)
+    notices: tuple[Problem, ...] = ()
+    copy_as: str = ""
+    is_migrated: bool = False
+
+
+class SettingsFile:
+    """Reads and writes one settings file. Calls must not overlap.
+
+    Args:
+        path: where it is. It may be a symbolic link, and stays one.
+        reserved: names of servers that come with Tooltray, which no entry may have.
+    """
+
+    def __init__(self, path: Path, reserved: Collection[str]) -> None:
+        self._path = path
+        self._reserved = reserved
+
+    def load(self) -> Loaded:
+        """Reads the file; sets it aside or migrates it if it has to be. Never fails: what went wrong is among the notices."""
+        loaded = Loaded()
+        try:
+            loaded = self._parse(self._read(), loaded)
+            return self._write(loaded, loaded.document) if loaded.is_migrated else loaded
+        except TooltrayError as error:
+            return replace(loaded, notices=(*loaded.notices, error.problem))
+
+    def change(self, known: Loaded, edit: Edit) -> Loaded:
+        """Makes a change to what the file says now, and writes it.
+
+        Args:
+            known: the settings as last read or written; used when there is no file any more, or a broken one.
+            edit: changes the document; may raise TooltrayError, and then nothing happens.
+
+        Raises:
+            TooltrayError: the file cannot be read or written, or must not be; it is as before.
+        """
+        content = self._read()
+        newest = known if content == known.content else self._parse(content, known)
+        if version_of(newest.document) > CURRENT_VERSION:
+            raise TooltrayError("The settings are not changed", self._why_newer(newest.document), "Update Tooltray")
+        document = copy.deepcopy(newest.document)
+        edit(document)
+        return self._write(newest, document)
+
+    def _read(self) -> bytes | None:
+        try:
+            status = self._path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise self._unreadable("it is a folder" if stat.S_ISDIR(status.st_mode) else "it is not a regular file")
+            if status.st_size > MAX_SETTINGS_BYTES:
+                raise self._unreadable(f"it has {status.st_size // 1024**2} MB, so it is no settings file of Tooltray")
+            return self._path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unreadable(str(error.strerror)) from error
+
+    def _parse(self, content: bytes | None, before: Loaded) -> Loaded:
+        """Makes sense of what was read; where there is none, what was known before goes on."""
+        if content is None:
+            return before
+        if not content.strip():
+            return replace(before, content=content, notices=(*before.notices, self._empty()), copy_as="")
+        try:
+            document, twice = read_json(content)
+            if not isinstance(document, dict):
+                raise NotJson("it is no object with mcpServers in it")
+        except NotJson as error:
+            return replace(before, content=None, notices=(*before.notices, self._set_aside(str(error))), copy_as="")
+        return self._understand(content, document, twice)
+
+    def _understand(self, content: bytes, document: Document, twice: list[str]) -> Loaded:
+        notices = [
+            Problem("The settings give a name twice", f"{self._path}: '{key}'; the last one is used") for key in dict.fromkeys(twice)
+        ]
+        version = version_of(document)
+        if version > CURRENT_VERSION:
+            notices.append(Problem("The settings come from a newer Tooltray", self._why_newer(document), "Update Tooltray"))
+        copy_as = f"broken-{_now()}" if twice or _has_odd_containers(document) else ""
+        if version < CURRENT_VERSION:
+            copy_as = f"v{version}.bak"
+            document = migrate(document)
+        reading = read_settings(document, self._reserved)
+        return Loaded(content, document, reading, tuple(notices), copy_as, is_migrated=version < CURRENT_VERSION)
+
+    def _write(self, newest: Loaded, document: Document) -> Loaded:
+        try:
+            content = write_json(document)
+        except NotJson as error:
+            raise TooltrayError("The settings are not changed", f"the new content is not possible: {error}") from None
+        if len(content) > MAX_SETTINGS_BYTES:
+            raise TooltrayError("The settings are not changed", f"they would have {len(content) // 1024**2} MB")
+        try:
+            if newest.copy_as and newest.content is not None:
+                self._copy(newest.content, newest.copy_as)
+            write_atomically(self._path, content)
+        except OSError as error:
+            raise TooltrayError("The settings could not be written", f"{self._path}: {error.strerror}", _hint(error)) from error
+        return Loaded(content, document, read_settings(document, self._reserved), newest.notices)
+
+    def _copy(self, content: bytes, suffix: str) -> None:
+        """Keeps a copy beside the file; an earlier copy of something else stays."""
+        place = self._beside(suffix)
+        if not (place.exists() and place.read_bytes() == content):
+            write_atomically(_free(place), content)
+
+    def _set_aside(self, reason: str) -> Problem:
+        place = _free(self._beside(f"broken-{_now()}"))
+        try:
+            os.rename(os.path.realpath(self._path), place)
+        except OSError as error:
+            message = f"{self._path}: {reason}; it could not be renamed: {error.strerror}"
+            raise TooltrayError("The settings are broken", message, "Until that is put right nothing is saved") from error
+        message = f"{self._path}: {reason}; it is now {place}"
+        return Problem("The settings were broken and have been set aside", message, "Correct it and rename it back, or start afresh")
+
+    def _beside(self, suffix: str) -> Path:
+        target = Path(os.path.realpath(self._path))
+        return target.with_name(f"{target.name}.{suffix}")
+
+    def _why_newer(self, document: Document) -> str:
+        return f"{self._path} has version {version_of(document)}, this Tooltray knows versions up to {CURRENT_VERSION}"
+
+    def _empty(self) -> Problem:
+        return Problem("The settings are empty", f"{self._path} has nothing in it")
+
+    def _unreadable(self, reason: str) -> TooltrayError:
+        return TooltrayError("The settings cannot be read", f"{self._path}: {reason}", "Until that is put right nothing is saved")
+
+
+def _has_odd_containers(document: Document) -> bool:
+    """Whether a change may have to replace something of a shape we did not expect."""
+    return any(not isinstance(document.get(key), kind | None) for key, kind in _CONTAINERS.items())
+
+
+def _free(place: Path) -> Path:
+    count, free = 1, place
+    while os.path.lexists(free):
+        count += 1
+        free = place.with_name(f"{place.name}-{count}")
+    return free
+
+
+def _now() -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+
+
+def _hint(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "Free some space on that disk; nothing was changed"
+    return "Make it writable; nothing was changed"

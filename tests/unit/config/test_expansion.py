@@ -1,0 +1,184 @@
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.system_keyring import FakeKeyring
+
+from tooltray.config.expansion import ResolvedServer, resolve, secret_names
+from tooltray.config.home import Home
+from tooltray.config.secrets import SecretMissing, SecretsLocked, SecretStore
+from tooltray.config.settings import MCPServerConfig
+from tooltray.errors import TooltrayError
+
+ENVIRON = {"HOME": "/person", "WORD": "value", "EMPTY": "", "TRICKY": "${WORD} ${secret:a} ~/"}
+
+
+@pytest.fixture
+async def secrets(tmp_path: Path) -> AsyncIterator[SecretStore]:
+    store = SecretStore(Home(tmp_path), "memory")
+    await store.set("a", "hunter2")
+    await store.set("my files/KEY", "swordfish")
+    await store.set("tricky", "${WORD} ${secret:a} ${")
+    yield store
+    await store.close()
+
+
+async def filled(text: str, secrets: SecretStore, environ: Mapping[str, str] = ENVIRON) -> str:
+    resolved = await resolve(MCPServerConfig(command="x", args=(text,)), secrets=secrets, environ=environ, server="files")
+    return resolved.args[0]
+
+
+async def refusal(config: MCPServerConfig, secrets: SecretStore) -> TooltrayError:
+    with pytest.raises(TooltrayError) as caught:
+        await resolve(config, secrets=secrets, environ=ENVIRON, server="files")
+    return caught.value
+
+
+async def test_every_part_of_a_command_is_filled_in(secrets: SecretStore) -> None:
+    config = MCPServerConfig(
+        command="${WORD}/bin", args=("-k", "${secret:a}"), env={"${WORD}": "${secret:my files/KEY}!", "B": "${WORD}"}, cwd="/${WORD}"
+    )
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON)
+    assert (resolved.command, resolved.args, resolved.cwd) == ("value/bin", ("-k", "hunter2"), "/value")
+    assert resolved.env == {"${WORD}": "swordfish!", "B": "value"}
+    assert (resolved.url, resolved.headers, resolved.secret_names) == (None, {}, ("a", "my files/KEY"))
+
+
+async def test_every_part_of_a_remote_server_is_filled_in(secrets: SecretStore) -> None:
+    config = MCPServerConfig(base_url="https://${WORD}/mcp", custom_headers={"Authorization": "Bearer ${secret:a}"})
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON)
+    expected = ResolvedServer(None, (), {}, None, "https://value/mcp", {"Authorization": "Bearer hunter2"}, ("a",))
+    assert resolved == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no placeholder", "no placeholder"),
+        ("${WORD}${WORD} $WORD $${WORD} $$ $", "valuevalue $WORD $value $$ $"),
+        ("a${EMPTY}b", "ab"),
+        ("${WORD:-default}", "value"),
+        ("${EMPTY:-default}", "default"),
+        ("${UNSET:-https://h:80/$x}", "https://h:80/$x"),
+        ("${UNSET:-}", ""),
+        ("${never closed", "${never closed"),
+        ("}{", "}{"),
+        ("~/kept", "~/kept"),
+        ("${TRICKY}", "${WORD} ${secret:a} ~/"),
+        ("${secret:tricky}", "${WORD} ${secret:a} ${"),
+        ("${secret:tricky}${WORD}}", "${WORD} ${secret:a} ${value}"),
+    ],
+)
+async def test_a_text_is_filled_in_once(secrets: SecretStore, text: str, expected: str) -> None:
+    assert await filled(text, secrets) == expected
+
+
+@given(value=st.text(st.sampled_from("${}:-aW~/secrt"), min_size=1), around=st.text(st.sampled_from("}a~/ ")))
+async def test_a_value_is_never_looked_at_again(tmp_path_factory: pytest.TempPathFactory, value: str, around: str) -> None:
+    store = SecretStore(Home(tmp_path_factory.mktemp("home")), "memory")
+    await store.set("S", value)
+    text = f"{around}${{secret:S}}{around}${{V}}{around}"
+    assert await filled(text, store, {"V": value}) == f"{around}{value}{around}{value}{around}"
+    await store.close()
+
+
+@given(text=st.text(st.characters(exclude_characters="$")) | st.from_regex(r"(\$[^{$]|[^$])*", fullmatch=True))
+async def test_text_without_a_placeholder_stays(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    text = text.replace("\0", "")
+    assert await filled(text, SecretStore(Home(tmp_path_factory.mktemp("home")))) == text
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        ("command", "~/bin/x", "/person/bin/x"),
+        ("command", "~", "/person"),
+        ("command", "~other/x", "~other/x"),
+        ("cwd", "~/${WORD}", "/person/value"),
+        ("cwd", "~", "/person"),
+        ("cwd", "${TRICKY}", "${WORD} ${secret:a} ~/"),
+    ],
+)
+async def test_a_tilde_stands_for_the_persons_folder(secrets: SecretStore, field: str, text: str, expected: str) -> None:
+    config = MCPServerConfig.model_validate({"command": "x"} | {field: text})
+    assert getattr(await resolve(config, secrets=secrets, environ=ENVIRON), field) == expected
+
+
+async def test_without_a_home_a_tilde_stays(secrets: SecretStore) -> None:
+    resolved = await resolve(MCPServerConfig(command="~/x"), secrets=secrets, environ={})
+    assert resolved.command == "~/x"
+
+
+@pytest.mark.parametrize(
+    ("entry", "place"),
+    [
+        ({"command": "${NOPE}"}, "command"),
+        ({"command": "x", "args": ["", "${NOPE}"]}, "args[1]"),
+        ({"command": "x", "env": {"KEY": "${NOPE}"}}, "env.KEY"),
+        ({"command": "x", "cwd": "/${NOPE}"}, "cwd"),
+        ({"url": "https://${NOPE}"}, "the URL"),
+        ({"url": "https://h", "headers": {"Auth": "${NOPE}"}}, "header Auth"),
+    ],
+)
+async def test_an_unset_variable_is_named_with_the_server_and_the_field(secrets: SecretStore, entry: dict[str, Any], place: str) -> None:
+    problem = (await refusal(MCPServerConfig.model_validate(entry), secrets)).problem
+    assert problem.title == "Variable NOPE is not set"
+    assert problem.message == f"server 'files' needs it in {place}"
+    assert "${NOPE:-default}" in problem.hint
+
+
+async def test_without_a_name_the_error_speaks_of_the_server(secrets: SecretStore) -> None:
+    with pytest.raises(TooltrayError, match="the server needs it in command"):
+        await resolve(MCPServerConfig(command="${NOPE}"), secrets=secrets, environ={})
+
+
+async def test_a_missing_secret_is_named_with_the_field_and_the_remedy(secrets: SecretStore) -> None:
+    error = await refusal(MCPServerConfig(command="x", env={"KEY": "${secret:files/NOPE}"}), secrets)
+    assert isinstance(error, SecretMissing)
+    assert error.problem.title == "There is no secret 'files/NOPE'"
+    assert error.problem.message == "server 'files' needs it in env.KEY"
+    assert error.problem.hint == "Store it: tooltray secrets set files/NOPE"
+
+
+async def test_locked_secrets_say_which_one_was_wanted(tmp_path: Path) -> None:
+    fake_keyring = FakeKeyring()
+    fake_keyring.error = TimeoutError("no answer")
+    store = SecretStore(Home(tmp_path), open_keyring=lambda: fake_keyring)
+    error = await refusal(MCPServerConfig(command="x", env={"KEY": "${secret:files/KEY}"}), store)
+    assert isinstance(error, SecretsLocked)
+    assert error.problem.message == "TimeoutError: no answer; server 'files' needs secret 'files/KEY' in env.KEY"
+    await store.close()
+
+
+@pytest.mark.parametrize("inner", ["", "env:WORD", "input:key", "secret:", "a b", "1A", "WORD-x", "WORD:x", "A:-${WORD", "!x"])
+async def test_a_placeholder_in_another_spelling_is_refused(secrets: SecretStore, inner: str) -> None:
+    problem = (await refusal(MCPServerConfig(command="x", args=(f"${{{inner}}}",)), secrets)).problem
+    assert problem.title == f"'${{{inner}}}' is not understood"
+    assert problem.message == "server 'files' has it in args[0]"
+    assert "${secret:NAME}" in problem.hint
+
+
+async def test_each_secret_is_asked_for_once(tmp_path: Path) -> None:
+    fake_keyring = FakeKeyring()
+    fake_keyring.values["tooltray", "a"] = "1"
+    store = SecretStore(Home(tmp_path), open_keyring=lambda: fake_keyring)
+    assert await filled("${secret:a}${secret:a}", store) == "11"
+    assert fake_keyring.call_count == 1
+    await store.close()
+
+
+async def test_what_was_filled_in_does_not_show_in_a_repr(secrets: SecretStore) -> None:
+    text = "${secret:a}"
+    config = MCPServerConfig(command=text, args=(text,), env={"A": text}, cwd=text, base_url=text, type="http", custom_headers={"A": text})
+    assert repr(await resolve(config, secrets=secrets, environ={})) == "ResolvedServer(secret_names=('a',))"
+
+
+def test_the_secrets_an_entry_wants_are_known_without_asking() -> None:
+    config = MCPServerConfig(
+        command="${A}", args=("${secret:b}", "${secret:a/KEY}${secret:b}"), env={"X": "${secret:c}", "Y": "${secret:}"}
+    )
+    assert secret_names(config) == ("b", "a/KEY", "c")
+    assert secret_names(MCPServerConfig(base_url="https://${secret:u}", custom_headers={"A": "${secret:h}"})) == ("u", "h")
