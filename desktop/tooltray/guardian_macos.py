@@ -1,0 +1,81 @@
+"""What a guardian needs of macOS, where orphans go to launchd: a pipe that tells the hub of the guardian's end, and the hub's session.
+
+Above it: guardian, which uses this or guardian_linux (the same five functions). Standard library only. The hub gets a session of
+its own, in which its children stay, whatever their process groups; one that opens a session itself is not found. All it uses is POSIX,
+so that it is tested on Linux too.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Set
+
+LOOK_EVERY_S = 0.02  # for a signal within a bounded time, for which macOS has no call
+
+Tie = tuple[int, int]  # the ends of a pipe: nothing is ever written to it, and only the guardian keeps its writing end
+
+
+def tie() -> Tie:
+    """Called before the fork."""
+    return os.pipe()
+
+
+def follow(guardian: Tie) -> None:
+    """Called in the hub: when the guardian ends, also by `kill -9`, the hub gets SIGTERM."""
+    reading, writing = guardian
+    os.close(writing)
+    os.setsid()
+
+    def watch() -> None:
+        os.read(reading, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="guardian watch", daemon=True).start()
+
+
+def take_name() -> None:
+    """macOS gives a process no second name."""
+
+
+def next_signal(wanted: Set[signal.Signals], within_s: float | None) -> tuple[int, bool]:
+    """Waits for one of the blocked signals.
+
+    Args:
+        within_s: at most so many seconds; None is for ever.
+
+    Returns:
+        Its number, 0 if none came, and whether the hub still has to be told: always, because it has left the terminal.
+    """
+    if within_s is None:
+        return signal.sigwait(wanted), True
+    until = time.monotonic() + within_s
+    while not signal.sigpending() & wanted:
+        if time.monotonic() >= until:
+            return 0, False
+        time.sleep(LOOK_EVERY_S)
+    return signal.sigwait(wanted), True
+
+
+def remaining(hub: int, guardian: Tie) -> set[int]:
+    """The processes that the hub has left behind in its session.
+
+    Args:
+        hub: its pid, which is its session's too; it has ended.
+        guardian: what `tie` has returned.
+    """
+    listed = subprocess.run(["/bin/ps", "-axo", "pid=,stat="], capture_output=True, check=False).stdout
+    found = set()
+    for line in listed.splitlines():
+        pid, state = line.split()[:2]
+        if not state.startswith(b"Z") and _session_of(int(pid)) == hub:
+            found.add(int(pid))
+    return found
+
+
+def _session_of(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except OSError:  # it has just ended, or is none of ours
+        return 0

@@ -1,0 +1,13 @@
+"""What an AI client starts: `python -I -S <this file> [--server NAME] [--home DIR] [--no-start]`.
+
+`-I` keeps this folder off the search path, so its parent is added, last: nothing beside the package can stand in for a module of the
+standard library. All else is in `hot`, because a script is compiled at each start and an imported module is not.
+"""
+
+import sys
+
+sys.path.append(__file__.rpartition("/")[0].rpartition("/")[0])
+
+from tooltray_bridge.hot import main
+
+sys.exit(main(sys.argv[1:]))

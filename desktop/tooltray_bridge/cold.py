@@ -1,0 +1,187 @@
+"""The bridge's cold path: the time without a hub, and the words for people.
+
+Above it: hot, which comes here when there is no hub, when it has lost one, or when the command line is odd; the console script
+`tooltray-bridge`. Below it: start, which starts a hub. Here the whole standard library may be used.
+
+A client that gets an error with the reason is better served than one whose server has vanished, so a bridge never gives up before its
+client does. It starts a hub only when the client awaits an answer: after `tooltray stop` nothing brings the hub back until somebody
+needs it. A hub that somebody else starts is found all the same.
+"""
+
+import errno
+import json
+import os
+import posix
+import select
+import sys
+from time import monotonic
+
+from tooltray_bridge import hot, paths
+from tooltray_bridge.start import HubStart, why_not
+
+EVERY_S = 0.02  # how often is looked for a hub that is being started
+IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while nobody waits for one
+PATIENCE_S = 2.0  # for a hub that we may not start, but that may be on its way: updated, or starting with the session
+REFUSE_FOR_S = 2.0  # after a start that failed, its reason is good for what is asked next
+KEPT_BYTES = 1 << 20  # of requests that wait for a hub; beyond them the client is not read
+QUICK_LOSS_S, QUICK_LOSSES = 1.0, 3  # a hub that hangs up on us so often without a word is not going to serve us
+SLOWEST_RETRY_S = 5.0
+INTERNAL_ERROR = -32603
+NO_HUB = (errno.ENOENT, errno.ECONNREFUSED)  # no socket, or one that a dead hub has left
+
+PURPOSE = "tooltray-bridge connects an AI client to Tooltray: the client starts it and speaks MCP on its standard input and output."
+USAGE = f"""{PURPOSE}
+
+usage: tooltray-bridge [--server NAME] [--home DIR] [--no-start]
+
+  --server NAME  only the tools of this server, under its own names
+  --home DIR     Tooltray's home, if it is not ~/.tooltray (or what TOOLTRAY_HOME says)
+  --no-start     do not start a hub if none is running
+"""
+
+
+def explain(arguments: list[str]) -> int:
+    """Prints how to use the bridge; returns the exit code."""
+    is_asked = "--help" in arguments or "-h" in arguments
+    (sys.stdout if is_asked else sys.stderr).write(USAGE)
+    return 0 if is_asked else 2
+
+
+def main() -> int:
+    """The console script `tooltray-bridge`, for people: on a terminal it says first what it is for."""
+    if os.isatty(0) and hot.read_options(sys.argv[1:]):
+        sys.stderr.write(PURPOSE + "\n")
+    return hot.main(sys.argv[1:])
+
+
+def _home_or_none(argument: str | None, environ: dict[bytes, bytes]) -> bytes | None:
+    try:
+        return paths.find_home(argument, environ)
+    except KeyError:
+        return None
+
+
+class Patience:
+    """In place of a start where none is allowed: waits a moment for a hub that somebody else starts."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+        self._until = monotonic() + PATIENCE_S
+
+    def step(self) -> str:
+        """Returns why there is no hub; empty while there is hope."""
+        return self._reason if monotonic() >= self._until else ""
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+class Outage:
+    """The times without a hub that one bridge goes through.
+
+    Attributes:
+        exit_code: with which the bridge ends if its client leaves now.
+    """
+
+    def __init__(self, relay: hot.Relay, options: hot.Options, first: bytes) -> None:
+        """
+        Args:
+            relay: has no hub; its tracker is offline.
+            first: the hello line.
+        """
+        self.exit_code = 0
+        self._relay, self._options, self._first = relay, options, first
+        self._attempt: HubStart | Patience | None = None
+        self._refusal, self._refusal_until = b"", 0.0
+        self._found_at: float | None = None
+        self._losses = 0
+        self._obstacle: OSError | None = None  # what stood in the way of connecting
+        self._home = _home_or_none(options.home, posix.environ)
+        self._user_home = _home_or_none(None, {name: value for name, value in posix.environ.items() if name != b"TOOLTRAY_HOME"})
+
+    def wait_for_hub(self) -> bool:
+        """Waits until there is a hub, which the relay then has, or the client has left; returns whether there is one."""
+        connect_at = monotonic() + self._pause_after_loss()
+        pause_s = IDLE_FROM_S
+        relay = self._relay
+        while True:
+            if monotonic() >= connect_at:
+                has_use = relay.is_input_open or relay.tracker.is_awaiting
+                if has_use and self._connect():
+                    return True
+                self._get_on()
+            if relay.is_client_gone or relay.is_done:
+                self._end_attempt()
+                return False
+            self._wait(EVERY_S if self._attempt else pause_s)
+            pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)
+
+    def _pause_after_loss(self) -> float:
+        """How long to stay away from a hub that hangs up on us, and from one that is just dying, and may still take a connection."""
+        lived_s = monotonic() - self._found_at if self._found_at else QUICK_LOSS_S
+        is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
+        self._losses = self._losses + 1 if is_quick else 0
+        if self._losses >= QUICK_LOSSES:
+            self._refuse("The Tooltray hub ends every connection at once. Its log says why; if it is of another version, start it anew")
+        return min(EVERY_S * 2**self._losses, SLOWEST_RETRY_S)
+
+    def _connect(self) -> bool:
+        if self._home is None:
+            return False
+        try:
+            hub = hot.connect(paths.socket_path(self._home))
+        except OSError as error:
+            self._obstacle = error
+            return False
+        self._end_attempt()
+        self.exit_code, self._refusal_until, self._found_at = 0, 0.0, monotonic()
+        self._relay.attach(hub, self._first + self._relay.tracker.hub_found())
+        return True
+
+    def _get_on(self) -> None:
+        """One step towards a hub, if the client awaits one."""
+        if not self._relay.tracker.is_awaiting:
+            self._end_attempt()
+        elif monotonic() < self._refusal_until:
+            self._relay.tell_client(self._relay.tracker.refuse(self._refusal))
+        else:
+            self._attempt = self._attempt or self._new_attempt()
+            if reason := self._attempt.step():
+                self._end_attempt()
+                self._refuse(reason)
+
+    def _new_attempt(self) -> HubStart | Patience:
+        if self._home is None or self._user_home is None:
+            return Patience("The home folder was not found: HOME is not set, and the user database does not know this user. Set HOME")
+        if self._obstacle and self._obstacle.errno not in NO_HUB:
+            path = os.fsdecode(paths.socket_path(self._home))
+            return Patience(f"The Tooltray hub cannot be reached at {path}: {self._obstacle.strerror}")
+        if not self._options.may_start:
+            return Patience("No Tooltray hub is running, and --no-start keeps this bridge from starting one. Start Tooltray and call again")
+        home, user_home = os.fsdecode(self._home), os.fsdecode(self._user_home)
+        reason = why_not(home, user_home)
+        return Patience(reason) if reason else HubStart(home, user_home)
+
+    def _refuse(self, reason: str) -> None:
+        self.exit_code = 1
+        self._refusal = json.dumps({"code": INTERNAL_ERROR, "message": reason}, separators=(",", ":")).encode()
+        self._refusal_until = monotonic() + REFUSE_FOR_S
+        self._relay.tell_client(self._relay.tracker.refuse(self._refusal))
+
+    def _end_attempt(self) -> None:
+        if self._attempt:
+            self._attempt.close()
+        self._attempt = None
+
+    def _wait(self, within_s: float) -> None:
+        """Until the client has written something, has taken something, or has left."""
+        relay = self._relay
+        poll = select.poll()
+        poll.register(relay.stdout, select.POLLOUT if relay.to_client else 0)
+        if relay.is_input_open and relay.tracker.kept_bytes < KEPT_BYTES:
+            poll.register(relay.stdin, select.POLLIN)
+        for fd, event in poll.poll(within_s * 1000):
+            if fd == relay.stdout:
+                relay.flush(event)
+            else:
+                relay.read_client()

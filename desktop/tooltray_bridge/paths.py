@@ -1,0 +1,73 @@
+"""Where the hub's socket is, found from HOME alone.
+
+Above it: hot and start. The rules are those at the top of tooltray/config/home.py, in bytes and without `os`, whose import costs more than
+everything else here; what is rare (an untidy path, a missing HOME, a long path) imports what it needs.
+"""
+
+import posix
+import sys
+
+SOCKET_PATH_BYTES = 100  # a socket's address holds 104 bytes on macOS and 108 on Linux
+
+
+def to_bytes(text: str) -> bytes:
+    """An argument, or a name from the user database, as the bytes it had."""
+    return text.encode(sys.getfilesystemencoding(), "surrogateescape")
+
+
+def user_folder(environ: dict[bytes, bytes]) -> bytes:
+    """The folder of the user who runs this.
+
+    Raises:
+        KeyError: HOME is missing or relative, and the user database does not know the user either.
+    """
+    folder = environ.get(b"HOME", b"")
+    if folder[:1] == b"/":
+        return folder
+    from pwd import getpwuid
+
+    return to_bytes(getpwuid(posix.getuid()).pw_dir)
+
+
+def find_home(argument: str | None, environ: dict[bytes, bytes]) -> bytes:
+    """The folder that holds everything of Tooltray, absolute.
+
+    Args:
+        argument: what was given as `--home`.
+
+    Raises:
+        KeyError: nothing says where the user's folder is.
+    """
+    chosen = to_bytes(argument or "") or environ.get(b"TOOLTRAY_HOME") or b"~/.tooltray"
+    if chosen == b"~" or chosen[:2] == b"~/":
+        chosen = user_folder(environ) + chosen[1:]
+    slashed = chosen + b"/"
+    if chosen[:1] != b"/" or b"//" in slashed or b"/./" in slashed or b"/../" in slashed:
+        from posixpath import abspath
+
+        chosen = abspath(chosen)
+    return chosen
+
+
+def socket_path(home: bytes) -> bytes:
+    """Where the hub of this home listens."""
+    path = home + b"run/hub.sock" if home[-1:] == b"/" else home + b"/run/hub.sock"
+    if len(path) <= SOCKET_PATH_BYTES:
+        return path
+    return _short_folder(home) + b"/hub.sock"
+
+
+def _short_folder(home: bytes) -> bytes:
+    from hashlib import sha256
+
+    return b"/tmp/tooltray-%d-%b" % (posix.getuid(), sha256(home).hexdigest()[:16].encode())
+
+
+def is_private(folder: bytes) -> bool:
+    """Whether nobody but this user (and root) can put something into a folder, or something else in its place.
+
+    Raises:
+        OSError: it cannot be looked at, usually because it does not exist.
+    """
+    status, link, me = posix.stat(folder), posix.lstat(folder), posix.getuid()
+    return status.st_uid == me and link.st_uid in (0, me) and not status.st_mode & 0o022
