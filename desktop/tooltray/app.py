@@ -1,0 +1,271 @@
+"""The desktop's composition root: a tray, a window, and an engine in a thread of its own.
+
+Above it: `tooltray` without a command. Below it: ui, the engine, and the command line's connection to a hub that runs already. Nothing
+heavy is imported at the top: a second start is done before Qt is loaded, and the guardian stays small.
+"""
+
+import asyncio
+import functools
+import json
+import logging
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from tooltray.config.home import Home
+from tooltray.errors import Problem, TooltrayError
+from tooltray.publish.control_client import ControlClient
+
+if TYPE_CHECKING:
+    from tooltray.engine import Engine, EngineOptions, HubRunning
+    from tooltray.ui.desktop import Desktop
+    from tooltray.ui.presenter.link import EngineLink
+
+logger = logging.getLogger(__name__)
+
+ANSWER_TIMEOUT_S = 2.0  # a desktop that runs answers within milliseconds, also while its window is busy
+SWITCH_INTERVAL_S = 0.0005  # a busy window then costs AI clients 5 ms and not 100
+LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is about to, or about to end
+RETRY_EVERY_S = 0.1  # meanwhile
+DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
+
+
+def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
+    """Runs the desktop, or raises the window of the one that runs already.
+
+    Args:
+        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+        execution_id: stands in every log record; made up where empty.
+
+    Returns:
+        The exit code. In the hub itself, which is a child of the guardian, it ends with SystemExit.
+    """
+    if _raise_window(home):
+        return 0
+    from tooltray import guardian
+
+    work = functools.partial(run_here, home, hidden=hidden, execution_id=execution_id)
+    return guardian.run(work, lock=home.lock, files=(home.socket, home.hub_json))
+
+
+def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
+    """Runs the desktop in this process, without a guardian; returns the exit code."""
+    import qasync  # type: ignore[import-untyped]
+    from PySide6.QtCore import QLocale
+    from PySide6.QtWidgets import QApplication
+
+    from tooltray.publish.bridge_entry import bridge_entry_text
+    from tooltray.servers.pasted import parse_pasted
+    from tooltray.tasks import TaskKeeper
+    from tooltray.ui.commands import Commands
+    from tooltray.ui.desktop import Desktop
+    from tooltray.ui.i18n import install_language, wanted_language
+    from tooltray.ui.main_window import MainWindow
+    from tooltray.ui.presenter.link import EngineLink
+    from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.presenter.qt_server_manager import QtServerManager
+    from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+    from tooltray.ui.theme import Theme, system_mode
+    from tooltray.ui.tray import Tray
+    from tooltray.ui.wishes import ServerWishes
+
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    app = QApplication(["tooltray"])
+    app.setApplicationDisplayName("Tooltray")
+    app.setDesktopFileName("tooltray")
+    app.setQuitOnLastWindowClosed(False)
+    language = wanted_language(QLocale.system().uiLanguages())
+    QLocale.setDefault(QLocale(language) if language else QLocale.system())
+    install_language(app, language)
+    theme = Theme(system_mode(app))
+    theme.apply(app)
+    # the Qt presenter layer
+    link = EngineLink()
+    hub = QtMcpPresenter(link)
+    servers = QtServerManager(hub)
+    tools = QtToolManager(link, hub)
+    # what a person sees and asks for
+    tasks = TaskKeeper()
+    wishes = ServerWishes()
+    commands = Commands(hub=hub, servers=servers, tools=tools, wishes=wishes, tasks=tasks)
+    window = MainWindow(
+        theme,
+        hub=hub,
+        servers=servers,
+        tools=tools,
+        wishes=wishes,
+        commands=commands,
+        tasks=tasks,
+        read_pasted=parse_pasted,
+        hides_on_close=Tray.is_available,
+    )
+    tray = Tray(theme, hub, wishes)
+    tray.menu.pause_requested.connect(commands.pause)
+    desktop = Desktop(
+        app,
+        theme=theme,
+        link=link,
+        hub=hub,
+        window=window,
+        tray=tray,
+        tasks=tasks,
+        start_engine=functools.partial(EngineThread.started, home, execution_id),
+        entry=bridge_entry_text(home),
+        hidden=hidden,
+    )
+    with qasync.QEventLoop(app) as loop:
+        code: int = loop.run_until_complete(desktop.run())
+    return code
+
+
+def _raise_window(home: Home) -> bool:
+    """Raises the window of the desktop that runs in this home; False where none runs or none answers."""
+    try:
+        client = ControlClient.connect(home)
+        if client is None:
+            return False
+        with client:
+            client.call("hub/raise_window", timeout_s=ANSWER_TIMEOUT_S)
+    except TooltrayError:  # a hub without a window, or one that hangs: the window says what can be done
+        return False
+    return True
+
+
+class EngineThread:
+    """Runs one engine in a thread, on a plain asyncio loop, and tells the desktop what becomes of it."""
+
+    def __init__(self, home: Home, execution_id: str, desktop: "Desktop") -> None:
+        self._home, self._execution_id, self._desktop = home, execution_id, desktop
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[str] | None = None
+        self._engine: Engine | None = None
+        self._wanted_end = ""
+
+    @classmethod
+    def started(cls, home: Home, execution_id: str, desktop: "Desktop") -> "EngineThread":
+        """Starts the thread; returns at once."""
+        self = cls(home, execution_id, desktop)
+        threading.Thread(target=self._run, name="engine", daemon=True).start()  # daemon: one that hangs must not keep the process
+        return self
+
+    def request_stop(self, reason: str) -> None:
+        """Ends the engine, also while it starts; from any thread."""
+        with self._lock:
+            self._wanted_end = reason
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._stop)
+
+    def _stop(self) -> None:
+        if self._engine is not None:
+            self._engine.request_stop(self._wanted_end)
+        elif self._task is not None:
+            self._task.cancel()
+
+    def _run(self) -> None:
+        reason, problem = "failure", None
+        try:
+            reason = asyncio.run(self._live())
+        except asyncio.CancelledError:
+            reason = self._wanted_end
+        except TooltrayError as error:
+            problem = error.problem
+        except Exception as error:  # a bug; the window stays and says so
+            logger.exception("the engine failed")
+            problem = Problem("The hub has failed", f"{type(error).__name__}: {error}", "Try again; the log says where it happened")
+        self._desktop.on_engine_ended(reason, problem)
+
+    async def _live(self) -> str:
+        from tooltray.engine import EngineOptions
+
+        with self._lock:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._wanted_end:
+                return self._wanted_end
+        options = EngineOptions(kind="desktop", execution_id=self._execution_id, on_raise_window=self._desktop.on_raise_window)
+        engine = await self._started(options)
+        if engine is None:
+            return "raised"
+        try:
+            self._engine = engine
+            self._desktop.on_engine_started(self._attach)
+            await asyncio.to_thread(_note_display, self._home)
+            return await engine.serve()
+        finally:
+            await engine.close()
+
+    def _attach(self, link: "EngineLink") -> None:
+        """In the GUI thread."""
+        assert self._engine is not None
+        assert self._loop is not None
+        link.attach(self._engine.presenter, self._engine.bus, self._loop)
+
+    async def _started(self, options: "EngineOptions") -> "Engine | None":
+        """Starts an engine; takes over from a hub without a window, and raises the window of a hub that has one.
+
+        Returns:
+            The engine; None if another desktop was faster.
+
+        Raises:
+            TooltrayError: there is a hub that does not leave, or the engine cannot start.
+        """
+        from tooltray.engine import Engine, HubRunning
+
+        deadline = asyncio.get_running_loop().time() + LOCK_WAIT_S
+        while True:
+            engine = Engine(self._home, options)
+            try:
+                await engine.start()
+            except HubRunning as error:
+                await engine.close()
+                running = await asyncio.to_thread(self._meet, error)
+                if running == "desktop":
+                    return None
+                if running == "" and asyncio.get_running_loop().time() > deadline:
+                    raise _does_not_leave(error) from None
+                await asyncio.sleep(RETRY_EVERY_S)
+            except BaseException:
+                await engine.close()
+                raise
+            else:
+                return engine
+
+    def _meet(self, met: "HubRunning") -> str:
+        """Asks the hub that runs to leave, or to show its window. Blocks.
+
+        Returns:
+            Its kind; empty where none answers yet, or no more.
+        """
+        client = ControlClient.connect(self._home)
+        if client is None:
+            return ""
+        with client:
+            try:
+                kind = str(client.call("hub/info", timeout_s=ANSWER_TIMEOUT_S)["kind"])
+                if kind == "desktop":
+                    client.call("hub/raise_window", timeout_s=ANSWER_TIMEOUT_S)
+                else:
+                    self._desktop.on_taking_over()
+                    client.hand_over()
+            except TooltrayError as error:
+                raise _does_not_leave(met, error.problem) from None
+        return kind
+
+
+def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> TooltrayError:
+    who = f"Process {met.pid}" if met.pid else "A process"
+    reason = f" ({problem.title})" if problem is not None else ""
+    how = f"End it with `kill {met.pid}`, then try again" if met.pid else "End it, then try again"
+    return TooltrayError("Another Tooltray holds this home and does not leave", f"{who} does not answer{reason}", how)
+
+
+def _note_display(home: Home) -> None:
+    """Notes on which display the desktop is, so that a bridge may start it there again."""
+    from tooltray.config.atomic_file import write_atomically
+
+    noted = {name: os.environ[name] for name in DISPLAY_VARIABLES if name in os.environ}
+    try:
+        write_atomically(home.desktop_json, json.dumps(noted).encode())
+    except OSError as error:
+        logger.warning("%s could not be written: %s", home.desktop_json, error.strerror or error)

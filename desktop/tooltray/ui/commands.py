@@ -1,0 +1,213 @@
+"""Carries out what a person asks for, and says how it went.
+
+Above it: the window and the tray, whose wishes it hears. Below it: the Qt presenter layer. Knows no widget. Nothing here decides: each wish
+is a verb or two of the engine; a failure comes back as a Problem, to be shown where the wish was made.
+"""
+
+import json
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.wishes import ServerWishes
+
+
+@dataclass(frozen=True)
+class NewServer:
+    """A server to be added, as it will stand in the settings; `secrets` are values by the names that the entry refers to."""
+
+    name: str
+    entry: Mapping[str, Any]
+    is_default: bool
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class Commands(QObject):
+    server_failed = Signal(str, object)  # a server's name; Problem, or None once another wish for it has worked
+    failed = Signal(object)  # Problem that belongs to no server
+    done = Signal(str)  # what was done, to be said in passing
+    server_removed = Signal(object)  # NewServer with which it can be brought back
+    tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
+    copied = Signal(str, str)  # text for the clipboard; what it is
+    servers_added = Signal()
+    adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
+    secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
+
+    def __init__(
+        self, *, hub: QtMcpPresenter, servers: QtServerManager, tools: QtToolManager, wishes: ServerWishes, tasks: TaskKeeper
+    ) -> None:
+        super().__init__()
+        self._hub, self._servers, self._tools, self._tasks = hub, servers, tools, tasks
+        self._is_checking_secrets = False
+        wishes.start_requested.connect(self.start)
+        wishes.stop_requested.connect(self.stop)
+        wishes.restart_requested.connect(self.restart)
+        wishes.copy_requested.connect(self.copy_entry)
+        wishes.default_requested.connect(self.set_default)
+        wishes.removal_requested.connect(self.remove)
+        wishes.tools_requested.connect(self.list_tools)
+        wishes.tool_switch_requested.connect(self.switch_tool)
+        servers.server_changed.connect(self._on_server_changed)
+
+    # servers
+
+    def start(self, name: str) -> None:
+        """Starts a server; one that is switched off in the settings is switched on first."""
+        self._do(self._start, name, server=name)
+
+    def stop(self, name: str) -> None:
+        self._do(self._servers.stop_server, name, server=name)
+
+    def restart(self, name: str) -> None:
+        """Ends a server if it runs, and starts it."""
+        server = self._servers.find(name)
+        is_stopped = server is not None and server.state is ServerState.STOPPED
+        self._do(self._start if is_stopped else self._servers.restart_server, name, server=name)
+
+    def set_default(self, name: str, is_default: bool) -> None:
+        """Decides whether a server starts with the hub."""
+        verb = self._servers.add_mcp_default_server if is_default else self._servers.remove_mcp_default_server
+        self._do(verb, name, server=name)
+
+    def remove(self, name: str) -> None:
+        self._do(self._remove, name, server=name)
+
+    def copy_entry(self, name: str) -> None:
+        """Puts a server's entry on the clipboard, in the form that other programs' settings have."""
+        self._do(self._copy_entry, name, server=name)
+
+    async def _start(self, name: str) -> None:
+        server = self._servers.find(name)
+        if server is not None and server.is_disabled:
+            entry = (await self._servers.get_mcp_servers())[name]
+            await self._servers.update_mcp_server(name, {**entry, "disable": False})
+        await self._servers.start_server(name)
+
+    async def _remove(self, name: str) -> None:
+        entry = (await self._servers.get_mcp_servers()).get(name, {})
+        is_default = name in await self._servers.get_mcp_default_servers()
+        await self._servers.remove_mcp_server(name)
+        self.server_removed.emit(NewServer(name, entry, is_default))
+
+    async def _copy_entry(self, name: str) -> None:
+        entry = (await self._servers.get_mcp_servers())[name]
+        text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
+        self.copied.emit(text, tr("The entry of {name} is copied", name=name))
+
+    # adding
+
+    def add(self, new: Sequence[NewServer]) -> None:
+        """Stores the secrets of new servers and adds them; says `servers_added`, or `adding_failed` and has added none of the rest."""
+        self._do(self._add, tuple(new))
+
+    def bring_back(self, removed: NewServer) -> None:
+        """Undoes a removal."""
+        self._do(self._servers.add_mcp_server, removed.name, removed.entry, removed.is_default)
+
+    async def _add(self, new: Sequence[NewServer]) -> None:
+        is_secret = True
+        try:
+            for server in new:
+                is_secret = True
+                for name, value in server.secrets.items():
+                    await self._hub.set_secret(name, value)
+                is_secret = False
+                await self._servers.add_mcp_server(server.name, server.entry, server.is_default)
+        except TooltrayError as error:
+            self.adding_failed.emit(error.problem, is_secret)
+            return
+        self.servers_added.emit()
+        names = ", ".join(server.name for server in new)
+        self.done.emit(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
+
+    def keep_secrets(self, kind: str, passphrase: str) -> None:
+        """Chooses where secrets are kept; `secrets_closed` says how it went.
+
+        Args:
+            kind: "keyring", "file" or "memory".
+            passphrase: opens the file, or becomes its passphrase if there is none yet.
+        """
+        self._do(self._keep_secrets, kind, passphrase)
+
+    async def _keep_secrets(self, kind: str, passphrase: str) -> None:
+        try:
+            await self._hub.set_secret_backend(kind)
+            if kind == "file":
+                await self._hub.unlock_secrets(passphrase)
+        except TooltrayError as error:
+            self.secrets_closed.emit(error.problem)
+            return
+        self.secrets_closed.emit(None)
+        for server in self._servers.servers:
+            if server.state is ServerState.ERROR:
+                self.restart(server.name)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.state is ServerState.ERROR and server.problem is not None and not self._is_checking_secrets:
+            self._is_checking_secrets = True
+            self._do(self._check_secrets, server.problem)
+
+    async def _check_secrets(self, problem: Problem) -> None:
+        """A server's problem is one of the secret store if the store itself says the same."""
+        try:
+            await self._hub.get_secret_names()
+        except TooltrayError as error:
+            if error.problem.title in problem.title or error.problem.title in problem.message:
+                self.secrets_closed.emit(error.problem)
+        finally:
+            self._is_checking_secrets = False
+
+    # tools
+
+    def list_tools(self, server: str) -> None:
+        """Asks for a server's tools, or with "" for all."""
+        self._do(self._list_tools, server, server=server, clears=False)
+
+    def switch_tool(self, server: str, tool: str, on: bool) -> None:
+        """Offers a tool to AI clients, or no longer; `tool` is the server's own name for it."""
+        self._do(self._switch_tool, server, tool, on, server=server)
+
+    async def _list_tools(self, server: str) -> None:
+        self.tools_listed.emit(server, await self._tools.get_tools(server or None))
+
+    async def _switch_tool(self, server: str, tool: str, on: bool) -> None:
+        try:
+            await self._tools.set_tool_enabled(server, tool, on)
+        finally:
+            await self._list_tools(server)  # the switch then stands where it truly is
+
+    # the hub
+
+    def pause(self, is_paused: bool) -> None:
+        self._do(self._hub.set_mcp_enabled, not is_paused)
+
+    def _do(self, verb: Callable[..., Coroutine[Any, Any, Any]], *arguments: object, server: str = "", clears: bool = True) -> None:
+        """Does something in the background; a failure is told at `server`, or for all to see.
+
+        Args:
+            clears: success takes away what an earlier wish for this server has failed of.
+        """
+        self._tasks.spawn(self._reported(verb, arguments, server, clears), name=f"wish: {verb.__name__}")
+
+    async def _reported(
+        self, verb: Callable[..., Coroutine[Any, Any, Any]], arguments: Sequence[object], server: str, clears: bool
+    ) -> None:
+        try:
+            await verb(*arguments)
+        except TooltrayError as error:
+            if server:
+                self.server_failed.emit(server, error.problem)
+            else:
+                self.failed.emit(error.problem)
+        else:
+            if server and clears:
+                self.server_failed.emit(server, None)

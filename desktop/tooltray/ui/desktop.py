@@ -1,0 +1,225 @@
+"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code.
+
+Above it: app.py, which builds the parts and hands them in. Below it: window, tray and link. Knows the engine only as something that can be
+started and asked to stop; lives in the GUI thread, on qasync.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Any, Protocol
+
+from PySide6.QtWidgets import QApplication
+
+from tooltray.errors import Problem
+from tooltray.events import ProblemReported
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.i18n import tr
+from tooltray.ui.main_window import MainWindow
+from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.problem_words import title, whole
+from tooltray.ui.theme import Theme, system_mode
+from tooltray.ui.tray import Tray
+
+logger = logging.getLogger(__name__)
+
+FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
+END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
+EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "sigint": 130, "sigterm": 143, "sighup": 143}  # anything else is 1
+SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
+
+
+class EngineHandle(Protocol):
+    """An engine that has been told to start, in a thread of its own."""
+
+    def request_stop(self, reason: str) -> None:
+        """Ends it, also while it starts; from any thread."""
+
+
+class Desktop:
+    """Tray and window over one engine at a time.
+
+    Args:
+        start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
+        entry: what an AI client's settings need to use this hub, as text.
+        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+    """
+
+    def __init__(
+        self,
+        app: QApplication,
+        *,
+        theme: Theme,
+        link: EngineLink,
+        hub: QtMcpPresenter,
+        window: MainWindow,
+        tray: Tray,
+        tasks: TaskKeeper,
+        start_engine: Callable[["Desktop"], EngineHandle],
+        entry: str,
+        hidden: bool,
+    ) -> None:
+        self._app, self._theme, self._link, self._hub = app, theme, link, hub
+        self._window, self._tray, self._tasks = window, tray, tasks
+        self._start, self._entry, self._hidden = start_engine, entry, hidden
+        self._engine: EngineHandle | None = None
+        self._reason = ""  # why all this ends; empty until then
+        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        hub.problem_reported.connect(self._on_problem_reported)
+        window.quit_requested.connect(self._on_quit)
+        window.retry_requested.connect(self._start_engine)
+        window.entry_copy_requested.connect(self._on_copy_entry)
+        tray.open_requested.connect(window.show_up)
+        tray.menu.quit_requested.connect(self._on_quit)
+        tray.menu.entry_copy_requested.connect(self._on_copy_entry)
+
+    async def run(self) -> int:
+        """Shows what there is to show, then starts the engine; returns the exit code when all has ended."""
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+        with self._ending_on_signals(), self._telling_of_bugs():
+            await self._show()
+            self._start_engine()
+            code = await self._ended
+        await self._tasks.close()
+        self._tray.hide()
+        self._window.hide()
+        self._window.deleteLater()
+        return code
+
+    async def _show(self) -> None:
+        """Shows tray and window and waits until a person can see them: the engine's imports come after that."""
+        self._tray.show()
+        has_tray = Tray.is_available()
+        if self._hidden and has_tray:
+            return
+        painted = asyncio.Event()
+        self._window.painted.connect(painted.set)
+        self._window.show()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(painted.wait(), FIRST_PAINT_WAIT_S)
+        if not has_tray:
+            self._window.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
+
+    # the engine; these four are called in its thread
+
+    def on_taking_over(self) -> None:
+        """The engine waits for a hub without a window to leave."""
+        self._loop.call_soon_threadsafe(self._set_phase, HubPhase.TAKING_OVER)
+
+    def on_raise_window(self) -> None:
+        """Somebody started the desktop a second time."""
+        self._loop.call_soon_threadsafe(self._window.show_up)
+
+    def on_engine_started(self, attach: Callable[[EngineLink], None]) -> None:
+        """The engine runs; `attach` ties the link to it."""
+        self._loop.call_soon_threadsafe(self._on_started, attach)
+
+    def on_engine_ended(self, reason: str, problem: Problem | None) -> None:
+        """There is no engine any more. `problem`: why there is no hub, if nobody wanted that."""
+        self._loop.call_soon_threadsafe(self._on_ended, reason, problem)
+
+    def _start_engine(self) -> None:
+        if self._engine is None and not self._reason:
+            self._set_phase(HubPhase.STARTING)
+            self._engine = self._start(self)
+
+    def _on_started(self, attach: Callable[[EngineLink], None]) -> None:
+        if not self._reason:
+            attach(self._link)
+            self._set_phase(HubPhase.RUNNING)
+
+    def _on_ended(self, reason: str, problem: Problem | None) -> None:
+        self._engine = None
+        self._link.detach()
+        self._hub.forget()
+        if self._reason or problem is None:
+            self._finish(EXIT_CODES.get(self._reason or reason, 1))
+            return
+        self._set_phase(HubPhase.FAILED, problem)
+        if not Tray.is_available():
+            self._window.show_up()
+        elif not self._window.isVisible():
+            self._tray.notify(title(problem), whole(problem))
+
+    def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
+        self._window.set_phase(phase, problem)
+        self._tray.set_phase(phase)
+
+    # the end
+
+    def _on_quit(self) -> None:
+        self._end("quit")
+
+    def _end(self, reason: str) -> None:
+        """Ends the engine in order, and then the app; what asked for it first decides the exit code."""
+        if self._reason:
+            return
+        self._reason = reason
+        self._link.detach()  # nothing more is asked of an engine that ends
+        self._set_phase(HubPhase.ENDING)
+        if self._engine is None:
+            self._finish(EXIT_CODES[reason])
+        else:
+            self._engine.request_stop(reason)
+            self._loop.call_later(END_WAIT_S, self._give_up)
+
+    def _give_up(self) -> None:
+        if not self._ended.done():
+            logger.error("the engine did not end within %g s", END_WAIT_S)
+            self._finish(1)
+
+    def _finish(self, code: int) -> None:
+        if not self._ended.done():
+            self._ended.set_result(code)
+
+    @contextlib.contextmanager
+    def _ending_on_signals(self) -> Iterator[None]:
+        numbers = [(getattr(signal, name), reason) for name, reason in SIGNALS.items() if hasattr(signal, name)]
+        for number, reason in numbers:
+            self._loop.add_signal_handler(number, self._end, reason)
+        try:
+            yield
+        finally:
+            for number, _ in numbers:
+                self._loop.remove_signal_handler(number)
+
+    # the rest
+
+    def _on_copy_entry(self) -> None:
+        self._window.put_on_clipboard(self._entry, tr("Copied. Paste it into the settings of an AI client."))
+
+    def _on_color_scheme_changed(self) -> None:
+        self._theme.apply(self._app, system_mode(self._app))
+
+    def _on_problem_reported(self, report: ProblemReported) -> None:
+        if not self._window.isActiveWindow():
+            self._tray.notify(title(report.problem), whole(report.problem))
+
+    @contextlib.contextmanager
+    def _telling_of_bugs(self) -> Iterator[None]:
+        """What nobody caught is logged with its trace and said once, and the rest goes on."""
+        before, sys.excepthook = sys.excepthook, self._on_bug
+        self._loop.set_exception_handler(self._on_loop_exception)
+        try:
+            yield
+        finally:
+            sys.excepthook = before
+
+    def _on_bug(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        logger.error("something in the window failed", exc_info=(kind, error, trace))
+        problem = Problem(tr("Something in Tooltray failed"), f"{kind.__name__}: {error}", tr("The log says where it happened."))
+        self._window.page.notices.add_notice(problem)
+
+    def _on_loop_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception):
+            self._on_bug(type(error), error, error.__traceback__)
+        else:
+            logger.error("%s", context.get("message"))

@@ -1,0 +1,58 @@
+"""Translation: `tr()` for every text a person sees, from JSON catalogues that a person can edit.
+
+Above it: every view. Below it: resources. Knows nothing of widgets. One catalogue per language, keyed by the English text; what is missing
+stays English.
+"""
+
+import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
+
+from tooltray.resources import resource
+
+CONTEXT = "ui"
+LANGUAGES = {"zh_TW": ("zh-TW", "zh-HK", "zh-MO", "zh-Hant")}
+"""Our catalogues, and the system's names of languages for which each serves best."""
+
+
+class JsonTranslator(QTranslator):
+    """Looks texts up in `i18n/<language>.json`."""
+
+    def __init__(self, language: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._texts: dict[str, str] = json.loads(resource("i18n", f"{language}.json").read_text("utf-8"))
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str | None:
+        return self._texts.get(text) if context == CONTEXT else None
+
+
+def tr(text: str, **values: object) -> str:
+    """Returns `text` in the person's language, with its `{name}` fields filled in."""
+    translated = QCoreApplication.translate(CONTEXT, text)
+    return translated.format(**values) if values else translated
+
+
+def wanted_language(names: Sequence[str]) -> str:
+    """Returns the catalogue for a person who reads the languages `names` (e.g. "zh-Hant-TW"), best first; "" is English."""
+    for name in names:
+        for language, prefixes in LANGUAGES.items():
+            if name.startswith(prefixes):
+                return language
+        if name.startswith("en"):
+            return ""
+    return ""
+
+
+def install_language(app: QCoreApplication, language: str) -> None:
+    """Makes the application speak a language, Qt's own menus included; "" is English."""
+    if not language:
+        return
+    own = JsonTranslator(language, app)
+    qt = QTranslator(app)
+    if qt.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
+        app.installTranslator(qt)
+    app.installTranslator(own)

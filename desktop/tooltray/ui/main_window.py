@@ -1,0 +1,213 @@
+"""The main window: navigation, pages, and what lies over them for a while (sheets, toasts).
+
+Above it: app.py, which says how the hub is and what closing the window means. Below it: pages, dialogs, and the Qt presenter layer.
+"""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from tooltray.errors import Problem
+from tooltray.events import ProblemReported
+from tooltray.tasks import TaskKeeper
+from tooltray.ui import icons
+from tooltray.ui.commands import Commands, NewServer
+from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
+from tooltray.ui.dialogs.log_panel import LogPanel
+from tooltray.ui.hub_phase import HubPhase, hub_words
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.servers import ServersPage
+from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.state_language import needs_person
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.sidebar import Sidebar
+from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.toast import show_toast
+from tooltray.ui.wishes import ServerWishes
+
+SIZE, SMALLEST = (1180, 760), (900, 600)
+SERVERS = 0  # the index of the page
+
+
+class MainWindow(QMainWindow):
+    """The window.
+
+    Args:
+        read_pasted: reads what a person pastes to add a server.
+        hides_on_close: whether closing only hides it, since the tray stays; otherwise closing is `quit_requested`.
+    """
+
+    quit_requested = Signal()
+    retry_requested = Signal()  # to start the hub again
+    entry_copy_requested = Signal()
+    painted = Signal()  # once, when a person can see the window
+
+    def __init__(
+        self,
+        theme: Theme,
+        *,
+        hub: QtMcpPresenter,
+        servers: QtServerManager,
+        tools: QtToolManager,
+        wishes: ServerWishes,
+        commands: Commands,
+        tasks: TaskKeeper,
+        read_pasted: ReadPasted,
+        hides_on_close: Callable[[], bool],
+    ) -> None:
+        super().__init__()
+        self._theme, self._hub, self._servers, self._commands, self._tasks = theme, hub, servers, commands, tasks
+        self._read_pasted, self._hides_on_close = read_pasted, hides_on_close
+        self._phase = HubPhase.STARTING
+        self._is_painted = False
+        self._sheet: Sheet | None = None
+        self.setWindowTitle("Tooltray")
+        self.setWindowIcon(icons.app_icon())
+        self.resize(*SIZE)
+        self.setMinimumSize(*SMALLEST)
+        self._sidebar = Sidebar(theme, [("server", tr("Servers"))])
+        self._page = ServersPage(theme, servers=servers, tools=tools, wishes=wishes)
+        body = self._body = QWidget()
+        body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
+        line = row(body, spacing=0)
+        line.addWidget(self._sidebar)
+        line.addWidget(self._page, 1)
+        self.setCentralWidget(body)
+        self._connect(wishes)
+        self._draw_hub()
+
+    @property
+    def page(self) -> ServersPage:
+        return self._page
+
+    @property
+    def sheet(self) -> Sheet | None:
+        """What lies over the window now."""
+        return self._sheet
+
+    def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
+        """Says how far the hub is; `problem` is why it does not run."""
+        self._phase = phase
+        self._page.set_loading(phase in (HubPhase.STARTING, HubPhase.TAKING_OVER))
+        self._page.notices.set_failure(problem)
+        self._draw_hub()
+
+    def show_up(self) -> None:
+        """Brings the window to a person's eyes, from wherever it is."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def say(self, text: str) -> None:
+        """Says in passing what was done."""
+        show_toast(self._theme, self, text)
+
+    def put_on_clipboard(self, text: str, what: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self.say(what)
+
+    def open_add_server(self, text: str = "") -> None:
+        """Opens the sheet that adds a server; an open one of any kind stays."""
+        if self._sheet is not None or self._phase is not HubPhase.RUNNING:
+            return
+        panel = AddServerPanel(self._theme, self._read_pasted, frozenset(server.name for server in self._servers.servers), text)
+        panel.add_requested.connect(self._commands.add)
+        panel.secrets_choice_requested.connect(self._commands.keep_secrets)
+        self._commands.adding_failed.connect(panel.show_failure)
+        self._commands.secrets_closed.connect(panel.on_secrets_closed)
+        sheet = self._open_sheet(panel)
+        panel.cancel_requested.connect(sheet.dismiss)
+        self._commands.servers_added.connect(sheet.dismiss)
+
+    def open_log(self, name: str) -> None:
+        """Opens the log of a server, in place of what lies over the window."""
+        self.show_up()
+        if self._sheet is not None:
+            self._sheet.dismiss()
+        panel = LogPanel(self._theme, QtMcpClient(self._hub, self._servers, name), self._tasks)
+        panel.copy_requested.connect(self._on_log_copied)
+        sheet = self._open_sheet(panel)
+        panel.close_requested.connect(sheet.dismiss)
+
+    def _open_sheet(self, panel: QWidget) -> Sheet:
+        sheet = self._sheet = Sheet(self._theme, self, panel)
+        sheet.closed.connect(self._on_sheet_closed)
+        sheet.show()
+        return sheet
+
+    def _connect(self, wishes: ServerWishes) -> None:
+        page, commands = self._page, self._commands
+        self._hub.snapshot_changed.connect(self._draw_hub)
+        self._hub.problem_reported.connect(self._on_problem_reported)
+        self._sidebar.pause_requested.connect(commands.pause)
+        self._sidebar.entry_copy_requested.connect(self.entry_copy_requested)
+        page.add_requested.connect(self.open_add_server)
+        page.entry_copy_requested.connect(self.entry_copy_requested)
+        page.notices.retry_requested.connect(self.retry_requested)
+        page.notices.secrets_choice_requested.connect(commands.keep_secrets)
+        wishes.log_requested.connect(self.open_log)
+        commands.server_failed.connect(page.show_refusal)
+        commands.tools_listed.connect(page.show_tools)
+        commands.failed.connect(page.notices.add_notice)
+        commands.secrets_closed.connect(self._on_secrets_closed)
+        commands.copied.connect(self.put_on_clipboard)
+        commands.done.connect(self.say)
+        commands.server_removed.connect(self._on_server_removed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self.open_add_server)
+        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
+        QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
+
+    def _draw_hub(self) -> None:
+        snapshot = self._hub.snapshot
+        is_paused = snapshot is not None and snapshot.is_paused
+        can_pause = self._phase is HubPhase.RUNNING and snapshot is not None
+        self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
+        self._sidebar.set_badge(SERVERS, sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
+        self._page.notices.set_notices(snapshot.notices if snapshot is not None else ())
+
+    def _on_problem_reported(self, report: ProblemReported) -> None:
+        if not report.server:  # a server's problem stands on its card
+            self._page.notices.add_notice(report.problem)
+
+    def _on_secrets_closed(self, problem: Problem | None) -> None:
+        if self._sheet is None or problem is None:
+            self._page.notices.set_secrets_problem(problem)
+
+    def _on_server_removed(self, removed: NewServer) -> None:
+        toast = show_toast(self._theme, self, tr("{name} is removed", name=removed.name), tr("Undo"))
+        self._removed = removed
+        toast.action_requested.connect(self._on_undo)
+
+    def _on_undo(self) -> None:
+        self._commands.bring_back(self._removed)
+
+    def _on_log_copied(self, text: str) -> None:
+        self.put_on_clipboard(text, tr("The log is copied"))
+
+    def _on_sheet_closed(self) -> None:
+        self._sheet = None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._sheet is None:
+            self._body.setFocus()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._is_painted:
+            self._is_painted = True
+            self.painted.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore()
+        if self._hides_on_close():
+            self.hide()
+        else:
+            self.quit_requested.emit()

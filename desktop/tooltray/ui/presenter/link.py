@@ -1,0 +1,189 @@
+"""The link between the GUI thread and the engine's loop: verbs go out, news come back.
+
+Above it: the four Qt presenters. Below it: the engine's McpPresenter and its event bus. The only module of ui that knows either. It holds
+no rule and no state; what it does is carry, and carry no more than the GUI can take.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ConfigChanged, EventBus, HubSnapshot, ServerChanged, ToolCallResult
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+
+if TYPE_CHECKING:
+    from tooltray.presenter.mcp_presenter import McpPresenter
+
+NEWS_EVERY_S = 0.1  # faster than a person reads; a server that changes 10,000 times a second costs the GUI ten drawings
+MOST_CALL_RESULTS = 200  # per delivery; a list on the screen shows fewer, and the whole history is kept by the engine
+
+T = TypeVar("T")
+
+
+class EngineLink(QObject):
+    """Carries calls to the engine's presenter and its news to the GUI.
+
+    Made and used in the GUI thread; `attach` and `detach` tell it of the engine, which runs in a loop of its own (in tests: in the same
+    loop). `news_arrived` carries a tuple of HubSnapshot and events in the order in which they came: whole snapshots first and whenever
+    settings changed, of each server's changes only the latest.
+    """
+
+    news_arrived = Signal(object)
+    _announced = Signal()
+
+    def __init__(self, *, news_every_s: float = NEWS_EVERY_S) -> None:
+        super().__init__()
+        self._news_every_s = news_every_s
+        self._presenter: McpPresenter | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ended: asyncio.Future[None] | None = None
+        self._unsubscribe: Callable[[], None] = _nothing
+        # what waits for the GUI; shared by both threads
+        self._lock = threading.Lock()
+        self._waiting: dict[object, object] = {}
+        self._results: list[object] = []
+        self._is_announced = False
+        # of the engine's thread
+        self._announced_at = 0.0
+        self._is_fetching = self._has_to_fetch = False
+        self._tasks = TaskKeeper()
+        self._announced.connect(self._on_announced, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_attached(self) -> bool:
+        return self._presenter is not None
+
+    def attach(self, presenter: "McpPresenter", bus: EventBus, loop: asyncio.AbstractEventLoop) -> None:
+        """Begins to carry; the first news is a whole HubSnapshot.
+
+        Args:
+            presenter: the engine's façade; its verbs are called in `loop`.
+            bus: where it tells its news; used in `loop` only.
+            loop: the engine's loop, running.
+        """
+        self.detach()
+        self._presenter, self._loop = presenter, loop
+        self._ended = asyncio.get_running_loop().create_future()
+        loop.call_soon_threadsafe(self._subscribe, bus)
+
+    def detach(self) -> None:
+        """Stops carrying; calls that wait fail with an error. May be called twice, and after the engine's loop has ended."""
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._on_detached)
+        self._presenter = self._loop = None
+        with self._lock:
+            self._waiting.clear()
+            self._results.clear()
+            self._is_announced = False
+
+    async def run(self, verb: Callable[["McpPresenter"], Coroutine[Any, Any, T]]) -> T:
+        """Calls a verb of the engine's presenter in the engine's loop and waits for what it returns.
+
+        Raises:
+            TooltrayError: what the verb raised, or that there is no engine, or that it ended meanwhile.
+        """
+        if self._presenter is None or self._loop is None or self._ended is None:
+            raise _no_hub()
+        ended = self._ended
+        work = verb(self._presenter)
+        try:
+            call = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        except RuntimeError:  # the loop has just been closed
+            work.close()
+            raise _no_hub() from None
+        waited_for: set[asyncio.Future[Any]] = {call, ended}
+        try:
+            await asyncio.wait(waited_for, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            if not call.done():
+                call.cancel()
+        if not call.done() or (call.cancelled() and ended.done()):
+            raise _no_hub()
+        return call.result()
+
+    # in the engine's thread
+
+    def _subscribe(self, bus: EventBus) -> None:
+        self._unsubscribe = bus.subscribe_all(self._on_event)
+        self._fetch_snapshot()
+
+    def _on_detached(self) -> None:
+        self._unsubscribe()
+        self._unsubscribe = _nothing
+
+    def _on_event(self, event: object) -> None:
+        kind = type(event)
+        with self._lock:
+            if kind is ToolCallResult:
+                self._results.append(event)
+                if len(self._results) > 2 * MOST_CALL_RESULTS:
+                    del self._results[:-MOST_CALL_RESULTS]
+            else:
+                key = event.server.name if isinstance(event, ServerChanged) else object()
+                self._waiting.pop(key, None)  # so that the latest stands where it belongs in the order
+                self._waiting[key] = event
+        if kind is ConfigChanged:
+            self._fetch_snapshot()
+        self._announce()
+
+    def _fetch_snapshot(self) -> None:
+        """Puts a whole snapshot into the stream; what happens meanwhile comes after it."""
+        if self._is_fetching:
+            self._has_to_fetch = True
+            return
+        self._is_fetching = self._has_to_fetch = True
+        self._tasks.spawn(self._put_snapshots(), name="snapshot for the GUI")
+
+    async def _put_snapshots(self) -> None:
+        try:
+            while self._has_to_fetch and (presenter := self._presenter) is not None:
+                self._has_to_fetch = False
+                snapshot = await presenter.get_snapshot()
+                with self._lock:  # first in the stream: an event that waits may be older, but then a newer one of its server waits too
+                    self._waiting.pop(HubSnapshot, None)
+                    self._waiting = {HubSnapshot: snapshot, **self._waiting}
+                self._announce()
+        finally:
+            self._is_fetching = False
+
+    def _announce(self) -> None:
+        """Tells the GUI, once per delivery and not more often than it has use for, that something waits."""
+        with self._lock:
+            if self._is_announced:
+                return
+            self._is_announced = True
+        loop = asyncio.get_running_loop()
+        wait_s = self._announced_at + self._news_every_s - loop.time()
+        if wait_s <= 0:
+            self._emit_announced()
+        else:
+            loop.call_later(wait_s, self._emit_announced)
+
+    def _emit_announced(self) -> None:
+        self._announced_at = asyncio.get_running_loop().time()
+        self._announced.emit()
+
+    # in the GUI thread
+
+    def _on_announced(self) -> None:
+        with self._lock:
+            news = (*self._results[-MOST_CALL_RESULTS:], *self._waiting.values())
+            self._waiting.clear()
+            self._results.clear()
+            self._is_announced = False
+        if news and self._presenter is not None:
+            self.news_arrived.emit(news)
+
+
+def _nothing() -> None: ...
+
+
+def _no_hub() -> TooltrayError:
+    return TooltrayError(tr("The hub is not running"), "", tr("Wait until it has started, or start Tooltray again."))

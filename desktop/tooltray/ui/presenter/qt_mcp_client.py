@@ -1,0 +1,40 @@
+"""QtMcpClient: the engine's McpClient, one server, for the GUI thread."""
+
+from PySide6.QtCore import Property, QObject, Signal
+
+from tooltray.events import ServerSnapshot
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+
+
+class QtMcpClient(QObject):
+    """One server's last snapshot and its log. `removed` is emitted when the server is gone from the settings."""
+
+    snapshot_changed = Signal()
+    removed = Signal()
+
+    def __init__(self, hub: QtMcpPresenter, servers: QtServerManager, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub, self.name = hub, name
+        self._snapshot = servers.find(name)
+        servers.server_changed.connect(self._on_server_changed)
+        servers.server_removed.connect(self._on_server_removed)
+
+    def _get_snapshot(self) -> ServerSnapshot | None:
+        return self._snapshot
+
+    snapshot: ServerSnapshot | None = Property(object, _get_snapshot, notify=snapshot_changed)  # type: ignore[assignment]
+    """The server as it was last told of; None if it is not known."""
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.name == self.name:
+            self._snapshot = server
+            self.snapshot_changed.emit()
+
+    def _on_server_removed(self, name: str) -> None:
+        if name == self.name:
+            self._snapshot = None
+            self.removed.emit()
+
+    async def get_server_log(self, lines: int = 200) -> list[str]:
+        return await self._hub.get_server_log(self.name, lines)

@@ -1,0 +1,140 @@
+"""What a server's card, its line in the table and its details say. Pure functions of its snapshot.
+
+Above it: those views. Below it: events, errors and the language of states.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+
+from PySide6.QtCore import QDate, QLocale
+
+from tooltray.errors import Problem
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import title, whole
+
+
+class Action(Enum):
+    """What the button at a card's foot does."""
+
+    NONE = "none"
+    EXPAND = "expand"
+    START = "start"
+    RETRY = "retry"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True)
+class Foot:
+    """The last line of a card: how busy it is, what happens now, or what to do next."""
+
+    action: Action
+    headline: str = ""
+    detail: str = ""
+    tone: str = "primary"
+    explanation: str = ""  # everything, for a tooltip
+    shows_traffic: bool = False
+
+
+def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
+    """Returns what stands at the foot of a card.
+
+    Args:
+        refusal: why the last thing that a person asked for did not work; None if it did.
+        now: the person's local time.
+    """
+    action = _action(server.state)
+    if refusal is not None:
+        return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
+    match server.state:
+        case ServerState.RUNNING | ServerState.ON_DEMAND:
+            return Foot(action, detail=traffic(server), shows_traffic=True)
+        case ServerState.ERROR:
+            problem = server.problem or Problem(tr("It does not run"))
+            return Foot(action, title(problem), _next_step(problem), "error", whole(problem))
+        case ServerState.RESTARTING:
+            problem = server.problem or Problem(tr("It ended by itself"))
+            return Foot(action, title(problem), server.detail or tr("It is started again."), explanation=whole(problem))
+        case ServerState.INSTALLING:
+            return Foot(action, tr("Its packages are being downloaded"), server.detail or tr("Only the first start takes this long."))
+        case ServerState.STARTING:
+            return Foot(action, tr("Waiting for its first answer"), server.detail)
+        case ServerState.STOPPING:
+            return Foot(action, tr("It is being stopped"), server.detail)
+        case ServerState.STOPPED:
+            return Foot(action, stopped(server, now))
+
+
+def _next_step(problem: Problem) -> str:
+    return problem.hint or problem.message
+
+
+def _action(state: ServerState) -> Action:
+    match state:
+        case ServerState.RUNNING | ServerState.ON_DEMAND:
+            return Action.EXPAND
+        case ServerState.STARTING | ServerState.INSTALLING | ServerState.RESTARTING:
+            return Action.CANCEL
+        case ServerState.ERROR:
+            return Action.RETRY
+        case ServerState.STOPPED:
+            return Action.START
+        case ServerState.STOPPING:
+            return Action.NONE
+
+
+def button_face(action: Action) -> tuple[str, str]:
+    """Returns the word and the icon of the button that carries an action out."""
+    match action:
+        case Action.START:
+            return tr("Start"), "play"
+        case Action.RETRY:
+            return tr("Try again"), "refresh"
+        case Action.CANCEL:
+            return tr("Cancel"), ""
+        case Action.EXPAND | Action.NONE:
+            return "", ""
+
+
+def stopped(server: ServerSnapshot, now: datetime) -> str:
+    """Returns who stopped a server, and when."""
+    if server.is_disabled:
+        return tr("Switched off in the settings")
+    if not server.since:
+        return tr("You stopped it")
+    then = datetime.fromtimestamp(server.since)
+    locale = QLocale()
+    clock = f"{then:%H:%M}"
+    if then.date() == now.date():
+        return tr("You stopped it at {time}", time=clock)
+    if now - then < timedelta(days=6):
+        return tr("You stopped it on {day} at {time}", day=locale.dayName(then.isoweekday()), time=clock)
+    return tr("You stopped it on {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
+
+
+def traffic(server: ServerSnapshot) -> str:
+    """Returns how much a server is used."""
+    if not server.calls_today:
+        return tr("No calls today")
+    if server.calls_today == 1:
+        return tr("1 call today · {ms} ms", ms=milliseconds(server.p95_ms))
+    return tr("{calls} calls today · p95 {ms} ms", calls=f"{server.calls_today:,}", ms=milliseconds(server.p95_ms))
+
+
+def milliseconds(value: float) -> str:
+    """Returns a duration without digits that mean nothing."""
+    return f"{value:.1f}" if 0 < value < 10 else f"{value:,.0f}"
+
+
+def tool_count(server: ServerSnapshot) -> str:
+    if not server.tool_count:
+        return tr("No tools listed")
+    return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+
+
+def reached(server: ServerSnapshot) -> str:
+    """Returns how a server is reached, and where."""
+    if server.is_builtin:
+        return tr("Comes with Tooltray")
+    return f"{server.transport} · {server.target}" if server.target else server.transport

@@ -1,0 +1,53 @@
+"""How each state is said: shape, colour and word. Cards, table, tray and menus all ask here.
+
+Above it: every view that shows a state. Below it: events. Pure functions of the state.
+"""
+
+from dataclasses import dataclass
+
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.ui.i18n import tr
+
+WORKING = frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING, ServerState.STOPPING})
+IN_USE = frozenset(ServerState) - {ServerState.STOPPED, ServerState.STOPPING}
+"""The states in which a person wants the server; its switch is on."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The shape's file, the colour token's family, and the word."""
+
+    icon: str
+    tone: str
+    word: str
+    turns: bool = False
+
+    @property
+    def text_color(self) -> str:
+        return "text.secondary" if self.tone == "neutral" else f"{self.tone}.text"
+
+
+def look(state: ServerState) -> Look:
+    """Returns the look of a server's state."""
+    match state:
+        case ServerState.RUNNING:
+            return Look("state-connected", "success", tr("Connected"))
+        case ServerState.ON_DEMAND:
+            return Look("state-lazy", "accent", tr("On demand"))
+        case ServerState.STARTING:
+            return Look("state-starting", "info", tr("Starting"), turns=True)
+        case ServerState.INSTALLING:
+            return Look("state-starting", "info", tr("Installing"), turns=True)
+        case ServerState.RESTARTING:
+            return Look("state-starting", "info", tr("Restarting"), turns=True)
+        case ServerState.STOPPING:
+            return Look("state-starting", "neutral", tr("Stopping"), turns=True)
+        case ServerState.ERROR:
+            return Look("state-error", "error", tr("Error"))
+        case ServerState.STOPPED:
+            return Look("state-off", "neutral", tr("Stopped"))
+
+
+def needs_person(server: ServerSnapshot) -> bool:
+    """Whether nothing goes on until somebody acts."""
+    return server.state is ServerState.ERROR

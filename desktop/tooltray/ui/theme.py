@@ -1,0 +1,107 @@
+"""The theme: reads `tokens.json` and turns it into colours, fonts, a palette and a style sheet.
+
+Above it: every widget, which gets a `Theme` by its constructor and asks it for tokens by name; no widget knows a colour value. Below it:
+resources.
+"""
+
+import json
+import re
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QApplication
+
+from tooltray.resources import resource
+from tooltray.ui.widgets.spin_clock import SpinClock
+
+PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")
+
+
+class Theme(QObject):
+    """Light or dark tokens. `changed` is emitted after the application's style sheet was replaced."""
+
+    changed = Signal()
+
+    def __init__(self, mode: str = "light", *, reduced_motion: bool = False) -> None:
+        super().__init__()
+        self._tokens: dict[str, Any] = json.loads(resource("themes", "tokens.json").read_text("utf-8"))
+        self._template = resource("themes", "theme.qss").read_text("utf-8")
+        self.mode = mode
+        self.reduced_motion = reduced_motion
+        self.spin = SpinClock(self)
+
+    def duration(self, name: str) -> int:
+        """Returns a motion duration in milliseconds; 0 for people who asked for less motion."""
+        return int(self._tokens["motion"]["reduced" if self.reduced_motion else name])
+
+    def hex(self, name: str) -> str:
+        """Returns a colour token as `#RRGGBB`."""
+        return str(self._tokens["color"][self.mode][name])
+
+    def color(self, name: str, alpha: float = 1.0) -> QColor:
+        """Returns a colour token, optionally see-through (`alpha` from 0 to 1)."""
+        color = QColor(self.hex(name))
+        color.setAlphaF(alpha)
+        return color
+
+    def size(self, name: str) -> int:
+        """Returns a fixed size in logical pixels, e.g. `row` or `sidebar`."""
+        return int(self._tokens["size"][name])
+
+    def radius(self, name: str) -> int:
+        return int(self._tokens["radius"][name])
+
+    def elevation(self, name: str) -> dict[str, Any]:
+        return cast(dict[str, Any], self._tokens["elevation"][name])
+
+    def line(self, style: str) -> int:
+        """Returns the line height of a text style in logical pixels."""
+        return int(self._tokens["type"]["styles"][style]["line"])
+
+    def font(self, style: str = "body", *, tabular: bool = False) -> QFont:
+        """Returns the font of a text style; `tabular` gives digits of equal width."""
+        spec = self._tokens["type"]["styles"][style]
+        font = QFont()
+        font.setFamilies(self._tokens["type"]["mono" if spec.get("mono") else "families"])
+        font.setPixelSize(spec["size"])
+        font.setWeight(QFont.Weight(spec["weight"]))
+        font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, spec.get("tracking", 0))
+        font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+        if tabular:
+            font.setFeature(QFont.Tag("tnum"), 1)
+        if spec.get("mono"):
+            font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: a command line is shown as typed
+        return font
+
+    def apply(self, app: QApplication, mode: str | None = None) -> None:
+        """Puts the tokens on the application; call again with another `mode` to switch at run time."""
+        self.mode = mode or self.mode
+        app.setStyle("Fusion")
+        app.setFont(self.font())
+        app.setPalette(self._palette())
+        app.setStyleSheet(PLACEHOLDER.sub(lambda match: self.hex(match[1]), self._template))
+        self.changed.emit()
+
+    def _palette(self) -> QPalette:
+        role = QPalette.ColorRole
+        palette = QPalette()
+        for target, name in (
+            (role.Window, "bg.window"),
+            (role.Base, "surface"),
+            (role.Button, "surface"),
+            (role.WindowText, "text.primary"),
+            (role.Text, "text.primary"),
+            (role.ButtonText, "text.primary"),
+            (role.PlaceholderText, "text.muted"),
+            (role.Highlight, "accent"),
+            (role.HighlightedText, "text.on_accent"),
+            (role.Link, "accent.text"),
+        ):
+            palette.setColor(target, self.color(name))
+        return palette
+
+
+def system_mode(app: QApplication) -> str:
+    """Returns the mode that the desktop asks for; light where it does not say."""
+    return "dark" if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"

@@ -1,0 +1,123 @@
+"""Lays cards out in as many equal columns as fit; a wide card takes a whole row. Arrow keys go from card to card."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from tooltray.ui.widgets.keyboard_focus import BY_KEYBOARD, PASSING
+from tooltray.ui.widgets.page_scroll import MARGIN, PageScroll
+from tooltray.ui.widgets.surface import Surface
+
+MIN_CARD, GAP, BOTTOM = 380, 12, 16
+ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
+
+
+class GridCard(Surface):
+    """A surface that can lie in the grid. `is_wide` says that it takes a whole row."""
+
+    is_wide = False
+
+    def controls(self) -> list[QWidget]:
+        """Returns its controls that the keyboard can reach, in order."""
+        raise NotImplementedError
+
+
+class CardGrid(PageScroll):
+    """`calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if `is_calm`."""
+
+    calmed = Signal()
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._cards: list[GridCard] = []
+        self._columns = 1
+        self._has_keyboard = False  # somebody goes through the cards by keyboard; a click leaves the focus behind and says nothing
+        self._content = QWidget()
+        self._grid = QGridLayout(self._content)
+        self._grid.setContentsMargins(MARGIN, 0, MARGIN, BOTTOM)
+        self._grid.setSpacing(GAP)
+        self.setWidget(self._content)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    @property
+    def is_calm(self) -> bool:
+        return not self.underMouse() and not self._has_keyboard
+
+    def set_cards(self, cards: Sequence[GridCard]) -> None:
+        """Shows these cards in this order; those shown before and not among them are hidden. None is made or deleted."""
+        for card in self._cards:
+            if card not in cards:
+                self._grid.removeWidget(card)
+                card.hide()
+        self._cards = list(cards)
+        self.place()
+
+    def watch(self, control: QWidget) -> None:
+        """Lets arrow keys on a card's control move to the next card's."""
+        control.installEventFilter(self)
+
+    def place(self) -> None:
+        """Lays the cards out again, after one has become wide or narrow."""
+        for column in range(self._grid.columnCount()):
+            self._grid.setColumnStretch(column, 0)
+        for line in range(self._grid.rowCount()):
+            self._grid.setRowStretch(line, 0)
+        line = column = 0
+        for card in self._cards:
+            if card.is_wide and column:
+                line, column = line + 1, 0
+            self._grid.addWidget(card, line, column, 1, self._columns if card.is_wide else 1, Qt.AlignmentFlag.AlignTop)
+            card.show()
+            column += self._columns if card.is_wide else 1
+            if column >= self._columns:
+                line, column = line + 1, 0
+        for column in range(self._columns):
+            self._grid.setColumnStretch(column, 1)
+        self._grid.setRowStretch(line + 1, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        columns = max(1, (self.width() - 2 * MARGIN + GAP) // (MIN_CARD + GAP))
+        if columns != self._columns:
+            self._columns = columns
+            self.place()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.calmed.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in ARROWS and isinstance(watched, QWidget):
+            return self._go(watched, Qt.Key(event.key()))
+        if isinstance(event, QFocusEvent) and event.reason() not in PASSING:
+            self._has_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
+            QTimer.singleShot(0, self, self.calmed.emit)  # only then is it known where the focus went
+        return super().eventFilter(watched, event)
+
+    def _go(self, control: QWidget, key: Qt.Key) -> bool:
+        card = next((card for card in self._cards if card.isAncestorOf(control)), None)
+        if card is None or (target := self._neighbour(card, key)) is None:
+            return True  # at the edge: the focus stays where it is
+        before, after = _controls(card), _controls(target)
+        if after:
+            index = before.index(control) if control in before else 0
+            after[min(index, len(after) - 1)].setFocus(Qt.FocusReason.TabFocusReason)
+            self.ensureWidgetVisible(target)
+        return True
+
+    def _neighbour(self, card: GridCard, key: Qt.Key) -> GridCard | None:
+        here = self._cards.index(card)
+        if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            index = here + (1 if key == Qt.Key.Key_Right else -1)
+            return self._cards[index] if 0 <= index < len(self._cards) else None
+        box, is_down = card.geometry(), key == Qt.Key.Key_Down
+        others = [other for other in self._cards if (other.y() > box.y() if is_down else other.y() < box.y())]
+        if not others:
+            return None
+        return min(others, key=lambda other: (abs(other.y() - box.y()), abs(other.x() - box.x())))
+
+
+def _controls(card: GridCard) -> list[QWidget]:
+    return [control for control in card.controls() if control.isVisible() and control.isEnabled()]

@@ -1,0 +1,106 @@
+"""Chips and state badges: a short word in a coloured pill, or a state's shape with its word."""
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from tooltray.ui import icons
+from tooltray.ui.state_language import Look
+from tooltray.ui.theme import Theme
+
+CHIP_HEIGHT = 20
+
+
+def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str) -> float:
+    """Draws a chip with its left edge at `left` and returns its width."""
+    font = theme.font("caption_strong")
+    width = QFontMetrics(font).horizontalAdvance(text) + 16
+    box = QRectF(left, middle - CHIP_HEIGHT / 2, width, CHIP_HEIGHT)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color(f"{tone}.subtle"))
+    painter.drawRoundedRect(box, 6, 6)
+    painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
+    painter.setFont(font)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+    return width
+
+
+class Chip(QWidget):
+    """A pill with one or two words; `tone` is `neutral`, `accent`, `success`, `warning`, `error` or `info`."""
+
+    def __init__(self, theme: Theme, text: str = "", tone: str = "neutral") -> None:
+        super().__init__()
+        self._theme, self._text, self._tone = theme, "", tone
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.set_word(text, tone)
+
+    def set_word(self, text: str, tone: str) -> None:
+        self._text, self._tone = text, tone
+        self.setAccessibleName(text)
+        self.setFixedSize(QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(text) + 16, CHIP_HEIGHT)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            paint_chip(painter, self._theme, 0, self.height() / 2, self._text, self._tone)
+
+
+class StateBadge(QWidget):
+    """A state said three ways: shape, colour and word."""
+
+    def __init__(self, theme: Theme, look: Look) -> None:
+        super().__init__()
+        self._theme, self._look = theme, look
+        self.setAccessibleName(look.word)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        theme.spin.ticked.connect(self._on_tick)
+
+    @property
+    def look(self) -> Look:
+        return self._look
+
+    def set_look(self, look: Look) -> None:
+        if look == self._look:
+            return
+        self._look = look
+        self.setAccessibleName(look.word)
+        self.updateGeometry()
+        self.update()
+        self._follow_clock()
+
+    def sizeHint(self) -> QSize:
+        return QSize(22 + QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self._look.word) + 2, 20)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._follow_clock()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._theme.spin.leave(self)
+
+    @property
+    def _turns(self) -> bool:
+        return self._look.turns and not self._theme.reduced_motion
+
+    def _follow_clock(self) -> None:
+        if self._turns and self.isVisible():
+            self._theme.spin.join(self)
+        else:
+            self._theme.spin.leave(self)
+
+    def _on_tick(self) -> None:
+        if self._turns:
+            self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme, look = self._theme, self._look
+        with QPainter(self) as painter:
+            painter.translate(7, 10)
+            painter.rotate(theme.spin.angle if self._turns else 0)
+            icons.draw(painter, look.icon, QRectF(-7, -7, 14, 14), theme.color(look.tone), theme.color("surface"))
+            painter.resetTransform()
+            painter.setPen(theme.color(look.text_color))
+            painter.setFont(theme.font("caption_strong"))
+            painter.drawText(QRectF(20, 0, self.width() - 20, 20), Qt.AlignmentFlag.AlignVCenter, look.word)

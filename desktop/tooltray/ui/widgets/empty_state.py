@@ -1,0 +1,89 @@
+"""What a page shows when there is nothing yet: why, and the ways to begin."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+WIDTH, HEIGHT = 460, 72
+
+
+class Beginning(PaintedButton):
+    """One way to begin, as a large button."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, text: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedSize(WIDTH, HEIGHT)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName(f"{title}. {text}")
+        line = row(self, margins=(16, 0, 16, 0), spacing=14)
+        line.addWidget(IconTile(theme, icon, tone="accent"))
+        words = column()
+        words.addStretch(1)
+        words.addWidget(Label(theme, title, "strong"))
+        words.addWidget(Label(theme, text, "caption", "secondary"))
+        words.addStretch(1)
+        line.addLayout(words, 1)
+        line.addWidget(Icon(theme, "chevron-right", 16, "text.muted"))
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH, HEIGHT)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        border = "accent" if self.shows_focus else "border.strong" if self.underMouse() else "border"
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.color(border)))
+            painter.setBrush(theme.color("surface.hover" if self.isDown() else "surface"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), theme.radius("l"), theme.radius("l"))
+
+
+class EmptyState(QWidget):
+    """`way_chosen` carries the index of the way to begin."""
+
+    way_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, title: str, text: str, ways: Sequence[tuple[str, str, str]], footnote: str = "") -> None:
+        super().__init__()
+        outer = row(self)
+        outer.addStretch(1)
+        inner = column(spacing=8)
+        inner.addStretch(2)
+        for style, tone, words in (("title", "primary", title), ("body", "secondary", text)):
+            label = Label(theme, words, style, tone)
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            inner.addWidget(label)
+        if ways:
+            inner.addSpacing(16)
+        for index, (icon, name, what) in enumerate(ways):
+            way = Beginning(theme, icon, name, what)
+            way.setProperty("way", index)
+            way.clicked.connect(self._on_clicked)
+            inner.addWidget(way)
+        if footnote:
+            inner.addSpacing(8)
+            label = Label(theme, footnote, "caption", "muted")
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            inner.addWidget(label)
+        inner.addStretch(3)
+        outer.addLayout(inner)
+        outer.addStretch(1)
+
+    def _on_clicked(self) -> None:
+        self.way_chosen.emit(self.sender().property("way"))

@@ -1,0 +1,87 @@
+"""A row of filters with counts; one is on. Left and Right move, as in a tab bar."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QWidget
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.surface import row
+
+
+class FilterTab(PaintedButton):
+    def __init__(self, theme: Theme, text: str) -> None:
+        super().__init__()
+        self._theme, self._count = theme, 0
+        self.setText(text)
+        self.setCheckable(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.set_count(0)
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    def set_count(self, count: int) -> None:
+        self._count = count
+        self.setAccessibleName(f"{self.text()}, {count}")
+        self.setFixedSize(self.sizeHint())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
+        count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(str(self._count))
+        return QSize(text + count + 28, self._theme.size("control_small"))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        group = self.group()
+        if not step or group is None:
+            super().keyPressEvent(event)
+            return
+        tabs = group.buttons()
+        target = tabs[(tabs.index(self) + step) % len(tabs)]
+        target.setFocus(Qt.FocusReason.TabFocusReason)
+        target.click()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.isChecked() or self.underMouse() or self.shows_focus:
+                edge = "accent" if self.shows_focus else "border"
+                painter.setPen(QPen(theme.color(edge)) if self.isChecked() or self.shows_focus else Qt.PenStyle.NoPen)
+                painter.setBrush(theme.color("surface" if self.isChecked() else "surface.hover"))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+            painter.setFont(theme.font("caption_strong"))
+            painter.setPen(theme.color("text.primary" if self.isChecked() else "text.secondary"))
+            painter.drawText(QRectF(11, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            painter.setFont(theme.font("caption", tabular=True))
+            painter.setPen(theme.color("text.muted"))
+            painter.drawText(
+                QRectF(0, 0, self.width() - 11, self.height()),
+                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
+                str(self._count),
+            )
+
+
+class FilterTabs(QWidget):
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme, names: Sequence[str]) -> None:
+        super().__init__()
+        layout = row(self, spacing=4)
+        group = QButtonGroup(self)
+        self._tabs = [FilterTab(theme, name) for name in names]
+        for index, tab in enumerate(self._tabs):
+            group.addButton(tab, index)
+            layout.addWidget(tab)
+        self._tabs[0].setChecked(True)
+        group.idClicked.connect(self.chosen)
+
+    def set_counts(self, counts: Sequence[int]) -> None:
+        for tab, count in zip(self._tabs, counts, strict=True):
+            if count != tab.count:
+                tab.set_count(count)

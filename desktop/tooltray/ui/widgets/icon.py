@@ -1,0 +1,57 @@
+"""A tinted icon, alone or in a quiet tile."""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui import icons
+from tooltray.ui.theme import Theme
+
+
+class Icon(QWidget):
+    """An icon of `size` pixels in a colour token; `behind` is the surface it lies on."""
+
+    def __init__(self, theme: Theme, name: str, size: int = 16, color: str = "text.secondary", behind: str = "surface") -> None:
+        super().__init__()
+        self._theme, self._name, self._color, self._behind = theme, name, color, behind
+        self.setFixedSize(size, size)
+
+    def set_icon(self, name: str, color: str) -> None:
+        self._name, self._color = name, color
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        with QPainter(self) as painter:
+            icons.draw(painter, self._name, QRectF(self.rect()), theme.color(self._color), theme.color(self._behind))
+
+
+class IconTile(QWidget):
+    """A rounded tile with an icon or a few letters: how servers are recognised in lists."""
+
+    def __init__(self, theme: Theme, name: str = "", *, letter: str = "", tone: str = "neutral") -> None:
+        super().__init__()
+        self._theme, self._name, self._letter, self._tone = theme, name, letter, tone
+        side = theme.size("tile")
+        self.setFixedSize(side, side)
+
+    def set_sign(self, name: str, letter: str) -> None:
+        self._name, self._letter = name, letter
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        side = self.width()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.color("border" if self._tone == "neutral" else f"{self._tone}.subtle")))
+            painter.setBrush(theme.color("surface.sunken" if self._tone == "neutral" else f"{self._tone}.subtle"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), side * 0.24, side * 0.24)
+            color = theme.color("text.secondary" if self._tone == "neutral" else f"{self._tone}.text")
+            if self._letter:
+                painter.setPen(color)
+                painter.setFont(theme.font("heading"))
+                painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._letter)
+            else:
+                inner = side * 0.28
+                icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), color)

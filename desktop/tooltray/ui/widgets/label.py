@@ -1,0 +1,73 @@
+"""Text in one of the theme's styles and tones, elided or wrapped, never clipped."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy
+
+from tooltray.ui.theme import Theme
+
+
+class Label(QLabel):
+    """A label with a text style (`title`, `body`, ...) and a tone (`primary`, `secondary`, `muted`, `error`, ...)."""
+
+    def __init__(
+        self, theme: Theme, text: str = "", style: str = "body", tone: str = "primary", *, wrap: bool = False, tabular: bool = False
+    ) -> None:
+        super().__init__(text)
+        self.setFont(theme.font(style, tabular=tabular))
+        self.setProperty("tone", tone)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        if wrap:
+            self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.setMinimumHeight(theme.line(style))
+
+    def set_tone(self, tone: str) -> None:
+        """Changes the colour; a style sheet looks at a property only when it is told to."""
+        if tone != self.property("tone"):
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+
+class ElidedLabel(Label):
+    """One line that ends in an ellipsis when there is no room; the full text is its tooltip and its name for screen readers."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        text: str = "",
+        style: str = "body",
+        tone: str = "primary",
+        *,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
+        super().__init__(theme, text, style, tone)
+        self._mode = mode
+        self._full = text
+        self._explanation = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName(text)
+
+    @property
+    def full_text(self) -> str:
+        return self._full
+
+    def set_text(self, text: str, explanation: str = "") -> None:
+        """Shows `text`; `explanation` is the tooltip even if the text fits."""
+        if (text, explanation) != (self._full, self._explanation):
+            self._full, self._explanation = text, explanation
+            self.setAccessibleName(text)
+            self._elide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(24, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        shown = QFontMetrics(self.font()).elidedText(self._full, self._mode, self.width())
+        self.setText(shown)
+        self.setToolTip(self._explanation or (self._full if shown != self._full else ""))

@@ -1,0 +1,103 @@
+"""The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.secrets_help import SecretsHelp
+from tooltray.ui.widgets.surface import clear, column
+
+
+class NoticeArea(QWidget):
+    """Shows the hub's failure, else what is wrong with the secrets, else the first notice that nobody has put away."""
+
+    retry_requested = Signal()
+    secrets_choice_requested = Signal(str, str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._failure: Problem | None = None
+        self._secrets: Problem | None = None
+        self._notices: tuple[Problem, ...] = ()
+        self._extra: tuple[Problem, ...] = ()
+        self._put_away: set[Problem] = set()
+        self._shown: tuple[object, ...] = ()
+        self._layout = column(self)
+        self.set_top_margin(0)
+        self.hide()
+
+    def set_top_margin(self, height: int) -> None:
+        self._layout.setContentsMargins(24, height, 24, 12)
+
+    def set_failure(self, problem: Problem | None) -> None:
+        """The hub does not run, and why."""
+        self._failure = problem
+        self._draw()
+
+    def set_secrets_problem(self, problem: Problem | None) -> None:
+        self._secrets = problem
+        self._draw()
+
+    def set_notices(self, notices: Sequence[Problem]) -> None:
+        """What the hub has to say, e.g. about its settings."""
+        self._notices = tuple(notices)
+        self._draw()
+
+    def add_notice(self, problem: Problem) -> None:
+        """What went wrong just now; shown again even if the same was put away before."""
+        self._put_away.discard(problem)
+        if problem not in self._extra:
+            self._extra = (*self._extra, problem)
+        self._draw()
+
+    def _draw(self) -> None:
+        waiting = [notice for notice in dict.fromkeys((*self._extra, *self._notices)) if notice not in self._put_away]
+        shown: tuple[object, ...]
+        if self._failure is not None:
+            shown = ("failure", self._failure)
+        elif self._secrets is not None:
+            shown = ("secrets", self._secrets)
+        elif waiting:
+            shown = ("notice", waiting[0], len(waiting))
+        else:
+            shown = ()
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._layout)
+        if self._failure is not None:
+            self._layout.addWidget(self._failure_banner(self._failure))
+        elif self._secrets is not None:
+            help = SecretsHelp(self._theme, self._secrets)
+            help.chosen.connect(self.secrets_choice_requested)
+            self._layout.addWidget(help)
+        elif waiting:
+            self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
+        self.setVisible(bool(shown))
+
+    def _failure_banner(self, problem: Problem) -> Banner:
+        again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
+        again.clicked.connect(self.retry_requested)
+        return Banner(self._theme, "error", title(problem), sentences(problem), again)
+
+    def _notice_banner(self, problem: Problem, more: int) -> Banner:
+        text = sentences(problem)
+        if more:
+            text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
+        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close.clicked.connect(self._on_close)
+        return Banner(self._theme, "warning", title(problem), text, close)
+
+    def _on_close(self) -> None:
+        problem = self._shown[1]
+        assert isinstance(problem, Problem)
+        self._put_away.add(problem)
+        self._draw()

@@ -1,0 +1,144 @@
+"""One server of the table in full, at its right: state, what happened, what to do, and its tools."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from tooltray.errors import Problem
+from tooltray.events import ServerSnapshot, ToolSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences
+from tooltray.ui.server_words import Action, button_face, foot, reached, tool_count
+from tooltray.ui.state_language import look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.server_menu import ServerMenu
+from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.tool_table import ToolTable
+from tooltray.ui.wishes import ServerWishes
+
+
+class ServerDetails(QFrame):
+    """`close_requested`: a person is done with it."""
+
+    close_requested = Signal()
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+        super().__init__()
+        self.setObjectName("DetailsPane")
+        self._theme, self._server, self._wishes = theme, server, wishes
+        self._refusal: Problem | None = None
+        outer = column(self)
+        outer.addLayout(self._title())
+        area = PageScroll(tr("Details of {name}", name=server.name), margin=20)
+        content = QWidget()
+        body = column(content, margins=(20, 4, 20, 16), spacing=6)
+        self._badge = StateBadge(theme, look(server.state))
+        body.addWidget(self._badge)
+        self._reached = Label(theme, "", "mono", "secondary", wrap=True)
+        self._reached.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        body.addWidget(self._reached)
+        body.addSpacing(6)
+        self._headline = Label(theme, "", "strong", wrap=True)
+        self._detail = Label(theme, "", "body", "secondary", wrap=True)
+        body.addWidget(self._headline)
+        body.addWidget(self._detail)
+        body.addSpacing(8)
+        self._count = Label(theme, "", "caption_strong", "muted")
+        body.addWidget(self._count)
+        self._tools = ToolTable(theme, server.name, compact=True)
+        self._tools.tool_switched.connect(self._on_tool_switched)
+        body.addWidget(self._tools)
+        body.addStretch(1)
+        area.setWidget(content)
+        outer.addWidget(area, 1)
+        outer.addLayout(self._actions())
+        self._draw()
+
+    @property
+    def server(self) -> ServerSnapshot:
+        return self._server
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        if server.state is not self._server.state:
+            self._refusal = None
+        self._server = server
+        self._draw()
+
+    def set_refusal(self, problem: Problem | None) -> None:
+        self._refusal = problem
+        self._draw()
+
+    def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
+        self._tools.set_tools(tools)
+
+    @property
+    def tools(self) -> ToolTable:
+        return self._tools
+
+    def _title(self) -> QHBoxLayout:
+        line = row(margins=(20, 16, 12, 8))
+        name = Label(self._theme, self._server.name, "heading", wrap=True)
+        line.addWidget(name, 1)
+        self._menu_button = IconButton(self._theme, "more", tr("More for {name}", name=self._server.name), small=True)
+        self._menu_button.clicked.connect(self._on_menu)
+        line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
+        close = IconButton(self._theme, "x", tr("Close details"), small=True)
+        close.clicked.connect(self.close_requested)
+        line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _actions(self) -> QHBoxLayout:
+        line = row(margins=(20, 12, 20, 16))
+        log = Button(self._theme, tr("Show log"), icon="log")
+        log.clicked.connect(self._on_log)
+        line.addWidget(log)
+        line.addStretch(1)
+        self._button = Button(self._theme, "")
+        self._button.clicked.connect(self._on_button)
+        line.addWidget(self._button)
+        return line
+
+    def _draw(self) -> None:
+        server = self._server
+        shown = foot(server, self._refusal, datetime.now())
+        self._badge.set_look(look(server.state))
+        self._reached.setText(reached(server))
+        self._headline.setText(shown.headline)
+        self._headline.setVisible(bool(shown.headline))
+        self._headline.set_tone(shown.tone)
+        problem = self._refusal or server.problem
+        text = sentences(problem) if problem is not None and shown.tone == "error" else shown.detail
+        self._detail.setText(text)
+        self._detail.setVisible(bool(text))
+        self._count.setText(tool_count(server))
+        self._button.setVisible(shown.action is not Action.NONE and not server.is_builtin)
+        text, icon = button_face(shown.action)
+        self._button.set_face(text or tr("Stop"), icon if text else "stop")
+
+    def _on_button(self) -> None:
+        name = self._server.name
+        match foot(self._server, self._refusal, datetime.now()).action:
+            case Action.START:
+                self._wishes.start_requested.emit(name)
+            case Action.RETRY:
+                self._wishes.restart_requested.emit(name)
+            case Action.CANCEL | Action.EXPAND:
+                self._wishes.stop_requested.emit(name)
+            case Action.NONE:
+                pass
+
+    def _on_log(self) -> None:
+        self._wishes.log_requested.emit(self._server.name)
+
+    def _on_menu(self) -> None:
+        menu = ServerMenu(self._theme, self._server, self._wishes, self)
+        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
+
+    def _on_tool_switched(self, tool: str, on: bool) -> None:
+        self._wishes.tool_switch_requested.emit(self._server.name, tool, on)

@@ -1,0 +1,51 @@
+"""The menu of a server's card, of its line in the table and of its details."""
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
+
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.ui import icons
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.wishes import ServerWishes
+
+
+class ServerMenu(QMenu):
+    """Made when it is opened, for the server as it is then; deletes itself."""
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme, self._name, self._wishes = theme, server.name, wishes
+        self._is_default = server.is_default
+        self.setFont(theme.font())
+        self.setAccessibleName(tr("More for {name}", name=server.name))
+        self.aboutToHide.connect(self.deleteLater)
+        is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
+        if not server.is_builtin:
+            self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
+        self._add("log", tr("Show log")).triggered.connect(self._on_log)
+        if server.is_builtin:
+            return
+        words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
+        self._add(*words).triggered.connect(self._on_default)
+        self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
+        self.addSeparator()
+        self._add("trash", tr("Remove")).triggered.connect(self._on_remove)
+
+    def _add(self, icon: str, text: str) -> QAction:
+        return self.addAction(icons.icon(icon, self._theme.color("text.secondary")), text)
+
+    def _on_restart(self) -> None:
+        self._wishes.restart_requested.emit(self._name)
+
+    def _on_log(self) -> None:
+        self._wishes.log_requested.emit(self._name)
+
+    def _on_default(self) -> None:
+        self._wishes.default_requested.emit(self._name, not self._is_default)
+
+    def _on_copy(self) -> None:
+        self._wishes.copy_requested.emit(self._name)
+
+    def _on_remove(self) -> None:
+        self._wishes.removal_requested.emit(self._name)

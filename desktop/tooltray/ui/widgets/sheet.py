@@ -1,0 +1,123 @@
+"""A sheet: a panel over the window, with a scrim. Escape or a click outside closes it. It has no event loop of its own."""
+
+from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tooltray.ui.theme import Theme
+
+SHADOW_STEPS = 14
+RISE = 8  # px the panel moves up while it opens
+SCRIM = {"light": 0.28, "dark": 0.55}
+
+
+def paint_shadow(painter: QPainter, theme: Theme, box: QRectF, level: str, radius: float) -> None:
+    """Paints a soft shadow as stacked rounded rectangles: cheaper than a blur effect and sharp at every scale."""
+    spec = theme.elevation(level)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.color("scrim", spec[theme.mode] / SHADOW_STEPS))
+    for step in range(SHADOW_STEPS):
+        spread = spec["blur"] / 2 * (step + 1) / SHADOW_STEPS
+        painter.drawRoundedRect(box.adjusted(-spread, -spread, spread, spread).translated(0, spec["y"]), radius + spread, radius + spread)
+
+
+class Sheet(QWidget):
+    """Covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
+
+    It deletes itself when it closes, and gives the focus back to what had it.
+    """
+
+    closed = Signal()
+
+    def __init__(self, theme: Theme, window: QWidget, panel: QWidget) -> None:
+        super().__init__(window)
+        self._theme, self._panel = theme, panel
+        self._focus_before = QApplication.focusWidget()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAccessibleName(panel.accessibleName())
+        panel.setParent(self)
+        panel.installEventFilter(self)
+        window.installEventFilter(self)
+        self._progress = 0.0
+        self._rise = QPropertyAnimation(self, b"progress", self)
+        self._rise.setEndValue(1.0)
+        self._rise.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self._rise.setDuration(theme.duration("base"))
+        self.setGeometry(window.rect())
+        self._place()
+
+    @property
+    def panel(self) -> QWidget:
+        return self._panel
+
+    def _get_progress(self) -> float:
+        return self._progress
+
+    def _set_progress(self, value: float) -> None:
+        self._progress = value
+        self._place()
+        self.update()
+
+    progress = Property(float, _get_progress, _set_progress)
+
+    def dismiss(self) -> None:
+        """Closes the sheet; may be called twice."""
+        if self.isVisible():
+            self.hide()
+            if self._focus_before is not None and self._focus_before.isVisible():
+                self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.closed.emit()
+            self.close()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._panel:
+            if event.type() == QEvent.Type.LayoutRequest:  # it wants another size
+                QTimer.singleShot(0, self, self._place)
+        elif event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
+            self.setGeometry(watched.rect())
+            self._place()
+        return False
+
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        """Tab goes round inside the panel."""
+        start = QApplication.focusWidget()
+        candidate: QWidget | None = start if start is not None and self._panel.isAncestorOf(start) else self._panel
+        for _ in self.window().findChildren(QWidget):
+            if candidate is not None:
+                candidate = candidate.nextInFocusChain() if forwards else candidate.previousInFocusChain()
+            if candidate is not None and self._takes_tab(candidate):
+                candidate.setFocus(Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason)
+                return True
+        return False
+
+    def _takes_tab(self, widget: QWidget) -> bool:
+        is_inside = self._panel.isAncestorOf(widget) and widget.isVisible() and widget.isEnabled()
+        return is_inside and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+    def _place(self) -> None:
+        panel = self._panel
+        width = min(panel.maximumWidth(), self.width() - 64)
+        height = min(max(panel.sizeHint().height(), panel.minimumSizeHint().height()), self.height() - 48)
+        sunk = round(RISE * (1 - self._progress))
+        panel.setGeometry((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.raise_()
+        self._rise.start()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), self._theme.color("scrim", SCRIM[self._theme.mode] * self._progress))
+            paint_shadow(painter, self._theme, QRectF(self._panel.geometry()), "modal", self._theme.radius("xl"))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if not self._panel.geometry().contains(event.position().toPoint()):
+            self.dismiss()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.dismiss()
+        else:
+            event.accept()  # what nothing in the sheet wants is not for the window below

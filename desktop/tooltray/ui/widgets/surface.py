@@ -1,0 +1,70 @@
+"""Rounded surfaces, thin lines, and layouts with explicit margins."""
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+
+from tooltray.ui.theme import Theme
+
+Margins = tuple[int, int, int, int]
+"""Left, top, right, bottom, in logical pixels."""
+
+
+class Surface(QWidget):
+    """A rounded rectangle from tokens; `border=None` draws none. Hover darkens its border only if `hover` is set."""
+
+    def __init__(
+        self, theme: Theme, fill: str = "surface", border: str | None = "border", radius: str = "l", *, hover: bool = False
+    ) -> None:
+        super().__init__()
+        self._theme, self._fill, self._border, self._radius, self._hover = theme, fill, border, radius, hover
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover, hover)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether the border is drawn in the accent, for a surface that has the keyboard."""
+        return False
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        border = "accent" if self.is_marked else "border.strong" if self._hover and self.underMouse() else self._border
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.color(border)) if border else Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color(self._fill))
+            inset = 0.5 if border else 0
+            radius = theme.radius(self._radius)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), radius, radius)
+
+
+def divider() -> QFrame:
+    """A horizontal hairline."""
+    line = QFrame()
+    line.setObjectName("Divider")
+    line.setFixedHeight(1)
+    return line
+
+
+def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 0) -> QVBoxLayout:
+    """A vertical layout with explicit margins: nothing here uses the style's defaults."""
+    layout = QVBoxLayout(parent) if parent else QVBoxLayout()
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
+    return layout
+
+
+def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 8) -> QHBoxLayout:
+    """A horizontal layout with explicit margins."""
+    layout = QHBoxLayout(parent) if parent else QHBoxLayout()
+    layout.setContentsMargins(*margins)
+    layout.setSpacing(spacing)
+    return layout
+
+
+def clear(layout: QLayout) -> None:
+    """Takes all widgets out of a layout and deletes them."""
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.setParent(None)
+            widget.deleteLater()

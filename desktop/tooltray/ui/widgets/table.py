@@ -1,0 +1,287 @@
+"""Tables as model/view: one model for frozen rows, one delegate that paints text, chips, states and switches.
+
+5,000 rows cost as much as the 20 that are visible; no widget is made per row.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from tooltray.ui import icons
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.switch import HEIGHT, WIDTH, paint_switch
+
+PADDING = 12
+PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
+CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
+FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Kind(Enum):
+    """How a cell's value is drawn."""
+
+    TEXT = auto()  # str
+    QUIET = auto()  # str, less prominent
+    MONO = auto()  # str, a name from code
+    NUMBER = auto()  # str, right-aligned digits
+    CHIP = auto()  # (word, tone); without a tone plain text, so that only what matters has colour
+    STATE = auto()  # Look
+    SWITCH = auto()  # bool, or None for a row that has no switch
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes what is left."""
+
+    title: str
+    value: Callable[[Any], Any]
+    kind: Kind = Kind.TEXT
+    width: int = 0
+
+
+class RowModel(QAbstractTableModel):
+    """Frozen rows. `key` tells which row is which when they are replaced."""
+
+    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.columns = columns
+        self.rows: list[Any] = []
+        self._key = key
+
+    def set_rows(self, rows: Sequence[Any]) -> bool:
+        """Replaces the rows; returns whether they are the same ones with, at most, other values."""
+        if [self._key(row) for row in rows] == [self._key(row) for row in self.rows]:
+            for index, row in enumerate(rows):
+                if row != self.rows[index]:
+                    self.rows[index] = row
+                    self.dataChanged.emit(self.index(index, 0), self.index(index, len(self.columns) - 1))
+            return True
+        self.beginResetModel()
+        self.rows = list(rows)
+        self.endResetModel()
+        return False
+
+    def find(self, key: Any) -> int:
+        """Returns a row's place, -1 if it is not there."""
+        return next((index for index, row in enumerate(self.rows) if self._key(row) == key), -1)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        column = self.columns[index.column()]
+        value = column.value(self.rows[index.row()])
+        if role == Qt.ItemDataRole.UserRole:
+            return value
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return _words(column.kind, value)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if column.kind in (Kind.NUMBER, Kind.SWITCH) else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+
+def _words(kind: Kind, value: Any) -> str:
+    """Returns a cell's value in words, for tooltips and screen readers."""
+    match kind:
+        case Kind.STATE:
+            return str(value.word)
+        case Kind.CHIP:
+            return str(value[0])
+        case Kind.SWITCH:
+            return "" if value is None else tr("On") if value else tr("Off")
+        case _:
+            return str(value)
+
+
+class CellDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, columns: Sequence[Column], parent: QTableView, inset: int, row_height: int) -> None:
+        super().__init__(parent)
+        self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, parent, inset, row_height
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(40, self._row_height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme = self._theme
+        rect, state = option.rect, option.state
+        box = QRectF(rect)
+        is_last = index.row() == index.model().rowCount() - 1
+        painter.save()
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, theme.color("surface.selected"))
+            if self._view.hasFocus():
+                painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(box, theme.color("surface.hover"))
+        if self._inset or not is_last:
+            painter.setPen(theme.color("chart.grid"))
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        left = self._inset if index.column() == 0 else PADDING
+        is_edge = not self._inset and index.column() == len(self._columns) - 1
+        cell = box.adjusted(left, 0, -CARD_EDGE if is_edge else -PADDING, 0)
+        self._paint_value(painter, cell, self._columns[index.column()].kind, index.data(Qt.ItemDataRole.UserRole))
+        painter.restore()
+
+    def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: Any) -> None:
+        theme = self._theme
+        middle = cell.center().y()
+        match kind:
+            case Kind.SWITCH:
+                if value is not None:
+                    paint_switch(painter, theme, QRectF(cell.right() - WIDTH, middle - HEIGHT / 2, WIDTH, HEIGHT), float(value))
+            case Kind.CHIP:
+                word, tone = value
+                if tone:
+                    paint_chip(painter, theme, cell.left(), middle, word, tone)
+                else:
+                    self._text(painter, cell, word, "caption", "text.muted")
+            case Kind.STATE:
+                shape = QRectF(cell.left(), middle - 7, 14, 14)
+                icons.draw(painter, value.icon, shape, theme.color(value.tone), theme.color("surface"))
+                self._text(painter, cell.adjusted(21, 0, 0, 0), value.word, "body", value.text_color)
+            case Kind.MONO:
+                self._text(painter, cell, value, "mono", "text.primary")
+            case Kind.QUIET:
+                self._text(painter, cell, value, "body" if self._inset else "caption", "text.secondary")
+            case Kind.NUMBER:
+                self._text(painter, cell, value, "body", "text.secondary", right=True)
+            case Kind.TEXT:
+                self._text(painter, cell, value, "body", "text.primary")
+
+    def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
+        font = self._theme.font(style, tabular=style == "body")
+        painter.setFont(font)
+        painter.setPen(self._theme.color(color))
+        mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight  # a hash at a name's end stays visible
+        shown = QFontMetrics(font).elidedText(text, mode, int(cell.width()) + 1)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class Table(QTableView):
+    """A table of frozen rows.
+
+    `row_chosen` carries the row that a click or Enter chose, `switched` a row and the new position of its switch (a click on it, or Space).
+    """
+
+    row_chosen = Signal(object)
+    switched = Signal(object, bool)
+
+    def __init__(
+        self, theme: Theme, columns: Sequence[Column], name: str, key: Callable[[Any], Any], *, in_card: bool = False, row_height: int = 0
+    ) -> None:
+        super().__init__()
+        row_height = row_height or theme.size("row")
+        self._key = key
+        self._model = RowModel(columns, key)
+        self._switch = next((index for index, column in enumerate(columns) if column.kind is Kind.SWITCH), -1)
+        self.setModel(self._model)
+        self.setItemDelegate(CellDelegate(theme, columns, self, CARD_INSET if in_card else PAGE_INSET, row_height))
+        self.setAccessibleName(name)
+        self.setShowGrid(False)
+        self.setMouseTracking(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.verticalHeader().setMinimumSectionSize(row_height)
+        self.verticalHeader().setDefaultSectionSize(row_height)
+        self._set_up_header(theme, columns, in_card=in_card)
+        self.clicked.connect(self._on_clicked)
+        self.activated.connect(self._on_activated)
+
+    def _set_up_header(self, theme: Theme, columns: Sequence[Column], *, in_card: bool) -> None:
+        header = self.horizontalHeader()
+        header.setProperty("inset", "card" if in_card else "page")
+        header.setVisible(not in_card)
+        header.setFont(theme.font("caption_strong"))
+        header.setFixedHeight(0 if in_card else 34)
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setMinimumSectionSize(40)
+        for index, column in enumerate(columns):
+            header.setSectionResizeMode(index, QHeaderView.ResizeMode.Fixed if column.width else QHeaderView.ResizeMode.Stretch)
+            if column.width:
+                self.setColumnWidth(index, column.width)
+
+    @property
+    def rows(self) -> Sequence[Any]:
+        return self._model.rows
+
+    def set_rows(self, rows: Sequence[Any]) -> None:
+        """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
+        current = self.currentIndex()
+        key = self._key(self._model.rows[current.row()]) if current.isValid() else None
+        scrolled = self.verticalScrollBar().value()
+        if self._model.set_rows(rows) or key is None:
+            return
+        if (place := self._model.find(key)) >= 0:
+            self.setCurrentIndex(self._model.index(place, max(current.column(), 0)))
+        self.verticalScrollBar().setValue(scrolled)
+
+    def update_row(self, row: Any) -> None:
+        """Shows a row's new values; does nothing for a row that is not there."""
+        if (place := self._model.find(self._key(row))) >= 0:
+            self._model.set_rows([*self._model.rows[:place], row, *self._model.rows[place + 1 :]])
+
+    def choose(self, key: Any) -> None:
+        """Selects a row; does nothing for one that is not there."""
+        if (place := self._model.find(key)) >= 0:
+            self.selectRow(place)
+
+    def fit_height(self) -> None:
+        """Makes the table as high as its rows: for tables inside something that scrolls itself."""
+        rows = len(self._model.rows) * self.verticalHeader().defaultSectionSize()
+        self.setFixedHeight(self.horizontalHeader().height() + rows)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index = self.currentIndex()
+        if event.key() == Qt.Key.Key_Space and index.isValid() and self._switch >= 0:
+            self._toggle(index.row())
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
+            self.row_chosen.emit(self._model.rows[index.row()])
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == self._switch:
+            self._toggle(index.row())
+        else:
+            self.row_chosen.emit(self._model.rows[index.row()])
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        if index.column() != self._switch:
+            self.row_chosen.emit(self._model.rows[index.row()])
+
+    def _toggle(self, place: int) -> None:
+        row = self._model.rows[place]
+        value = self._model.columns[self._switch].value(row)
+        if value is not None:
+            self.switched.emit(row, not value)

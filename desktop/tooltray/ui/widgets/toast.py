@@ -1,0 +1,75 @@
+"""A toast: says that something was done and offers to undo it. Never carries an error: those stay where the cause is."""
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet import paint_shadow
+from tooltray.ui.widgets.surface import row
+
+SHOWN_MS = 8000  # long enough to read one line and reach the button
+SHADOW, HEIGHT, BOTTOM = 24, 44, 20
+
+
+class Toast(QWidget):
+    """One line at the bottom of the page; `action` is the word on its button, if it has one."""
+
+    action_requested = Signal()
+
+    def __init__(self, theme: Theme, window: QWidget, text: str, action: str = "") -> None:
+        super().__init__(window)
+        self._theme, self.text = theme, text
+        self.setAccessibleName(text)
+        line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
+        line.addWidget(Icon(theme, "check", 16, "success.text", "surface.raised"))
+        line.addWidget(Label(theme, text))
+        if action:
+            button = Button(theme, action, "link", small=True)
+            button.clicked.connect(self.action_requested)
+            button.clicked.connect(self.dismiss)
+            line.addSpacing(8)
+            line.addWidget(button)
+        self.setFixedHeight(HEIGHT + 2 * SHADOW)
+        self.adjustSize()
+        window.installEventFilter(self)
+        self._place(window)
+        self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._end.timeout.connect(self.dismiss)
+        self._end.start()
+
+    def dismiss(self) -> None:
+        self.hide()
+        self.deleteLater()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
+            self._place(watched)
+        return False
+
+    def _place(self, window: QWidget) -> None:
+        middle = (window.width() + self._theme.size("sidebar")) // 2
+        self.move(middle - self.width() // 2, window.height() - self.height() + SHADOW - BOTTOM)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        box = QRectF(self.rect()).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_shadow(painter, theme, box, "raised", theme.radius("l"))
+            painter.setPen(QPen(theme.color("border.strong")))
+            painter.setBrush(theme.color("surface.raised"))
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius("l"), theme.radius("l"))
+
+
+def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> Toast:
+    """Shows a toast in place of the one that may be there."""
+    for old in window.findChildren(Toast, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        old.dismiss()
+    toast = Toast(theme, window, text, action)
+    toast.show()
+    toast.raise_()
+    return toast

@@ -1,0 +1,18 @@
+"""What a person can ask of a server, from wherever it is shown: card, table, details or tray menu.
+
+Views emit; commands.py listens and carries it out. The strings are servers' names.
+"""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class ServerWishes(QObject):
+    start_requested = Signal(str)
+    stop_requested = Signal(str)
+    restart_requested = Signal(str)
+    log_requested = Signal(str)
+    copy_requested = Signal(str)  # of its entry in the settings
+    default_requested = Signal(str, bool)  # whether it is to start with the hub
+    removal_requested = Signal(str)
+    tools_requested = Signal(str)  # to be listed
+    tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

@@ -1,0 +1,204 @@
+"""A presenter without an engine: McpPresenter's verbs over snapshots in memory, and its bus.
+
+Tests set what it knows, look at `calls` to see what was asked of it, and let a verb fail with `failures`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tooltray.errors import TooltrayError
+from tooltray.events import (
+    ConfigChanged,
+    EventBus,
+    HubSnapshot,
+    ServerChanged,
+    ServerRemoved,
+    ServerSnapshot,
+    ServerState,
+    SessionsChanged,
+    ToolListChanged,
+    ToolSnapshot,
+)
+
+STARTED_AT = 1_700_000_000.0
+
+
+def server(name: str, state: ServerState = ServerState.RUNNING, **fields: Any) -> ServerSnapshot:
+    """A server as the engine would tell of it."""
+    return ServerSnapshot(**{"name": name, "transport": "stdio", "target": f"npx -y @example/{name}", "state": state, **fields})
+
+
+def tool(name: str, of: str, **fields: Any) -> ToolSnapshot:
+    known = {"description": f"What {name} does.", "category": "read", "is_enabled": True, "is_approved": True}
+    return ToolSnapshot(**{"name": name, "server": of, "original_name": name, **known, **fields})
+
+
+BUILTIN = server("hub", transport="inmemory", target="", is_builtin=True, tool_count=2)
+
+
+class FakePresenter:
+    """Belongs to one event loop, as the real one does."""
+
+    def __init__(self, servers: Sequence[ServerSnapshot] = (), tools: Sequence[ToolSnapshot] = (), **fields: Any) -> None:
+        self.bus = EventBus()
+        self.calls: list[tuple[Any, ...]] = []
+        self.failures: dict[str, TooltrayError] = {}
+        self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
+        self.defaults: list[str] = [each.name for each in servers if each.is_default]
+        self.secrets: dict[str, str] = {}
+        self.logs: dict[str, list[str]] = {}
+        self.tools = list(tools)
+        known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
+        self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
+
+    # what a test does in place of the world
+
+    def tell(self, changed: ServerSnapshot) -> None:
+        """A server changed, or is new."""
+        names = [each.name for each in self.snapshot.servers]
+        others = tuple(changed if each.name == changed.name else each for each in self.snapshot.servers)
+        self.snapshot = replace(self.snapshot, servers=others if changed.name in names else (*others, changed))
+        self.bus.publish(ServerChanged(changed))
+
+    def set_state(self, name: str, state: ServerState, **fields: Any) -> None:
+        self.tell(replace(self.find(name), state=state, **fields))
+
+    def set_sessions(self, count: int) -> None:
+        self.snapshot = replace(self.snapshot, session_count=count)
+        self.bus.publish(SessionsChanged(count))
+
+    def set_tools(self, tools: Sequence[ToolSnapshot], of: str) -> None:
+        self.tools = [each for each in self.tools if each.server != of] + list(tools)
+        self.bus.publish(ToolListChanged(of))
+
+    def find(self, name: str) -> ServerSnapshot:
+        return next(each for each in self.snapshot.servers if each.name == name)
+
+    def _note(self, verb: str, *arguments: Any) -> None:
+        self.calls.append((verb, *arguments))
+        if verb in self.failures:
+            raise self.failures[verb]
+
+    def _publish_config(self) -> None:
+        self.bus.publish(ConfigChanged(self.entries, tuple(self.defaults), not self.snapshot.is_paused))
+
+    # the verbs
+
+    async def get_snapshot(self) -> HubSnapshot:
+        return self.snapshot
+
+    async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
+        self._note("get_mcp_servers")
+        return {name: dict(entry) for name, entry in self.entries.items()}
+
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
+        self._note("add_mcp_server", name, dict(config), is_default)
+        self.entries[name] = dict(config)
+        if is_default:
+            self.defaults.append(name)
+        self.tell(server(name, ServerState.STARTING if is_default else ServerState.ON_DEMAND, is_default=is_default))
+        self._publish_config()
+
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
+        self._note("update_mcp_server", name, dict(config))
+        self.entries[name] = dict(config)
+        self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
+        self._publish_config()
+
+    async def remove_mcp_server(self, name: str) -> None:
+        self._note("remove_mcp_server", name)
+        del self.entries[name]
+        self.defaults = [each for each in self.defaults if each != name]
+        self.snapshot = replace(self.snapshot, servers=tuple(each for each in self.snapshot.servers if each.name != name))
+        self.bus.publish(ServerRemoved(name))
+        self._publish_config()
+
+    async def start_server(self, name: str) -> None:
+        self._note("start_server", name)
+        self.set_state(name, ServerState.RUNNING, problem=None)
+
+    async def stop_server(self, name: str) -> None:
+        self._note("stop_server", name)
+        self.set_state(name, ServerState.STOPPED, problem=None)
+
+    async def restart_server(self, name: str) -> None:
+        self._note("restart_server", name)
+        self.set_state(name, ServerState.RUNNING, problem=None)
+
+    async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
+        self._note("get_server_log", name, lines)
+        return self.logs.get(name, [])[-lines:]
+
+    async def get_mcp_default_servers(self) -> list[str]:
+        return list(self.defaults)
+
+    async def add_mcp_default_server(self, name: str) -> None:
+        self._note("add_mcp_default_server", name)
+        self.defaults.append(name)
+        self.tell(replace(self.find(name), is_default=True))
+
+    async def remove_mcp_default_server(self, name: str) -> None:
+        self._note("remove_mcp_default_server", name)
+        self.defaults.remove(name)
+        self.tell(replace(self.find(name), is_default=False))
+
+    async def toggle_mcp_default_server(self, name: str) -> bool:
+        is_default = name not in self.defaults
+        await (self.add_mcp_default_server(name) if is_default else self.remove_mcp_default_server(name))
+        return is_default
+
+    async def get_mcp_enabled(self) -> bool:
+        return not self.snapshot.is_paused
+
+    async def set_mcp_enabled(self, enabled: bool) -> None:
+        self._note("set_mcp_enabled", enabled)
+        self.snapshot = replace(self.snapshot, is_paused=not enabled)
+        self._publish_config()
+
+    async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
+        return [{"name": each.name} for each in await self.get_tools(server)]
+
+    async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
+        self._note("get_tools", server)
+        return [each for each in self.tools if server in (None, each.server)]
+
+    async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
+        self._note("set_tool_enabled", server, tool, enabled)
+        self.tools = [
+            replace(each, is_enabled=enabled) if (each.server, each.original_name) == (server, tool) else each for each in self.tools
+        ]
+        self.bus.publish(ToolListChanged(server))
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self._note("call_tool", name, dict(arguments))
+        return {"content": []}
+
+    async def get_secret_names(self) -> list[str]:
+        self._note("get_secret_names")
+        return sorted(self.secrets)
+
+    async def set_secret(self, name: str, value: str) -> None:
+        self._note("set_secret", name)
+        self.secrets[name] = value
+
+    async def remove_secret(self, name: str) -> None:
+        self._note("remove_secret", name)
+        del self.secrets[name]
+
+    async def check_secrets(self) -> str:
+        self._note("check_secrets")
+        return "keyring"
+
+    async def unlock_secrets(self, passphrase: str) -> None:
+        self._note("unlock_secrets", passphrase)
+
+    async def set_secret_backend(self, kind: str) -> None:
+        self._note("set_secret_backend", kind)
+
+    async def diagnose(self, server: str | None = None) -> list[Any]:
+        self._note("diagnose", server)
+        return []
+
+    async def reset_tool_names(self) -> None:
+        self._note("reset_tool_names")

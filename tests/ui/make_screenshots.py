@@ -1,0 +1,402 @@
+"""Makes a picture of every scene: `python tests/ui/make_screenshots.py OUT_DIR [SCENE ...]`. QT_SCALE_FACTOR=2 makes them twice as sharp.
+
+The pictures are for looking at; no test compares them, since fonts differ from machine to machine.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "desktop"), str(ROOT)]
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import qasync  # noqa: E402
+from PySide6.QtCore import QLocale  # noqa: E402
+from PySide6.QtGui import QColor, QPainter, QPixmap  # noqa: E402
+from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+from tests.fakes.desk import Desk, until  # noqa: E402
+from tests.fakes.fake_presenter import FakePresenter, server, tool  # noqa: E402
+
+from tooltray.errors import Problem  # noqa: E402
+from tooltray.events import ServerSnapshot, ServerState  # noqa: E402
+from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
+from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402
+from tooltray.ui.i18n import install_language  # noqa: E402
+from tooltray.ui.theme import Theme  # noqa: E402
+from tooltray.ui.tray import TrayMenu  # noqa: E402
+from tooltray.ui.tray_icon import INKS, SIZES, tray_icon  # noqa: E402
+from tooltray.ui.widgets.server_menu import ServerMenu  # noqa: E402
+
+REFUSED = Problem("Command 'uvx' not found", "looked in /usr/local/bin, /usr/bin and /bin", "Install uv, or set the command's full path")
+CRASHED = Problem(
+    "It ended with exit code 1", "last line: Error: connect ECONNREFUSED 127.0.0.1:5432", "Start PostgreSQL or correct DATABASE_URI"
+)
+CALLS = (0, 2, 5, 4, 8, 3, 1, 0, 6, 9, 12, 7, 5, 11, 14, 9)
+S = ServerState
+SERVERS = (
+    server(
+        "filesystem",
+        target="npx -y @modelcontextprotocol/server-filesystem ${HOME}/notes",
+        tool_count=14,
+        calls=CALLS,
+        calls_today=312,
+        p95_ms=18.4,
+        is_default=True,
+    ),
+    server(
+        "github",
+        S.ON_DEMAND,
+        target="docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server",
+        tool_count=38,
+        calls=(1, 0, 4, 2, 0, 0),
+        calls_today=10,
+        p95_ms=420,
+    ),
+    server(
+        "playwright",
+        S.INSTALLING,
+        target="npx @playwright/mcp@latest",
+        detail="npx is downloading @playwright/mcp",
+        tool_count=22,
+        is_default=True,
+    ),
+    server("serena", S.STARTING, target="uvx --from git+https://github.com/oraios/serena serena start-mcp-server", tool_count=29),
+    server("postgres", S.ERROR, target="uvx postgres-mcp --access-mode=restricted", tool_count=9, problem=REFUSED),
+    server(
+        "memory", target="npx -y @modelcontextprotocol/server-memory", tool_count=9, calls=(1, 0, 3), calls_today=1, p95_ms=6.2, icon="🧠"
+    ),
+    server(
+        "my-very-long-server-name-that-somebody-pasted-from-a-readme",
+        S.RESTARTING,
+        target="node /srv/x/index.js",
+        problem=CRASHED,
+        detail="Next attempt in 2 s",
+    ),
+    server("fetch", S.STOPPED, target="uvx mcp-server-fetch", tool_count=1, since=time.time() - 2 * 86400),
+)
+TOOLS = (
+    tool("read_text_file", "filesystem", description="Read a file as text, whole or only its first or last lines."),
+    tool("write_file", "filesystem", description="Create a file or replace one completely.", category="write"),
+    tool("edit_file", "filesystem", description="Change single lines and get a diff back.", category="write"),
+    tool("list_directory", "filesystem", description="List the files and folders in a folder."),
+    tool("search_files", "filesystem", description="Find files by name in a folder and all below it.\nPatterns as in a shell."),
+    tool("move_file", "filesystem", description="Move or rename a file or a folder.", category="write", is_enabled=False),
+    tool("delete_everything_that_matches_this_pattern", "filesystem", description="Deletes.", category="write", is_approved=False),
+    *(tool(f"tool_{number}", "filesystem") for number in range(7)),
+)
+PASTED = """{
+  "mcpServers": {
+    "github": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-github"],
+      "env": {
+        "GITHUB_PERSONAL_ACCESS_TOKEN": "<your token>",
+        "LOG_LEVEL": "info"
+      }
+    }
+  }
+}"""
+
+Scene = Callable[[Theme], Awaitable["Shot"]]
+
+
+class Shot:
+    """A picture to be taken of a desk's window, or of any widget."""
+
+    def __init__(self, desk: Desk | None = None, widget: QWidget | None = None, size: tuple[int, int] | None = None) -> None:
+        self.desk, self._widget, self._size = desk, widget, size
+
+    async def take(self, path: Path) -> None:
+        widget = self._widget or (self.desk.window if self.desk else None)
+        assert widget is not None
+        if self._size:
+            widget.resize(*self._size)
+        elif self._widget:
+            widget.adjustSize()
+        for _ in range(20):
+            await asyncio.sleep(0.005)
+        widget.grab().save(str(path))
+        if self.desk:
+            await self.desk.close()
+
+
+def many(count: int) -> tuple[ServerSnapshot, ...]:
+    return tuple(
+        replace(SERVERS[i % 8], name=f"{SERVERS[i % 8].name[:20]}-{i // 8 + 1}", calls_today=(i * 37) % 411, p95_ms=(i * 13) % 90)
+        for i in range(count)
+    )
+
+
+async def desk(theme: Theme, servers: Sequence[ServerSnapshot] = SERVERS, **fields: object) -> Desk:
+    result = Desk(FakePresenter(servers, TOOLS, session_count=3, **fields), theme)
+    await result.open()
+    await until(lambda: result.servers.servers)
+    return result
+
+
+async def servers(theme: Theme) -> Shot:
+    return Shot(await desk(theme))
+
+
+async def servers_small(theme: Theme) -> Shot:
+    return Shot(await desk(theme), size=(900, 600))
+
+
+async def servers_one(theme: Theme) -> Shot:
+    return Shot(await desk(theme, SERVERS[:1]))
+
+
+async def servers_empty(theme: Theme) -> Shot:
+    return Shot(
+        await desk(
+            theme,
+            (),
+        )
+    )
+
+
+async def servers_100(theme: Theme) -> Shot:
+    return Shot(await desk(theme, many(100)))
+
+
+async def servers_100_details(theme: Theme) -> Shot:
+    result = await desk(theme, many(100))
+    table = result.window.page._table
+    table.choose("postgres-1")
+    table.row_chosen.emit(result.servers.find("postgres-1"))
+    result.window.page.show_tools("postgres-1", TOOLS[:5])
+    return Shot(result)
+
+
+async def servers_100_small(theme: Theme) -> Shot:
+    return Shot(await desk(theme, many(100)), size=(900, 600))
+
+
+async def expanded(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.page.toggle_expanded("filesystem")
+    result.window.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
+    return Shot(result)
+
+
+async def refused(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.commands.server_failed.emit(
+        "fetch",
+        Problem(
+            "the settings cannot be written", "/home/me/.tooltray/settings.json: No space left on device", "Free some space on that disk"
+        ),
+    )
+    return Shot(result)
+
+
+async def notices(theme: Theme) -> Shot:
+    broken = Problem(
+        "The settings could not be read",
+        "settings.json was set aside as settings.json.broken-1; line 4 is no JSON",
+        "Put it right and start Tooltray again",
+    )
+    result = await desk(theme, notices=(broken, REFUSED))
+    result.commands.remove("fetch")
+    await until(lambda: "fetch" not in result.window.page.cards)
+    return Shot(result)
+
+
+async def secrets_locked(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.commands.secrets_closed.emit(Problem("The keyring is locked", "the prompt was dismissed", "Unlock it and try again"))
+    return Shot(result)
+
+
+async def hub_failed(theme: Theme) -> Shot:
+    result = Desk(FakePresenter(), theme)
+    result.window.show()
+    result.window.set_phase(
+        HubPhase.FAILED,
+        Problem("another hub of this home is running", "pid 4711 does not answer", "End it with `kill 4711`, then try again"),
+    )
+    return Shot(result)
+
+
+async def starting(theme: Theme) -> Shot:
+    result = Desk(FakePresenter(), theme)
+    result.window.show()
+    result.window.set_phase(HubPhase.STARTING)
+    return Shot(result)
+
+
+async def paused(theme: Theme) -> Shot:
+    return Shot(await desk(theme, is_paused=True))
+
+
+async def searched(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.page._search.setText("file")
+    await result.asked("get_tools", None)
+    return Shot(result)
+
+
+async def add(theme: Theme, text: str = PASTED, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.window.show_up()
+    await until(result.window.isActiveWindow)
+    result.window.open_add_server(text)
+    return Shot(result, size=size)
+
+
+async def add_empty(theme: Theme) -> Shot:
+    return await add(theme, "")
+
+
+async def add_small(theme: Theme) -> Shot:
+    return await add(theme, size=(900, 600))
+
+
+async def add_command(theme: Theme) -> Shot:
+    return await add(theme, "npx -y @modelcontextprotocol/server-memory --api-key sk-0123456789abcdef " + "/a/very/long/path" * 12)
+
+
+async def add_unreadable(theme: Theme) -> Shot:
+    return await add(theme, '{"mcpServers": {"a": {"command": "npx" "args": []}}}')
+
+
+async def add_remote(theme: Theme) -> Shot:
+    return await add(theme, "https://mcp.linear.app/mcp")
+
+
+async def add_without_keyring(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.open_add_server(PASTED)
+    panel = result.window.findChild(AddServerPanel)
+    panel.show_failure(Problem("There is no keyring", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
+    return Shot(result)
+
+
+async def log(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.engine.logs["postgres"] = [
+        f"2026-11-21 14:3{i % 10}:0{i % 10} postgres-mcp[{100 + i}]: connecting to 127.0.0.1:5432, attempt {i}" for i in range(60)
+    ]
+    result.window.open_log("postgres")
+    await result.asked("get_server_log", "postgres", 500)
+    return Shot(result)
+
+
+async def focus(theme: Theme) -> Shot:
+    from PySide6.QtCore import Qt
+
+    result = await desk(theme)
+    result.window.show_up()
+    await until(result.window.isActiveWindow)
+    card = result.card("memory")
+    card.controls()[1].setFocus(Qt.FocusReason.TabFocusReason)
+    return Shot(result)
+
+
+async def card_menu(theme: Theme) -> Shot:
+    result = await desk(theme)
+    return Shot(result, widget=ServerMenu(theme, SERVERS[0], result.wishes, result.window))
+
+
+async def tray_menu(theme: Theme) -> Shot:
+    result = await desk(theme)
+    menu = TrayMenu(theme, result.wishes)
+    menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
+    return Shot(result, widget=menu)
+
+
+class TraySheet(QWidget):
+    """The tray icons on light, dark and grey panels, in their real sizes and three times larger."""
+
+    PANELS = ("#ECECEF", "#1D1D22", "#8A8A90")
+
+    def paintEvent(self, _event: object) -> None:
+        schemes = [*INKS, None]
+        with QPainter(self) as painter:
+            for line, scheme in enumerate(schemes):
+                top = line * 120
+                for part, panel in enumerate((self.PANELS[line],) if scheme else self.PANELS[:2]):
+                    painter.fillRect(part * 330, top, 660 if scheme else 330, 120, QColor(panel))
+                for column, state in enumerate(TrayState):
+                    for place, size in enumerate(SIZES):
+                        icon = tray_icon(state, scheme)  # type: ignore[arg-type]
+                        painter.drawPixmap(20 + column * 160 + place * 40, top + 20, icon.pixmap(size, size))
+                    painter.drawPixmap(20 + column * 160, top + 64, QPixmap(icon.pixmap(16, 16).scaled(48, 48)))
+
+
+async def tray_icons(theme: Theme) -> Shot:
+    sheet = TraySheet()
+    sheet.resize(660, 360)
+    return Shot(widget=sheet)
+
+
+SCENES: dict[str, Scene] = {
+    scene.__name__: scene
+    for scene in (
+        servers,
+        servers_small,
+        servers_one,
+        servers_empty,
+        servers_100,
+        servers_100_details,
+        servers_100_small,
+        expanded,
+        refused,
+        notices,
+        secrets_locked,
+        hub_failed,
+        starting,
+        paused,
+        searched,
+        add,
+        add_empty,
+        add_small,
+        add_command,
+        add_unreadable,
+        add_remote,
+        add_without_keyring,
+        log,
+        focus,
+        card_menu,
+        tray_menu,
+        tray_icons,
+    )
+}
+
+
+async def take_all(app: QApplication, folder: Path, names: Sequence[str], languages: Sequence[str], modes: Sequence[str]) -> None:
+    theme = Theme(reduced_motion=True)
+    suffix = "@2x" if os.environ.get("QT_SCALE_FACTOR") == "2" else ""
+    for language in languages:
+        QLocale.setDefault(QLocale(language or "en_US"))
+        install_language(app, language)
+        for mode in modes:
+            theme.apply(app, mode)
+            for name in names:
+                shot = await SCENES[name](theme)
+                await shot.take(folder / f"{name}_{mode}_{language or 'en'}{suffix}.png")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folder", type=Path)
+    options.add_argument("scenes", nargs="*", choices=[[], *SCENES], metavar="SCENE")
+    options.add_argument("--only", help="e.g. light_en: one mode and one language")
+    args = options.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    mode, _, language = (args.only or "").partition("_")
+    languages = ["" if language == "en" else language] if language else ["", "zh_TW"]
+    app = QApplication(sys.argv[:1])
+    app.setQuitOnLastWindowClosed(False)
+    with qasync.QEventLoop(app) as loop:
+        loop.run_until_complete(take_all(app, args.folder, args.scenes or list(SCENES), languages, [mode] if mode else ["light", "dark"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""The window can be used without a mouse and without seeing it."""
+
+import asyncio
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QTableView, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import Problem
+from tooltray.events import ServerState
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.table import Table
+
+SERVERS = [
+    server("a", tool_count=2),
+    server("b", ServerState.ERROR, problem=Problem("x")),
+    server("c", ServerState.STOPPED),
+    server("d", ServerState.STARTING),
+]
+TOOLS = [tool("one", "a"), tool("two", "a")]
+BLOCK = '{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}'
+
+
+def takes_tab(widget: QWidget) -> bool:
+    return widget.isVisible() and widget.isEnabled() and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
+
+
+def nameless(window: QWidget) -> list[str]:
+    found = []
+    for widget in window.findChildren(QWidget):
+        if takes_tab(widget) and not widget.focusProxy():
+            text = getattr(widget, "text", None)
+            if not widget.accessibleName() and not (callable(text) and text()):
+                found.append(type(widget).__name__)
+    return found
+
+
+def name_of(widget: QWidget | None) -> str:
+    assert widget is not None
+    text = getattr(widget, "text", None)
+    return widget.accessibleName() or (text() if callable(text) else "") or type(widget).__name__
+
+
+async def tab(window: QWidget, *, back: bool = False) -> str:
+    QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab)
+    await asyncio.sleep(0)
+    return name_of(QApplication.focusWidget())
+
+
+async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS, TOOLS, notices=(Problem("a notice"),)), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("a")
+        await until(lambda: desk.card("a").tools.table.isVisible())
+        assert nameless(desk.window) == []
+        desk.window.open_add_server(BLOCK)
+        desk.window.findChild(type(desk.window.sheet.panel)).show_failure(Problem("no keyring"), True)
+        await asyncio.sleep(0)
+        assert nameless(desk.window) == []
+        desk.window.open_log("b")
+        await asyncio.sleep(0)
+        assert nameless(desk.window) == []
+
+
+async def test_a_long_list_of_servers_has_names_too(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(30)]), theme) as desk:
+        await until(lambda: desk.window.findChild(QTableView).isVisible())
+        desk.window.findChild(Table).row_chosen.emit(desk.servers.find("s3"))
+        await asyncio.sleep(0)
+        assert nameless(desk.window) == []
+
+
+async def test_an_empty_page_has_names_too(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        await until(lambda: desk.hub.snapshot)
+        assert nameless(desk.window) == []
+
+
+async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS[:3]), theme) as desk:
+        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        path = [await tab(desk.window) for _ in range(16)]
+        start = path.index("Search servers and tools")
+        assert path[start : start + 2] == ["Search servers and tools", "Add server"]
+        cards = path[path.index("More for a") :]
+        assert cards[:3] == ["More for a", "Use a", "Show tools, a"]
+        assert cards[3:7] == ["More for b", "Use b", "Show the log of b", "Try again, b"]
+
+
+async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        switch = desk.card("a").controls()[1]
+        assert isinstance(switch, PaintedButton)
+        QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+        assert not switch.shows_focus
+        desk.card("a").controls()[0].setFocus()
+        await tab(desk.window)
+        assert switch.hasFocus()
+        assert switch.shows_focus
+
+
+async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.window.page.cards and desk.card("d").isVisible())
+        await until(lambda: desk.card("c").y() > desk.card("a").y())
+        desk.card("a").controls()[1].setFocus()
+        for key, name in (
+            (Qt.Key.Key_Right, "Use b"),
+            (Qt.Key.Key_Down, "Use d"),
+            (Qt.Key.Key_Left, "Use c"),
+            (Qt.Key.Key_Up, "Use a"),
+            (Qt.Key.Key_Up, "Use a"),
+        ):
+            QTest.keyClick(QApplication.focusWidget(), key)
+            assert name_of(QApplication.focusWidget()) == name
+
+
+async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        desk.card("a").controls()[1].setFocus()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
+        await desk.asked("stop_server", "a")
+        next(each for each in desk.window.findChildren(PaintedButton) if each.text() == "All").setFocus()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Left)
+        assert name_of(QApplication.focusWidget()).startswith("Stopped")
+
+
+async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_add_server(BLOCK)
+        panel = desk.window.sheet.panel
+        await until(lambda: panel.isAncestorOf(QApplication.focusWidget()))
+        there = []
+        for _ in range(30):
+            there.append(await tab(desk.window))
+            assert panel.isAncestorOf(QApplication.focusWidget())
+        assert {"Command or config", "Name of the server", "Value of A_TOKEN", "Cancel", "Add server"} <= set(there)
+        back = [await tab(desk.window, back=True) for _ in range(len(set(there)))]
+        assert set(back) == set(there)
+
+
+async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: Theme) -> None:
+    tools = [tool(f"tool_{number}", "a") for number in range(100)]
+    async with Desk(FakePresenter(SERVERS, tools), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("a")
+        listed = desk.card("a").tools
+        await until(lambda: listed.table.isVisible())
+        listed._on_more()
+        bar = desk.window.page._grid.verticalScrollBar()
+        await until(lambda: bar.maximum() > 1000)
+        listed.table.setFocus(Qt.FocusReason.TabFocusReason)
+        assert listed.table.currentIndex().row() == 0
+        QTest.keyClick(listed.table, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: bar.value() > 1000)
+        assert "Off" not in listed.table.model().index(0, 3).data()
+        assert listed.table.model().index(0, 3).data() == "On"

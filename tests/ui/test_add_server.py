@@ -1,0 +1,220 @@
+"""Adding a server: what is pasted is shown before it runs, secrets go to the keyring, and a failure loses nothing."""
+
+import json
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import TooltrayError
+from tooltray.ui.dialogs.add_server import AddServerPanel
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.secrets_help import SecretsHelp
+from tooltray.ui.widgets.switch import Switch
+
+BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
+
+
+def panel(desk: Desk, text: str = "") -> AddServerPanel:
+    desk.window.open_add_server(text)
+    found = desk.window.findChild(AddServerPanel)
+    assert isinstance(found, AddServerPanel)
+    return found
+
+
+def words(sheet: AddServerPanel) -> str:
+    return "\n".join(label.accessibleName() or label.text() for label in sheet.findChildren(QLabel) if label.isVisibleTo(sheet))
+
+
+def field(sheet: AddServerPanel, name: str) -> QLineEdit:
+    return next(each for each in sheet.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def switch(sheet: AddServerPanel, name: str) -> Switch:
+    return next(each for each in sheet.findChildren(Switch) if each.accessibleName() == name)
+
+
+def primary(sheet: AddServerPanel) -> QPushButton:
+    return next(each for each in sheet.findChildren(QPushButton) if each.property("variant") == "primary")
+
+
+def paste(sheet: AddServerPanel, text: str) -> None:
+    view = sheet.findChild(CodeView)
+    assert isinstance(view, CodeView)
+    QGuiApplication.clipboard().setText(text)
+    view.selectAll()
+    view.paste()
+
+
+async def test_a_pasted_command_shows_what_will_run_and_is_added(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk)
+        assert not primary(sheet).isEnabled()
+        paste(sheet, "LOG=info npx -y @scope/server-notes '/my files'")
+        await until(lambda: "npx -y @scope/server-notes '/my files'" in words(sheet))
+        assert "LOG" in words(sheet)
+        assert "AI clients may use all its tools" in words(sheet)
+        assert field(sheet, "Name of the server").text() == "notes"
+        primary(sheet).click()
+        entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}, "autoApprove": ["all"]}
+        await desk.asked("add_mcp_server", "notes", entry, True)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, "uvx mcp-server-fetch")
+        field(sheet, "Name of the server").setText("web")
+        switch(sheet, "Start fetch with the hub").click()
+        await until(lambda: "When a client needs it" in words(sheet))
+        primary(sheet).click()
+        await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"], "autoApprove": ["all"]}, False)
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("files", "taken"), ("", "needs a name"), ("a/b", "not usable as a name")])
+async def test_a_name_that_cannot_be_used_is_told_while_it_is_typed(theme: Theme, name: str, complaint: str) -> None:
+    async with Desk(FakePresenter([server("files")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        sheet = panel(desk, "uvx x")
+        field(sheet, "Name of the server").setText(name)
+        chips = [each.accessibleName() for each in sheet.previews[0].findChildren(type(sheet.previews[0]._chip))]
+        assert chips == [complaint]
+        assert not primary(sheet).isEnabled()
+
+
+async def test_a_secret_goes_to_the_keyring_and_the_entry_refers_to_it(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        assert "abc" not in words(sheet)
+        assert field(sheet, "Value of GH_TOKEN").echoMode() is QLineEdit.EchoMode.Password
+        field(sheet, "Value of GH_TOKEN").setText("xyz")
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        assert desk.engine.secrets == {"gh/GH_TOKEN": "xyz"}
+        assert desk.engine.entries["gh"]["env"] == {"GH_TOKEN": "${secret:gh/GH_TOKEN}", "LOG": "info"}
+
+
+async def test_a_secret_stays_in_the_settings_if_the_person_wants_that(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        switch(sheet, "Keep GH_TOKEN in the keyring").click()
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        assert desk.engine.secrets == {}
+        assert desk.engine.entries["gh"]["env"] == {"GH_TOKEN": "abc", "LOG": "info"}
+
+
+async def test_what_cannot_be_read_is_explained_and_cannot_be_added(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, '{"mcpServers": {"a": {"command": "x" "args": []}}}')
+        assert "line 1, column 38" in sheet.complaint.lower()
+        assert not sheet.previews
+        assert not primary(sheet).isEnabled()
+        paste(sheet, "uvx x")
+        assert sheet.complaint == ""
+        assert primary(sheet).isEnabled()
+
+
+async def test_a_url_is_plainly_refused_while_the_others_of_its_block_are_added(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, '{"mcpServers": {"far": {"url": "https://example.org/mcp"}, "near": {"command": "x"}}}')
+        await until(lambda: "It is reached over HTTP" in words(sheet))
+        primary(sheet).click()
+        await until(lambda: desk.engine.entries)
+        assert list(desk.engine.entries) == ["near"]
+        only = panel(desk, "https://example.org/mcp") if desk.window.sheet is None else sheet
+        paste(only, "https://example.org/mcp")
+        assert not primary(only).isEnabled()
+
+
+async def test_a_secret_among_the_arguments_is_pointed_out(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, "npx x --api-key abcdef")
+        await until(lambda: "--api-key looks like a secret" in words(sheet))
+
+
+async def test_several_servers_are_added_together(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, '{"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}')
+        assert primary(sheet).text() == "Add 2 servers"
+        primary(sheet).click()
+        await until(lambda: list(desk.engine.entries) == ["a", "b"])
+
+
+async def test_when_adding_fails_the_sheet_says_why_and_keeps_what_was_typed(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["add_mcp_server"] = TooltrayError("the disk is full", "settings.json", "Free some space")
+        sheet = panel(desk, BLOCK)
+        field(sheet, "Name of the server").setText("mine")
+        primary(sheet).click()
+        await until(lambda: "The disk is full" in words(sheet))
+        assert desk.window.sheet is not None
+        assert field(sheet, "Name of the server").text() == "mine"
+        del desk.engine.failures["add_mcp_server"]
+        primary(sheet).click()
+        await until(lambda: list(desk.engine.entries) == ["mine"])
+
+
+async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring", "", "Choose another place")
+        sheet = panel(desk, BLOCK)
+        primary(sheet).click()
+        await until(lambda: sheet.findChild(SecretsHelp))
+        assert desk.engine.entries == {}
+        del desk.engine.failures["set_secret"]
+        use_file = next(each for each in sheet.findChildren(QPushButton) if each.text() == "Use an encrypted file")
+        assert not use_file.isEnabled()
+        field(sheet, "Passphrase for the file").setText("open sesame")
+        use_file.click()
+        await desk.asked("unlock_secrets", "open sesame")
+        await until(lambda: "gh" in desk.engine.entries)
+        assert ("set_secret_backend", "file") in desk.engine.calls
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_wrong_passphrase_is_told_where_it_was_typed(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring")
+        desk.engine.failures["unlock_secrets"] = TooltrayError("the passphrase is wrong")
+        sheet = panel(desk, BLOCK)
+        primary(sheet).click()
+        await until(lambda: sheet.findChild(SecretsHelp))
+        field(sheet, "Passphrase for the file").setText("no")
+        QTest.keyClick(field(sheet, "Passphrase for the file"), Qt.Key.Key_Return)
+        await until(lambda: "The passphrase is wrong" in words(sheet))
+
+
+async def test_control_enter_adds_from_the_text_and_plain_enter_does_not(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, "uvx x")
+        view = sheet.findChild(CodeView)
+        assert isinstance(view, CodeView)
+        await until(view.hasFocus)
+        QTest.keyClick(view, Qt.Key.Key_Return)
+        assert not desk.engine.calls
+        QTest.keyClick(view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: "x" in desk.engine.entries)
+
+
+async def test_paste_on_the_page_opens_the_sheet_with_the_clipboard(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        QGuiApplication.clipboard().setText("uvx mcp-server-fetch")
+        desk.card("a").controls()[0].setFocus()
+        QTest.keyClick(desk.card("a").controls()[0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+        assert desk.window.sheet is not None
+        sheet = desk.window.findChild(AddServerPanel)
+        await until(lambda: "uvx mcp-server-fetch" in words(sheet))
+
+
+async def test_a_whole_log_pasted_by_mistake_is_cut_and_refused(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk)
+        paste(sheet, "x" * 2_000_000)
+        assert "too long" in sheet.complaint

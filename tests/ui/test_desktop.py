@@ -1,0 +1,257 @@
+"""The desktop's life: first the picture, then the engine; failures are shown, and every end is an orderly one with its exit code."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import cast
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import Problem
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.ui.desktop import Desktop
+from tooltray.ui.hub_phase import HubPhase, hub_words
+from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.theme import Theme
+from tooltray.ui.tray import Tray
+from tooltray.ui.widgets.toast import Toast
+
+FAILURE = Problem("the disk is full", "settings.json", "Free some space")
+
+
+class FakeEngine:
+    """An engine that does what a test says, in place of a thread."""
+
+    def __init__(self, desktop: Desktop, *, ends_when_asked: bool) -> None:
+        self.desktop, self._ends_when_asked = desktop, ends_when_asked
+        self.presenter = FakePresenter([server("a")])
+        self.asked_to_stop = ""
+
+    def start(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def attach(link: EngineLink) -> None:
+            link.attach(cast(McpPresenter, self.presenter), self.presenter.bus, loop)
+
+        self.desktop.on_engine_started(attach)
+
+    def fail(self, problem: Problem = FAILURE) -> None:
+        self.desktop.on_engine_ended("failure", problem)
+
+    def end(self, reason: str) -> None:
+        self.desktop.on_engine_ended(reason, None)
+
+    def request_stop(self, reason: str) -> None:
+        self.asked_to_stop = reason
+        if self._ends_when_asked:
+            self.end(reason)
+
+
+class Life:
+    """A desktop that runs over fake engines."""
+
+    def __init__(self, app: QApplication, theme: Theme, *, hidden: bool = False, ends_when_asked: bool = True) -> None:
+        self.desk = Desk(FakePresenter(), theme)
+        self.engines: list[FakeEngine] = []
+        self._ends_when_asked = ends_when_asked
+        self.tray = Tray(theme, self.desk.hub, self.desk.wishes)
+        self.window = self.desk.window
+        self.seen_at_start: list[bool] = []
+        self.desktop = Desktop(
+            app,
+            theme=theme,
+            link=self.desk.link,
+            hub=self.desk.hub,
+            window=self.window,
+            tray=self.tray,
+            tasks=self.desk.tasks,
+            start_engine=self._start_engine,
+            entry="{the entry}",
+            hidden=hidden,
+        )
+        self.code: asyncio.Future[int] = asyncio.ensure_future(self.desktop.run())
+
+    def _start_engine(self, desktop: Desktop) -> FakeEngine:
+        self.seen_at_start.append(self.window._is_painted)
+        self.engines.append(FakeEngine(desktop, ends_when_asked=self._ends_when_asked))
+        return self.engines[-1]
+
+    @property
+    def words(self) -> str:
+        return "\n".join(label.text() for label in self.window.findChildren(QLabel) if label.isVisibleTo(self.window))
+
+    async def running(self) -> FakeEngine:
+        await until(lambda: self.engines)
+        self.engines[-1].start()
+        await until(lambda: "Hub is running" in self.words)
+        return self.engines[-1]
+
+
+@pytest.fixture
+async def live(app: QApplication, theme: Theme) -> AsyncIterator[Callable[..., Life]]:
+    lives: list[Life] = []
+
+    def make(**options: bool) -> Life:
+        lives.append(Life(app, theme, **options))
+        return lives[-1]
+
+    yield make
+    for life in lives:
+        if not life.code.done():
+            life.desktop._finish(0)
+            await life.code
+
+
+async def test_the_engine_starts_after_the_window_has_been_painted(live: Callable[..., Life]) -> None:
+    life = live()
+    await until(lambda: life.engines)
+    assert life.window.isVisible()
+    assert life.seen_at_start == [True]
+
+
+async def test_without_a_tray_the_window_says_what_closing_means_and_hidden_is_not_obeyed(live: Callable[..., Life]) -> None:
+    life = live(hidden=True)
+    await until(lambda: life.engines)
+    assert life.window.isVisible()
+    assert [toast.text for toast in life.window.findChildren(Toast)] == ["This desktop has no tray. Closing the window ends Tooltray."]
+
+
+async def test_hidden_shows_no_window_where_there_is_a_tray(live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    life = live(hidden=True)
+    await life.running()
+    assert not life.window.isVisible()
+    life.tray.open_requested.emit()
+    assert life.window.isVisible()
+
+
+async def test_quit_stops_the_engine_first_and_ends_with_0(live: Callable[..., Life]) -> None:
+    life = live(ends_when_asked=False)
+    engine = await life.running()
+    life.tray.menu.quit_requested.emit()
+    assert engine.asked_to_stop == "quit"
+    await until(lambda: "Hub is ending" in life.words)
+    assert not life.code.done()
+    life.window.quit_requested.emit()  # once more changes nothing
+    engine.end("quit")
+    assert await life.code == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_signals_end_it_in_order_with_their_exit_code(live: Callable[..., Life], number: int, code: int) -> None:
+    life = live()
+    engine = await life.running()
+    os.kill(os.getpid(), number)
+    assert await life.code == code
+    assert engine.asked_to_stop
+
+
+async def test_a_signal_while_the_engine_starts_ends_it_too(live: Callable[..., Life]) -> None:
+    life = live()
+    await until(lambda: life.engines)
+    os.kill(os.getpid(), signal.SIGTERM)
+    assert await life.code == 143
+
+
+@pytest.mark.parametrize("reason", ["stop", "hand_over", "raised"])
+async def test_an_engine_that_was_told_to_end_ends_the_app_with_0(live: Callable[..., Life], reason: str) -> None:
+    life = live()
+    engine = await life.running()
+    engine.end(reason)
+    assert await life.code == 0
+
+
+async def test_an_engine_that_ends_for_no_known_reason_is_a_failure(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    engine.end("failure")
+    assert await life.code == 1
+
+
+async def test_an_engine_that_cannot_start_is_explained_and_can_be_tried_again(live: Callable[..., Life]) -> None:
+    life = live()
+    await until(lambda: life.engines)
+    life.engines[0].fail()
+    await until(lambda: "The disk is full" in life.words)
+    assert "Hub is not running" in life.words
+    next(each for each in life.window.findChildren(QPushButton) if each.text() == "Try again").click()
+    assert len(life.engines) == 2
+    await life.running()
+    assert "The disk is full" not in life.words
+    assert life.window.page.cards
+
+
+async def test_an_app_without_an_engine_ends_at_once(live: Callable[..., Life]) -> None:
+    life = live()
+    await until(lambda: life.engines)
+    life.engines[0].fail()
+    await until(lambda: "The disk is full" in life.words)
+    life.window.quit_requested.emit()
+    assert await life.code == 0
+
+
+async def test_an_engine_that_fails_later_takes_its_servers_off_the_page(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    await until(lambda: life.window.page.cards)
+    engine.fail()
+    await until(lambda: "The disk is full" in life.words)
+    assert life.desk.servers.servers == ()
+
+
+async def test_a_failure_behind_a_closed_window_is_told_by_the_tray(live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    monkeypatch.setattr(Tray, "notify", lambda _self, title, text: told.append((title, text)))
+    life = live(hidden=True)
+    await until(lambda: life.engines)
+    life.engines[0].fail()
+    await until(lambda: told)
+    assert told[0][0] == "The disk is full"
+    assert not life.window.isVisible()
+
+
+async def test_taking_over_is_said(live: Callable[..., Life]) -> None:
+    life = live()
+    await until(lambda: life.engines)
+    life.desktop.on_taking_over()
+    await until(lambda: "Another hub is leaving" in life.words)
+
+
+async def test_a_second_start_raises_the_window(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    life.window.hide()
+    life.desktop.on_raise_window()
+    await until(life.window.isVisible)
+
+
+async def test_the_entry_for_ai_clients_is_copied(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    next(each for each in life.window.findChildren(QPushButton) if each.text() == "Copy entry for a client").click()
+    assert QGuiApplication.clipboard().text() == "{the entry}"
+
+
+@pytest.mark.expected_warnings("something in the window failed")
+async def test_a_bug_is_logged_and_said_once_and_the_rest_goes_on(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    sys.excepthook(ZeroDivisionError, ZeroDivisionError("seven"), None)
+    asyncio.get_running_loop().call_exception_handler({"message": "x", "exception": ZeroDivisionError("seven")})
+    await until(lambda: "Something in Tooltray failed" in life.words)
+    assert "more notice" not in life.words
+    assert not life.code.done()
+
+
+def test_the_foot_says_every_phase() -> None:
+    words = {phase: hub_words(phase, None).look.word for phase in HubPhase}
+    assert words[HubPhase.FAILED] == "Hub is not running"
+    assert words[HubPhase.ENDING] == "Hub is ending"
+    assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Hub is starting"

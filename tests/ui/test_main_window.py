@@ -1,0 +1,280 @@
+"""The window: closing, pausing, copying, undoing, the log, and what the hub has to say."""
+
+import json
+
+import pytest
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ProblemReported, ServerState
+from tooltray.ui.dialogs.log_panel import LogPanel
+from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.secrets_help import SecretsHelp
+from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.toast import Toast
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def toasts(desk: Desk) -> list[str]:
+    return [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()]
+
+
+def press(widget: QWidget, name: str) -> None:
+    """Presses the visible button with this text or name."""
+    found = [each for each in widget.findChildren(QPushButton) if each.isVisible() and name in (each.text(), each.accessibleName())]
+    assert found, f"no button {name!r}"
+    found[0].click()
+
+
+async def test_closing_hides_where_there_is_a_tray(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        quits: list[bool] = []
+        desk.window.quit_requested.connect(lambda: quits.append(True))
+        desk.window.close()
+        assert not desk.window.isVisible()
+        assert not quits
+        desk.window.show_up()
+        assert desk.window.isVisible()
+
+
+async def test_closing_ends_where_there_is_none(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        quits: list[bool] = []
+        desk.has_tray = False
+        desk.window.quit_requested.connect(lambda: quits.append(True))
+        desk.window.close()
+        assert desk.window.isVisible()  # until all has ended
+        assert quits == [True]
+
+
+@pytest.mark.parametrize(("key", "is_visible", "quits"), [(Qt.Key.Key_W, False, 0), (Qt.Key.Key_Q, True, 1)])
+async def test_the_window_s_shortcuts(theme: Theme, key: Qt.Key, is_visible: bool, quits: int) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        asked: list[bool] = []
+        desk.window.quit_requested.connect(lambda: asked.append(True))
+        QTest.keyClick(desk.window, key, CONTROL)
+        assert (desk.window.isVisible(), len(asked)) == (is_visible, quits)
+
+
+async def test_control_n_adds_a_server_only_while_the_hub_runs(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.set_phase(HubPhase.STARTING)
+        QTest.keyClick(desk.window, Qt.Key.Key_N, CONTROL)
+        assert desk.window.sheet is None
+        desk.window.set_phase(HubPhase.RUNNING)
+        QTest.keyClick(desk.window, Qt.Key.Key_N, CONTROL)
+        assert desk.window.sheet is not None
+
+
+async def test_pause_and_resume(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        press(desk.window, "Pause all servers")
+        await desk.asked("set_mcp_enabled", False)
+        await until(lambda: "Hub is paused" in words(desk.window))
+        press(desk.window, "Resume all servers")
+        await desk.asked("set_mcp_enabled", True)
+        await until(lambda: "Hub is running" in words(desk.window))
+
+
+async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=Problem("x"))]), theme) as desk:
+        desk.engine.set_sessions(1)
+        await until(lambda: "1 client connected" in words(desk.window))
+        assert any(each.accessibleName() == "Servers, 1 need you" for each in desk.window.findChildren(QWidget))
+
+
+async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_default=True)]), theme) as desk:
+        desk.engine.entries["a"] = {"command": "npx", "custom": 1}
+        desk.wishes.removal_requested.emit("a")
+        await until(lambda: toasts(desk) == ["a is removed"])
+        assert "a" not in desk.engine.entries
+        press(desk.window, "Undo")
+        await desk.asked("add_mcp_server", "a", {"command": "npx", "custom": 1}, True)
+        await until(lambda: not toasts(desk))
+
+
+async def test_a_new_toast_takes_the_place_of_the_old_one(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.say("one")
+        desk.window.say("two")
+        assert toasts(desk) == ["two"]
+
+
+async def test_a_server_s_entry_is_copied_in_the_form_of_other_programs(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.wishes.copy_requested.emit("a")
+        await until(lambda: toasts(desk))
+        assert json.loads(QGuiApplication.clipboard().text()) == {"mcpServers": {"a": {"command": "npx"}}}
+
+
+async def test_start_with_the_hub_is_switched_both_ways(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.wishes.default_requested.emit("a", True)
+        await until(lambda: desk.engine.defaults == ["a"])
+        desk.wishes.default_requested.emit("a", False)
+        await until(lambda: desk.engine.defaults == [])
+
+
+async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: Theme) -> None:
+    failed = server("a", ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
+    async with Desk(FakePresenter([failed]), theme) as desk:
+        desk.engine.logs["a"] = ["first", "second"]
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.log_requested.emit("a")
+        panel = desk.window.findChild(LogPanel)
+        assert isinstance(panel, LogPanel)
+        await until(lambda: panel.text == "first\nsecond")
+        assert "It fell over" in words(panel)
+        assert "Exit code 7. Pick it up." in words(panel)
+        press(panel, "Copy all")
+        assert QGuiApplication.clipboard().text() == "It fell over. Exit code 7. Pick it up.\n\nfirst\nsecond"
+        desk.engine.set_state("a", ServerState.RUNNING, problem=None)
+        await until(lambda: panel.findChild(Banner) is None)
+
+
+async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_log("a")
+        await desk.servers.remove_mcp_server("a")
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.close()
+        desk.window.open_log("a")
+        assert desk.window.isVisible()
+
+
+async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme) -> None:
+    first, second = Problem("settings.json was set aside", "line 4 is no JSON"), Problem("an entry was skipped")
+    async with Desk(FakePresenter(notices=(first, second)), theme) as desk:
+        await until(lambda: "settings.json was set aside" in words(desk.window).replace("Settings", "settings"))
+        await until(lambda: "1 more notice" in words(desk.window))
+        press(desk.window, "Put this notice away")
+        await until(lambda: "An entry was skipped" in words(desk.window))
+        press(desk.window, "Put this notice away")
+        assert desk.window.page.notices.isHidden()
+
+
+async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_not(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.bus.publish(ProblemReported(Problem("of a server"), "a"))
+        desk.engine.bus.publish(ProblemReported(Problem("of the hub")))
+        await until(lambda: "Of the hub" in words(desk.window))
+        assert "Of a server" not in words(desk.window)
+
+
+async def test_a_wish_that_fails_and_belongs_to_no_server_is_a_notice(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["set_mcp_enabled"] = TooltrayError("the disk is full")
+        press(desk.window, "Pause all servers")
+        await until(lambda: "The disk is full" in words(desk.window))
+
+
+async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme: Theme) -> None:
+    desk = Desk(FakePresenter(), theme)
+    desk.window.show()
+    retries: list[bool] = []
+    desk.window.retry_requested.connect(lambda: retries.append(True))
+    desk.window.set_phase(HubPhase.FAILED, Problem("another hub runs", "pid 7", "End it with `kill 7`"))
+    await until(lambda: "Another hub runs" in words(desk.window))
+    assert "Pid 7. End it with `kill 7`." in words(desk.window)
+    press(desk.window, "Try again")
+    assert retries == [True]
+    desk.window.set_phase(HubPhase.STARTING)
+    assert "Another hub runs" not in words(desk.window)
+    await desk.close()
+
+
+async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_window(theme: Theme) -> None:
+    locked = Problem("The secrets are locked", "secrets.enc needs its passphrase", "Unlock them")
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.failures["get_secret_names"] = TooltrayError(locked.title, locked.message, locked.hint)
+        desk.engine.set_state("a", ServerState.ERROR, problem=locked)
+        await until(lambda: desk.window.findChild(SecretsHelp))
+        del desk.engine.failures["get_secret_names"]
+        press(desk.window, "Only in memory")
+        await desk.asked("set_secret_backend", "memory")
+        await desk.asked("restart_server", "a")
+        await until(lambda: desk.window.findChild(SecretsHelp) is None)
+        assert ("restart_server", "b") not in desk.engine.calls
+
+
+async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
+        desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
+        await desk.asked("get_secret_names")
+        await until(lambda: "Command not found" in words(desk.window))
+        assert desk.window.findChild(SecretsHelp) is None
+
+
+async def test_escape_closes_a_sheet_and_gives_the_focus_back(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        before = desk.card("a").controls()[0]
+        before.setFocus()
+        desk.window.open_add_server()
+        await until(lambda: QApplication.focusWidget() is not before)
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert desk.window.sheet is None
+        assert QApplication.focusWidget() is before
+
+
+async def test_a_click_beside_the_panel_closes_the_sheet_and_one_inside_does_not(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.open_add_server()
+        sheet = desk.window.sheet
+        assert isinstance(sheet, Sheet)
+        QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=sheet.panel.geometry().center())
+        assert desk.window.sheet is sheet
+        QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+        assert desk.window.sheet is None
+
+
+class ShownWindows(QObject):
+    """Notes each window that comes up, however short."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            self.seen.add(type(watched).__name__)
+        return False
+
+
+async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(theme: Theme, app: QApplication) -> None:
+    windows = ShownWindows()
+    app.installEventFilter(windows)
+    async with Desk(FakePresenter([server("a"), server("b", ServerState.ERROR, problem=Problem("x"))], [tool("t", "a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("a")
+        desk.window.open_add_server('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
+        desk.window.open_log("b")
+        desk.window.say("hello")
+        for state in ServerState:
+            desk.engine.set_state("a", state)
+        await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
+        await desk.servers.add_mcp_server("new", {"command": "z"})
+        await until(lambda: "new" in desk.window.page.cards)
+    app.removeEventFilter(windows)
+    assert windows.seen == {"MainWindow"}

@@ -1,0 +1,162 @@
+"""The Qt presenter layer: snapshots as properties, events as signals, and nothing of its own besides."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from tests.fakes.desk import until
+from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
+
+from tooltray.errors import Problem
+from tooltray.events import (
+    ClientListUpdated,
+    ConfigChanged,
+    HubSnapshot,
+    MCPToolResponse,
+    ProblemReported,
+    ServerChanged,
+    ServerRemoved,
+    ServerStarted,
+    ServerState,
+    ServerStatusChanged,
+    ServerStopped,
+    SessionsChanged,
+    ToolCallResult,
+)
+from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+
+RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.1, argument_bytes=1, result_bytes=2)
+
+
+class Layer:
+    def __init__(self) -> None:
+        self.engine = FakePresenter([server("a"), server("b")], [tool("read", "a"), tool("write", "b")])
+        self.link = EngineLink(news_every_s=0.0)
+        self.hub = QtMcpPresenter(self.link)
+        self.servers = QtServerManager(self.hub)
+        self.tools = QtToolManager(self.link, self.hub)
+
+
+@pytest.fixture
+async def layer(app: QApplication) -> AsyncIterator[Layer]:
+    layer = Layer()
+    layer.link.attach(layer.engine, layer.engine.bus, asyncio.get_running_loop())  # type: ignore[arg-type]
+    await until(lambda: layer.hub.snapshot is not None)
+    yield layer
+    layer.link.detach()
+
+
+async def test_each_event_is_a_signal_with_its_value(layer: Layer) -> None:
+    heard: list[object] = []
+    layer.hub.server_started.connect(heard.append)
+    layer.hub.server_stopped.connect(heard.append)
+    layer.hub.tool_call_result.connect(heard.append)
+    layer.hub.config_changed.connect(heard.append)
+    layer.hub.server_status_changed.connect(heard.append)
+    layer.hub.client_list_updated.connect(lambda: heard.append("client list"))
+    layer.hub.problem_reported.connect(heard.append)
+    config = ConfigChanged({}, (), True)
+    status = ServerStatusChanged("a", "running")
+    problem = ProblemReported(Problem("x"))
+    for event in (ServerStarted("a"), ServerStopped("b"), ToolCallResult(RESPONSE), config, status, ClientListUpdated(), problem):
+        layer.engine.bus.publish(event)
+    await until(lambda: len(heard) == 7)
+    assert heard[0] is RESPONSE  # calls come before what they led to
+    assert heard[1:] == ["a", "b", config, status, "client list", problem]
+
+
+async def test_the_snapshot_follows_the_events(layer: Layer) -> None:
+    layer.engine.set_sessions(4)
+    layer.engine.set_state("a", ServerState.ERROR)
+    await until(lambda: layer.hub.snapshot == layer.engine.snapshot)
+    assert layer.hub.snapshot is not None
+    assert layer.hub.snapshot.session_count == 4
+    assert layer.servers.find("a") == layer.engine.find("a")
+
+
+async def test_a_server_s_change_is_told_once_and_only_for_that_server(layer: Layer) -> None:
+    heard: list[object] = []
+    layer.servers.server_changed.connect(heard.append)
+    layer.engine.set_state("b", ServerState.STOPPED)
+    await until(lambda: heard)
+    assert heard == [layer.engine.find("b")]
+
+
+async def test_a_removed_server_is_told_and_gone(layer: Layer) -> None:
+    heard: list[str] = []
+    layer.servers.server_removed.connect(heard.append)
+    client = QtMcpClient(layer.hub, layer.servers, "a")
+    removed: list[bool] = []
+    client.removed.connect(lambda: removed.append(True))
+    await layer.servers.remove_mcp_server("a")
+    await until(lambda: heard == ["a"])
+    assert layer.servers.find("a") is None
+    assert removed == [True]
+    assert client.snapshot is None
+
+
+async def test_a_client_follows_its_own_server_and_reads_its_log(layer: Layer) -> None:
+    client = QtMcpClient(layer.hub, layer.servers, "a")
+    changes: list[ServerState] = []
+    client.snapshot_changed.connect(lambda: changes.append(client.snapshot.state))
+    layer.engine.set_state("b", ServerState.ERROR)
+    layer.engine.set_state("a", ServerState.RESTARTING)
+    layer.engine.logs["a"] = ["one", "two"]
+    await until(lambda: changes)
+    assert changes == [ServerState.RESTARTING]
+    assert await client.get_server_log(1) == ["two"]
+
+
+async def test_tools_are_asked_for_and_their_change_is_told_once_per_delivery(layer: Layer) -> None:
+    changed: list[str] = []
+    layer.tools.tool_list_changed.connect(changed.append)
+    layer.engine.set_tools([tool("other", "a")], "a")
+    layer.engine.set_tools([tool("another", "a")], "a")
+    await until(lambda: changed)
+    assert changed == ["a"]
+    assert [each.name for each in await layer.tools.get_tools("a")] == ["another"]
+
+
+async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -> None:
+    layer.hub.forget()
+    assert layer.hub.snapshot is None
+    assert layer.servers.servers == ()
+
+
+HUB = HubSnapshot(
+    pid=1, version="0", is_paused=False, session_count=0, started_at=0.0, servers=(server("a"), BUILTIN), notices=(Problem("old"),)
+)
+
+
+def test_news_before_the_first_snapshot_say_nothing() -> None:
+    assert applied(None, ServerChanged(server("a"))) is None
+
+
+def test_a_new_server_comes_last() -> None:
+    snapshot = applied(HUB, ServerChanged(server("new")))
+    assert snapshot is not None
+    assert [each.name for each in snapshot.servers] == ["a", "hub", "new"]
+
+
+def test_a_changed_server_keeps_its_place() -> None:
+    snapshot = applied(HUB, ServerChanged(server("a", ServerState.ERROR)))
+    assert snapshot is not None
+    assert [(each.name, each.state) for each in snapshot.servers] == [("a", ServerState.ERROR), ("hub", ServerState.RUNNING)]
+
+
+@pytest.mark.parametrize(
+    ("news", "field", "value"),
+    [
+        (ServerRemoved("a"), "servers", (BUILTIN,)),
+        (SessionsChanged(7), "session_count", 7),
+        (ConfigChanged({}, (), False), "is_paused", True),
+        (ServerStarted("a"), "notices", (Problem("old"),)),
+    ],
+)
+def test_other_news_change_what_they_are_about(news: object, field: str, value: object) -> None:
+    assert getattr(applied(HUB, news), field) == value

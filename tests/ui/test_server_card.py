@@ -1,0 +1,250 @@
+"""A card says how its server is and what to do next, in every state, and hands on what a person wants."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from PySide6.QtCore import QLocale, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu
+from pytestqt.qtbot import QtBot
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.ui.server_sign import sign
+from tooltray.ui.server_words import Action, foot, milliseconds, stopped
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_card import HEIGHT, ServerCard
+from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.wishes import ServerWishes
+
+MakeCard = Callable[[ServerSnapshot], ServerCard]
+NOW = datetime(2026, 11, 21, 12, 0)
+PROBLEM = Problem("command not found", "looked in /bin", "Install it")
+
+
+@pytest.fixture
+def make_card(theme: Theme, wishes: ServerWishes, qtbot: QtBot) -> Callable[[ServerSnapshot], ServerCard]:
+    def make(snapshot: ServerSnapshot) -> ServerCard:
+        card = ServerCard(theme, snapshot, wishes)
+        qtbot.addWidget(card)
+        card.resize(460, HEIGHT)
+        card.show()
+        return card
+
+    return make
+
+
+def words(card: ServerCard) -> str:
+    return "\n".join(label.text() for label in card.findChildren(QLabel) if label.isVisibleTo(card))
+
+
+def button(card: ServerCard, name: str) -> QAbstractButton:
+    """The visible button with this text or name."""
+    for each in card.findChildren(QAbstractButton):
+        if each.isVisibleTo(card) and name in (each.text(), each.accessibleName()):
+            return each
+    raise AssertionError(f"no button {name!r} on the card")
+
+
+class Heard:
+    """What a card asked for."""
+
+    def __init__(self, wishes: ServerWishes) -> None:
+        self.wishes: list[tuple[object, ...]] = []
+        for name in ("start", "stop", "restart", "log", "copy", "removal", "tools"):
+            getattr(wishes, f"{name}_requested").connect(self._hear(name))
+        wishes.default_requested.connect(lambda name, on: self.wishes.append(("default", name, on)))
+
+    def _hear(self, wish: str):  # type: ignore[no-untyped-def]
+        return lambda name: self.wishes.append((wish, name))
+
+
+@pytest.fixture
+def wishes(app: QApplication) -> ServerWishes:
+    return ServerWishes()
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "text"),
+    [
+        (ServerState.RUNNING, Action.EXPAND, "No calls today"),
+        (ServerState.ON_DEMAND, Action.EXPAND, "No calls today"),
+        (ServerState.STARTING, Action.CANCEL, "Waiting for its first answer"),
+        (ServerState.INSTALLING, Action.CANCEL, "Its packages are being downloaded"),
+        (ServerState.RESTARTING, Action.CANCEL, "Command not found"),
+        (ServerState.STOPPING, Action.NONE, "It is being stopped"),
+        (ServerState.ERROR, Action.RETRY, "Command not found"),
+        (ServerState.STOPPED, Action.START, "You stopped it"),
+    ],
+)
+def test_every_state_has_its_words_and_its_next_step(state: ServerState, action: Action, text: str) -> None:
+    shown = foot(server("a", state, problem=PROBLEM), None, NOW)
+    assert shown.action is action
+    assert text in (shown.headline, shown.detail)
+
+
+def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanation() -> None:
+    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM), None, NOW)
+    assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it", "error")
+    assert shown.explanation == "Command not found. Looked in /bin. Install it."
+
+
+def test_a_refused_wish_stands_before_the_state() -> None:
+    shown = foot(server("a", ServerState.STOPPED), Problem("the disk is full"), NOW)
+    assert (shown.headline, shown.action) == ("The disk is full", Action.START)
+
+
+@pytest.mark.parametrize(
+    ("ago", "text"),
+    [
+        (timedelta(hours=1), "You stopped it at 11:00"),
+        (timedelta(days=4), "You stopped it on Tuesday at 12:00"),
+        (timedelta(days=40), "You stopped it on Monday, October 12, 2026"),
+    ],
+)
+def test_when_a_server_was_stopped_is_said_as_people_do(app: QApplication, ago: timedelta, text: str) -> None:
+    QLocale.setDefault(QLocale("en_US"))
+    assert stopped(server("a", ServerState.STOPPED, since=(NOW - ago).timestamp()), NOW) == text
+
+
+def test_a_server_that_the_settings_switched_off_says_that() -> None:
+    assert "settings" in stopped(server("a", ServerState.STOPPED, is_disabled=True), NOW)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.04, "0.0"), (6.24, "6.2"), (18.4, "18"), (12345, "12,345")])
+def test_durations_have_the_digits_that_mean_something(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "expected"),
+    [
+        (server("filesystem"), ("folder", "")),
+        (server("my-git-server"), ("branch", "")),
+        (server("acme"), ("", "A")),
+        (server("acme", icon="🧠"), ("", "🧠")),
+        (server("acme", icon="https://example.org/icon.png"), ("", "A")),
+        (BUILTIN, ("server", "")),
+    ],
+)
+def test_the_tile_shows_the_server_s_own_sign_or_one_that_fits(snapshot: ServerSnapshot, expected: tuple[str, str]) -> None:
+    assert sign(snapshot) == expected
+
+
+@pytest.mark.parametrize("state", ServerState)
+def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: ServerWishes, state: ServerState) -> None:
+    card = make_card(server("a", state, problem=PROBLEM))
+    assert card.height() == HEIGHT
+    assert card.minimumHeight() == card.maximumHeight() == HEIGHT
+
+
+def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
+    card = make_card(server("a", tool_count=3))
+    assert "3 tools" in words(card)
+    card.set_server(server("a", ServerState.ERROR, tool_count=1, problem=PROBLEM))
+    assert "1 tool" in words(card)
+    assert "Command not found" in words(card)
+    assert card.accessibleName() == "a, Error"
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "wish"),
+    [(ServerState.STOPPED, "Start", "start"), (ServerState.ERROR, "Try again", "restart"), (ServerState.STARTING, "Cancel", "stop")],
+)
+def test_the_button_asks_for_the_next_step(make_card: MakeCard, wishes: ServerWishes, state: ServerState, text: str, wish: str) -> None:
+    heard = Heard(wishes)
+    card = make_card(server("a", state, problem=PROBLEM))
+    button(card, text).click()
+    assert heard.wishes == [(wish, "a")]
+
+
+def test_the_second_half_of_a_double_click_does_not_cancel_what_the_first_one_started(
+    make_card: MakeCard, wishes: ServerWishes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = Heard(wishes)
+    card = make_card(server("a", ServerState.STOPPED))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    card.set_server(server("a", ServerState.STARTING))
+    button(card, "Cancel").click()
+    assert heard.wishes == []
+    monkeypatch.setattr(time, "monotonic", lambda: now + 1.0)
+    button(card, "Cancel").click()
+    assert heard.wishes == [("stop", "a")]
+
+
+def test_the_keyboard_stays_on_the_card_when_its_button_becomes_another(make_card: MakeCard, wishes: ServerWishes) -> None:
+    card = make_card(server("a", ServerState.STARTING))
+    button(card, "Cancel").setFocus()
+    card.set_server(server("a", ServerState.RUNNING))
+    assert card.focusWidget() is button(card, "Show tools")
+
+
+def test_the_switch_stays_where_a_person_put_it_until_the_server_follows(make_card: MakeCard, wishes: ServerWishes) -> None:
+    heard = Heard(wishes)
+    card = make_card(server("a", ServerState.STOPPED))
+    switch = card.findChild(Switch)
+    assert isinstance(switch, Switch)
+    switch.click()
+    card.set_server(server("a", ServerState.STOPPED, calls_today=1))
+    assert switch.isChecked()
+    assert heard.wishes == [("start", "a")]
+    card.set_server(server("a", ServerState.STARTING))
+    assert switch.isChecked()
+
+
+async def test_a_refused_start_puts_the_switch_back_and_says_why_on_the_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", ServerState.STOPPED)]), theme) as desk:
+        desk.engine.failures["start_server"] = TooltrayError("command 'npx' not found", "", "Install Node.js")
+        await until(lambda: desk.window.page.cards)
+        card = desk.card("a")
+        switch = card.findChild(Switch)
+        assert isinstance(switch, Switch)
+        QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+        assert switch.isChecked()
+        await until(lambda: "Command 'npx' not found" in words(card))
+        assert "Install Node.js" in words(card)
+        assert not switch.isChecked()
+
+
+def test_the_built_in_server_has_no_switch_and_cannot_be_removed(make_card: MakeCard, wishes: ServerWishes) -> None:
+    card = make_card(BUILTIN)
+    switch = card.findChild(Switch)
+    assert isinstance(switch, Switch)
+    assert not switch.isVisible()
+    button(card, "More for hub").click()
+    assert menu_texts(card) == ["Show log"]
+
+
+def menu(card: ServerCard) -> QMenu:
+    found = card.findChild(QMenu)
+    assert isinstance(found, QMenu)
+    return found
+
+
+def menu_texts(card: ServerCard) -> list[str]:
+    texts = [action.text() for action in menu(card).actions() if action.text()]
+    menu(card).close()
+    return texts
+
+
+def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wishes: ServerWishes) -> None:
+    heard = Heard(wishes)
+    card = make_card(server("a", is_default=True))
+    button(card, "More for a").click()
+    for action in menu(card).actions():
+        action.trigger()
+    assert heard.wishes == [("restart", "a"), ("log", "a"), ("default", "a", False), ("copy", "a"), ("removal", "a")]
+    menu(card).close()
+
+
+async def test_a_server_that_the_settings_switched_off_is_switched_on_and_started(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", ServerState.STOPPED, is_disabled=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.card("a").findChild(Switch).click()
+        await desk.asked("start_server", "a")
+        assert ("update_mcp_server", "a", {"command": "npx", "disable": False}) in desk.engine.calls

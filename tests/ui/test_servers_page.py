@@ -1,0 +1,280 @@
+"""The Servers page shows what the hub tells, in place, and asks the hub for what a person does."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ServerSnapshot, ServerState
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.empty_state import Beginning, EmptyState
+from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.header import SearchField
+from tooltray.ui.widgets.server_table import ServerTable
+
+TOOLS = [tool("read_file", "files"), tool("write_file", "files", category="write"), tool("now", "clock")]
+
+
+def many(count: int) -> list[ServerSnapshot]:
+    return [server(f"server-{number}") for number in range(count)]
+
+
+def shown(desk: Desk) -> list[str]:
+    """Names of the cards on the page, from left to right and top to bottom."""
+    cards = [card for card in desk.window.page.cards.values() if card.isVisible()]
+    return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
+
+
+def page_words(desk: Desk) -> str:
+    labels = desk.window.page.findChildren(QLabel)
+    return "\n".join(label.text() for label in labels if label.isVisible())
+
+
+def table(desk: Desk) -> ServerTable:
+    found = desk.window.page.findChild(ServerTable)
+    assert isinstance(found, ServerTable)
+    return found
+
+
+def search(desk: Desk, text: str) -> None:
+    field = desk.window.page.findChild(SearchField)
+    assert isinstance(field, SearchField)
+    field.setText(text)
+
+
+def choose_filter(desk: Desk, name: str) -> None:
+    next(tab for tab in desk.window.page.findChildren(FilterTab) if tab.text() == name).click()
+
+
+async def settle(desk: Desk) -> None:
+    """Lets layouts and paints that are due happen."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("b"), server("a")]), theme) as desk:
+        await until(lambda: shown(desk) == ["b", "a", "hub"])
+
+
+async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        await until(lambda: "Add your first server" in page_words(desk))
+        assert "built-in" in page_words(desk)
+        begin = next(way for way in desk.window.page.findChildren(Beginning) if "Paste" in way.accessibleName())
+        QTest.keyClick(begin, Qt.Key.Key_Return)
+        assert desk.window.sheet is not None
+
+
+async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        await desk.servers.add_mcp_server("files", {"command": "npx"})
+        await until(lambda: shown(desk) == ["files", "hub"])
+
+
+async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: shown(desk) == ["a", "b", "hub"])
+        before = desk.window.page.cards
+        switch = before["a"].controls()[1]
+        switch.setFocus(Qt.FocusReason.TabFocusReason)
+        desk.engine.set_state("b", ServerState.ERROR, problem=Problem("it fell over", hint="Pick it up"))
+        await until(lambda: before["b"].server.state is ServerState.ERROR)
+        assert desk.window.page.cards == before
+        assert QApplication.focusWidget() is switch
+        assert "It fell over" in page_words(desk)
+        assert "Pick it up" in page_words(desk)
+
+
+async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(20)), theme) as desk:
+        await until(lambda: len(shown(desk)) == 21)
+        area = desk.window.page._grid
+        await until(lambda: area.verticalScrollBar().maximum() > 300)
+        area.verticalScrollBar().setValue(300)
+        desk.engine.set_state("server-3", ServerState.STOPPED)
+        await until(lambda: desk.card("server-3").server.state is ServerState.STOPPED)
+        await settle(desk)
+        assert area.verticalScrollBar().value() == 300
+
+
+async def test_more_than_24_servers_are_a_table(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(25)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        assert [row.name for row in table(desk).rows][-1] == "hub"
+        assert len(table(desk).rows) == 26
+        assert not desk.window.page.cards
+
+
+async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(30)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        table(desk).choose("server-7")
+        desk.engine.set_state("server-7", ServerState.ERROR)
+        await until(lambda: table(desk).rows[7].state is ServerState.ERROR)
+        assert table(desk).currentIndex().row() == 7
+
+
+async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(30)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        cell = table(desk).visualRect(table(desk).model().index(2, 6)).center()
+        QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
+        await desk.asked("stop_server", "server-2")
+        await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
+        table(desk).choose("server-2")
+        QTest.keyClick(table(desk), Qt.Key.Key_Space)
+        await desk.asked("start_server", "server-2")
+
+
+async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape_closes_them(theme: Theme) -> None:
+    servers = many(30)
+    servers[4] = replace(servers[4], state=ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
+    async with Desk(FakePresenter(servers, [tool("read", "server-4")]), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        table(desk).setFocus()
+        table(desk).choose("server-4")
+        QTest.keyClick(table(desk), Qt.Key.Key_Return)
+        await desk.asked("get_tools", "server-4")
+        details = desk.window.page.details
+        assert details is not None
+        await until(lambda: details.tools.table.rows)
+        assert "Exit code 7. Pick it up." in page_words(desk)
+        QTest.keyClick(table(desk), Qt.Key.Key_Escape)
+        assert desk.window.page.details is None
+
+
+async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(30)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        table(desk).row_chosen.emit(desk.servers.find("server-4"))
+        desk.engine.set_state("server-4", ServerState.STOPPED)
+        await until(lambda: desk.window.page.details and desk.window.page.details.server.state is ServerState.STOPPED)
+        await desk.servers.remove_mcp_server("server-4")
+        await until(lambda: desk.window.page.details is None)
+
+
+@pytest.mark.parametrize(
+    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Running", ["a", "b", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
+)
+async def test_filters_let_their_states_through(theme: Theme, name: str, names: list[str]) -> None:
+    servers = [
+        server("a"),
+        server("b", ServerState.STARTING),
+        server("c", ServerState.ERROR, problem=Problem("x")),
+        server("d", ServerState.STOPPED),
+    ]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        await until(lambda: len(shown(desk)) == 5)
+        choose_filter(desk, name)
+        await settle(desk)
+        assert shown(desk) == names
+
+
+async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: shown(desk))
+        desk.engine.set_state("a", ServerState.STOPPED)
+        tabs = {tab.text(): tab for tab in desk.window.page.findChildren(FilterTab)}
+        await until(lambda: [tabs[name].count for name in ("All", "Running", "Needs you", "Stopped")] == [3, 2, 0, 1])
+
+
+async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", ServerState.STOPPED), server("b", ServerState.STOPPED)]), theme) as desk:
+        await until(lambda: shown(desk))
+        choose_filter(desk, "Stopped")
+        desk.card("a").controls()[1].setFocus(Qt.FocusReason.TabFocusReason)
+        desk.engine.set_state("a", ServerState.RUNNING)
+        await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
+        await settle(desk)
+        assert shown(desk) == ["a", "b"]
+        desk.window.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        await until(lambda: shown(desk) == ["b"])
+
+
+async def test_search_finds_servers_by_name_target_and_tools(theme: Theme) -> None:
+    servers = [server("files", target="npx thing"), server("clock"), server("other")]
+    async with Desk(FakePresenter(servers, TOOLS), theme) as desk:
+        await until(lambda: shown(desk))
+        search(desk, "thing")
+        await until(lambda: shown(desk) == ["files"])
+        search(desk, "write_file")
+        await until(lambda: shown(desk) == ["files"] and "1 found" in page_words(desk))
+        search(desk, "nothing like this")
+        await until(lambda: "No server matches" in page_words(desk))
+        search(desk, "")
+        await until(lambda: shown(desk) == ["files", "clock", "other", "hub"])
+        assert "found" not in page_words(desk)
+
+
+async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.activateWindow()
+        await until(lambda: shown(desk) and desk.window.isActiveWindow())
+        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        field = desk.window.page.findChild(SearchField)
+        assert QApplication.focusWidget() is field
+        QTest.keyClicks(field, "abc")
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        assert field.text() == ""
+
+
+async def test_an_expanded_card_lists_the_tools_and_follows_their_changes(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files"), server("clock")], TOOLS), theme) as desk:
+        await until(lambda: shown(desk))
+        desk.card("files").controls()[-1].click()  # type: ignore[attr-defined]
+        await until(lambda: desk.card("files").tools and desk.card("files").tools.table.rows)
+        assert desk.card("files").width() > desk.card("clock").width()
+        desk.engine.set_tools([tool("only", "files")], "files")
+        await until(lambda: [row.name for row in desk.card("files").tools.table.rows] == ["only"])
+        desk.card("files").controls()[-1].click()  # type: ignore[attr-defined]
+        assert desk.card("files").tools is None
+
+
+async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_says_why(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files")], TOOLS), theme) as desk:
+        await until(lambda: shown(desk))
+        desk.window.page.toggle_expanded("files")
+        tools = desk.card("files").tools
+        assert tools is not None
+        await until(lambda: len(tools.table.rows) == 2)
+        desk.engine.failures["set_tool_enabled"] = TooltrayError("the disk is full", hint="Free some space")
+        tools.table.setFocus()
+        tools.table.selectRow(1)
+        QTest.keyClick(tools.table, Qt.Key.Key_Space)
+        assert [row.is_enabled for row in tools.table.rows] == [True, False]
+        await until(lambda: [row.is_enabled for row in tools.table.rows] == [True, True])
+        await until(lambda: "The disk is full" in page_words(desk))
+        del desk.engine.failures["set_tool_enabled"]
+        QTest.keyClick(tools.table, Qt.Key.Key_Space)
+        await desk.asked("set_tool_enabled", "files", "write_file", False)
+        await until(lambda: "The disk is full" not in page_words(desk))
+        assert [row.is_enabled for row in tools.table.rows] == [True, False]
+
+
+async def test_of_thousands_of_tools_a_card_shows_some_and_more_on_demand(theme: Theme) -> None:
+    tools = [tool(f"tool_{number}", "files") for number in range(5_000)]
+    async with Desk(FakePresenter([server("files")], tools), theme) as desk:
+        await until(lambda: shown(desk))
+        desk.window.page.toggle_expanded("files")
+        listed = desk.card("files").tools
+        assert listed is not None
+        await until(lambda: len(listed.table.rows) == 8)
+        more = next(button for button in listed.findChildren(QWidget) if getattr(button, "text", str)() == "Show 200 more")
+        more.click()  # type: ignore[attr-defined]
+        assert len(listed.table.rows) == 208
+        assert listed.table.height() == 208 * 34
+
+
+async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> None:
+    desk = Desk(FakePresenter(), theme)
+    desk.window.page.set_loading(True)
+    desk.window.show()
+    assert any("The hub is starting" in page_words(desk) for _ in desk.window.page.findChildren(EmptyState))
+    await desk.close()

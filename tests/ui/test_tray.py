@@ -1,0 +1,194 @@
+"""The tray says how the hub is, by a shape and in words, and its menu acts on the servers."""
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMenu
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import Problem
+from tooltray.events import HubSnapshot, ServerState
+from tooltray.ui.hub_phase import HubPhase, TrayState, hub_words, summary, tray_state
+from tooltray.ui.theme import Theme
+from tooltray.ui.tray import SHOWN_SERVERS, Tray, TrayMenu
+from tooltray.ui.tray_icon import SIZES, tray_icon
+from tooltray.ui.wishes import ServerWishes
+
+S = ServerState
+FAILED = server("bad", S.ERROR, problem=Problem("x"))
+
+
+def hub(*states: ServerState, is_paused: bool = False, sessions: int = 0) -> HubSnapshot:
+    servers = [server(f"s{index}", state) for index, state in enumerate(states)]
+    return FakePresenter(servers, is_paused=is_paused, session_count=sessions).snapshot
+
+
+@pytest.mark.parametrize(
+    ("phase", "snapshot", "state"),
+    [
+        (HubPhase.STARTING, None, TrayState.WORKING),
+        (HubPhase.RUNNING, None, TrayState.WORKING),
+        (HubPhase.FAILED, None, TrayState.ATTENTION),
+        (HubPhase.ENDING, hub(S.RUNNING), TrayState.WORKING),
+        (HubPhase.RUNNING, hub(S.RUNNING, S.ON_DEMAND, S.STOPPED), TrayState.WELL),
+        (HubPhase.RUNNING, hub(S.RUNNING, S.INSTALLING), TrayState.WORKING),
+        (HubPhase.RUNNING, hub(S.RESTARTING, S.ERROR), TrayState.ATTENTION),
+        (HubPhase.RUNNING, hub(S.RUNNING, is_paused=True), TrayState.PAUSED),
+        (HubPhase.RUNNING, hub(S.ERROR, is_paused=True), TrayState.ATTENTION),
+    ],
+)
+def test_the_worst_state_wins(phase: HubPhase, snapshot: HubSnapshot | None, state: TrayState) -> None:
+    assert tray_state(phase, snapshot) is state
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "text"),
+    [
+        (hub(S.RUNNING, sessions=2), "Hub is running · 2 servers · 2 clients connected"),
+        (hub(S.ERROR, S.ERROR, sessions=1), "Hub is running · 1 server · 1 client connected · 2 need you"),
+        (hub(S.RUNNING, is_paused=True), "Hub is paused · No client connected"),
+    ],
+)
+def test_the_hub_s_state_in_one_line(snapshot: HubSnapshot, text: str) -> None:
+    assert summary(HubPhase.RUNNING, snapshot) == text
+
+
+@pytest.mark.parametrize("phase", HubPhase)
+def test_every_phase_has_a_word(phase: HubPhase) -> None:
+    assert hub_words(phase, hub()).look.word
+    assert summary(phase, None)
+
+
+@pytest.mark.parametrize("scheme", Qt.ColorScheme)
+@pytest.mark.parametrize("state", TrayState)
+def test_every_icon_is_there_in_all_sizes_and_is_not_empty(app: QApplication, state: TrayState, scheme: Qt.ColorScheme) -> None:
+    icon = tray_icon(state, scheme)
+    for size in SIZES:
+        image = icon.pixmap(size, size).toImage()
+        assert image.size() == QSize(size, size)
+        assert any(image.pixelColor(x, y).alpha() for x in range(size) for y in range(size))
+
+
+def test_the_icons_of_different_states_differ_by_shape_and_not_by_colour_alone(app: QApplication) -> None:
+    shapes = set()
+    for state in TrayState:
+        image = tray_icon(state, Qt.ColorScheme.Dark).pixmap(16, 16).toImage()
+        shapes.add(tuple(image.pixelColor(x, y).alpha() > 128 for x in range(16) for y in range(16)))
+    assert len(shapes) == len(TrayState)
+
+
+@pytest.fixture
+def menu(theme: Theme) -> TrayMenu:
+    return TrayMenu(theme, ServerWishes())
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if action.text()]
+
+
+def action(menu: QMenu, text: str) -> QAction:
+    return next(each for each in menu.actions() if each.text() == text)
+
+
+def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING))
+    assert texts(menu) == [
+        "Hub is running · 2 servers · No client connected",
+        "s0 · Connected",
+        "Pause all servers",
+        "Copy entry for a client",
+        "Open Tooltray",
+        "Quit",
+    ]
+    assert not menu.actions()[0].isEnabled()
+
+
+def test_servers_that_need_a_person_come_first_and_eight_at_most(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * 20, S.ERROR))
+    shown = [text for text in texts(menu) if text.startswith("s") and " · " in text]
+    assert shown[0] == "s20 · Error"
+    assert len(shown) == SHOWN_SERVERS
+
+
+def test_the_built_in_server_is_not_in_the_menu(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub())
+    assert not [text for text in texts(menu) if text.startswith("hub")]
+
+
+def test_a_changed_state_changes_the_entry_in_place(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, S.RUNNING))
+    before = [each.menu() for each in menu.actions() if each.menu()]
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, S.STOPPED))
+    assert [each.menu() for each in menu.actions() if each.menu()] == before
+    assert "s1 · Stopped" in texts(menu)
+
+
+def test_a_long_name_loses_its_middle(menu: TrayMenu) -> None:
+    snapshot = FakePresenter([server("a-name-that-is-much-too-long-for-any-menu-anywhere")]).snapshot
+    menu.show_hub(HubPhase.RUNNING, snapshot)
+    assert texts(menu)[1] == "a-name-that-is-m…ny-menu-anywhere · Connected"
+
+
+@pytest.mark.parametrize(
+    ("state", "enabled"),
+    [
+        (S.RUNNING, ["Stop", "Restart", "Show log"]),
+        (S.ON_DEMAND, ["Start", "Stop", "Show log"]),
+        (S.STOPPED, ["Start", "Show log"]),
+        (S.ERROR, ["Start", "Stop", "Restart", "Show log"]),
+        (S.STARTING, ["Stop", "Restart", "Show log"]),
+    ],
+)
+def test_a_server_s_entry_offers_what_makes_sense(menu: TrayMenu, state: ServerState, enabled: list[str]) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(state))
+    entry = next(each.menu() for each in menu.actions() if each.menu())
+    assert isinstance(entry, QMenu)
+    assert [each.text() for each in entry.actions() if each.isEnabled()] == enabled
+
+
+def test_entries_and_actions_ask_for_what_they_say(theme: Theme) -> None:
+    wishes = ServerWishes()
+    menu = TrayMenu(theme, wishes)
+    asked: list[object] = []
+    wishes.start_requested.connect(lambda name: asked.append(("start", name)))
+    wishes.stop_requested.connect(lambda name: asked.append(("stop", name)))
+    wishes.restart_requested.connect(lambda name: asked.append(("restart", name)))
+    wishes.log_requested.connect(lambda name: asked.append(("log", name)))
+    menu.pause_requested.connect(lambda on: asked.append(("pause", on)))
+    for name in ("entry_copy", "open", "quit"):
+        getattr(menu, f"{name}_requested").connect(lambda name=name: asked.append(name))
+    menu.show_hub(HubPhase.RUNNING, hub(S.ERROR))
+    entry = next(each.menu() for each in menu.actions() if each.menu())
+    assert isinstance(entry, QMenu)
+    for each in entry.actions():
+        each.trigger()
+    for text in ("Pause all servers", "Copy entry for a client", "Open Tooltray", "Quit"):
+        action(menu, text).trigger()
+    assert asked == [("start", "s0"), ("stop", "s0"), ("restart", "s0"), ("log", "s0"), ("pause", True), "entry_copy", "open", "quit"]
+
+
+def test_a_paused_hub_can_be_resumed(menu: TrayMenu) -> None:
+    asked: list[bool] = []
+    menu.pause_requested.connect(asked.append)
+    menu.show_hub(HubPhase.RUNNING, hub(is_paused=True))
+    action(menu, "Resume all servers").trigger()
+    assert asked == [False]
+
+
+def test_before_there_is_a_hub_only_the_app_can_be_asked(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.STARTING, None)
+    assert not action(menu, "Pause all servers").isEnabled()
+    assert action(menu, "Quit").isEnabled()
+    menu.show_hub(HubPhase.ENDING, None)
+    assert not action(menu, "Quit").isEnabled()
+
+
+async def test_the_icon_and_its_tooltip_follow_the_hub(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes)
+        tray.set_phase(HubPhase.RUNNING)
+        well = tray._icon.icon().pixmap(22, 22).toImage()
+        desk.engine.tell(FAILED)
+        await until(lambda: "1 needs you" in tray._icon.toolTip())
+        assert tray._icon.icon().pixmap(22, 22).toImage() != well
