@@ -1,0 +1,55 @@
+# run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. lock: newer dependencies.
+.PHONY: run test check bench lock prepare
+.DELETE_ON_ERROR:
+
+PIP = -m pip --disable-pip-version-check --no-input install --quiet
+LOCKED = $(PIP) --require-hashes --only-binary :all:
+
+run: .venv/.run
+	@exec .venv/bin/tooltray
+
+test: prepare
+	.venv/bin/python -m coverage erase
+	.venv/bin/python -m coverage run -m pytest
+	.venv/bin/python -m coverage combine --quiet
+	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report
+
+check: .venv/.dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+bench: prepare
+	.venv/bin/python tests/bench/run.py
+
+lock:
+	scripts/lock.sh
+
+# what tests and benchmarks need
+prepare: .venv/.dev .cache/fastmcp/.installed tests/npm/node_modules/.installed
+	@scripts/system_packages.sh tests
+
+.venv/.run: requirements/build.txt requirements/run.txt pyproject.toml desktop/tooltray/__init__.py
+	@scripts/make_venv.sh .venv
+	@echo "Installing what Tooltray needs into .venv ..."
+	@.venv/bin/python $(LOCKED) -r requirements/build.txt
+	@.venv/bin/python $(LOCKED) -r requirements/run.txt
+	@.venv/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/.dev: .venv/.run requirements/dev.txt
+	@echo "Installing what tests and checks need into .venv ..."
+	@.venv/bin/python $(LOCKED) -r requirements/dev.txt
+	@touch $@
+
+.cache/fastmcp/.installed: requirements/fastmcp.txt
+	@scripts/make_venv.sh .cache/fastmcp
+	@echo "Installing FastMCP into .cache/fastmcp ..."
+	@.cache/fastmcp/bin/python $(LOCKED) -r requirements/fastmcp.txt
+	@touch $@
+
+tests/npm/node_modules/.installed: tests/npm/package.json tests/npm/package-lock.json requirements/node.txt
+	@echo "Installing the npm servers of the tests ..."
+	@scripts/npm_servers.sh
+	@touch $@

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what has to come from the system (Debian, Ubuntu): by apt-get without questions as root; else prints the line to run and fails.
+# Says nothing when all of it is there. Usage: system_packages.sh python|tests
+set -euo pipefail
+
+python=(python3-venv)  # Debian splits ensurepip off Python
+
+# Qt needs GL and X11 libraries even off screen
+qt=(libglib2.0-0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libfreetype6 libx11-6 libbrotli1)
+# its xcb plugin, for a real window
+xcb=(libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-render0 libxcb-shape0 libxcb-shm0
+    libxcb-sync1 libxcb-util1 libxcb-xfixes0 libxcb-xkb1 libx11-xcb1 libxkbcommon-x11-0)
+screen=(xvfb xauth)
+session=(dbus gnome-keyring)
+fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
+
+case ${1:-} in
+python) wanted=("${python[@]}") ;;
+tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${fonts[@]}") ;;
+*)
+    echo "usage: $0 python|tests" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v apt-get >/dev/null; then
+    echo "No apt-get here. On Debian this needs: ${wanted[*]}. Install what corresponds, if it is missing." >&2
+    [ "$1" = tests ]
+    exit
+fi
+install=(apt-get install --yes --no-install-recommends --no-upgrade)
+# what apt would install anew; packages that another one stands in for (Ubuntu's renamed libraries) count as there
+if planned=$("${install[@]}" --simulate "${wanted[@]}" 2>/dev/null) && ! grep -q '^Inst ' <<<"$planned"; then
+    exit 0
+fi
+if [ "$(id -u)" != 0 ]; then
+    echo "System packages are missing. Run this, then try again:" >&2
+    echo "  sudo apt-get update && sudo ${install[*]} ${wanted[*]}" >&2
+    exit 1
+fi
+echo "Installing system packages: ${wanted[*]}"
+export DEBIAN_FRONTEND=noninteractive
+quiet=(-qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300)
+apt-get "${quiet[@]}" update </dev/null
+"${install[@]}" "${quiet[@]}" "${wanted[@]}" </dev/null >/dev/null

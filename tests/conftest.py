@@ -1,0 +1,135 @@
+"""What holds for every test: a home and a temporary folder of its own, a bound on its time, and nothing left behind.
+
+A test fails if it leaves an asyncio task, a thread, a child process, a listening socket or a temporary file, or if a record of WARNING or
+above is logged that it did not expect. What it does expect it says by text: `@pytest.mark.expected_warnings("set aside", ...)`.
+"""
+
+import asyncio
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests import leaks
+from tests.leaks import Possessions, RecordKeeper
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt; tests of a real window start their program with xcb
+
+OUTSIDE = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "TOOLTRAY_HOME", "TOOLTRAY_EXECUTION_ID", "XDG_RUNTIME_DIR")
+"""Ways from a test into the desktop, the keyring and the hub of the person who runs the tests."""
+
+SHORT_TMP = "/tmp" if os.name == "posix" else None  # a unix socket's path has to stay under 100 bytes
+
+watches = pytest.StashKey["Watch"]()
+real_environ = pytest.StashKey[dict[str, str]]()
+lasting = Possessions()
+"""What fixtures of a wider scope than one test hold; it may outlive a test."""
+
+
+class Watch:
+    """What is there before a test, and the records logged during it."""
+
+    def __init__(self) -> None:
+        self.before = Possessions.now()
+        self.keeper = RecordKeeper()
+        logging.getLogger().addHandler(self.keeper)
+
+    def end(self, expected: tuple[str, ...]) -> list[str]:
+        logging.getLogger().removeHandler(self.keeper)
+        self.before.add(lasting)
+        return [f"left behind: {what}" for what in leaks.left_since(self.before)] + [
+            f"logged unexpectedly: {line}" for line in self.keeper.unexpected(expected)
+        ]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[real_environ] = dict(os.environ)
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()  # tmp_path stays where pytest keeps it for a look afterwards
+    for name in OUTSIDE:
+        os.environ.pop(name, None)
+    folder = tempfile.mkdtemp(prefix="tt-", dir=SHORT_TMP)
+    os.environ["TMPDIR"] = tempfile.tempdir = folder
+    home = Path(folder, "home")
+    home.mkdir()
+    os.environ["HOME"] = str(home)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = tempfile.gettempdir()
+    os.environ.clear()
+    os.environ.update(config.stash[real_environ])
+    tempfile.tempdir = None
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
+    if fixturedef.scope == "function":
+        return (yield)
+    before = Possessions.now()
+    try:
+        return (yield)
+    finally:
+        lasting.add(Possessions.now().minus(before))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[watches] = Watch()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    expected = tuple(text for marker in item.iter_markers("expected_warnings") for text in marker.args)
+    try:
+        result = yield
+    except BaseException as error:
+        for line in item.stash[watches].end(expected):
+            error.add_note(line)
+        raise
+    if found := item.stash[watches].end(expected):
+        pytest.fail("\n".join(found), pytrace=False)
+    return result
+
+
+@pytest.fixture(autouse=True)
+def _no_task_is_left(request: pytest.FixtureRequest) -> None:
+    """Set up before the other fixtures of an async test, so that it is torn down after them, with the loop still there."""
+    if pytest_asyncio.is_async_test(request.node):
+        request.getfixturevalue("_task_watch")
+
+
+@pytest.fixture
+async def _task_watch() -> AsyncIterator[None]:
+    yield
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    if left:
+        _, left = await asyncio.wait(left, timeout=leaks.GRACE_S)
+    if left:
+        pytest.fail("left behind: " + ", ".join(f"task {task.get_name()!r} {task.get_coro()}" for task in left), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def outer_environ(pytestconfig: pytest.Config) -> dict[str, str]:
+    """The environment in which the tests were started, for tools that need their caches and configuration, as pip does."""
+    return dict(pytestconfig.stash[real_environ])
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A temporary HOME, in the environment too, with a path short enough for a socket. Tooltray's own home is `.tooltray` in it."""
+    folder = Path(tempfile.mkdtemp(prefix="h", dir=tempfile.gettempdir()))
+    runtime = folder / "runtime"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("TOOLTRAY_HOME", str(folder / ".tooltray"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    for name, place in {"CONFIG": ".config", "DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cache"}.items():
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / place))
+    yield folder
+    shutil.rmtree(folder)
