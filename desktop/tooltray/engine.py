@@ -10,12 +10,13 @@ import logging
 import os
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
+from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import LogHandler, StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -34,7 +35,8 @@ from tooltray.presenter.tool_manager import ToolManager
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.sessions import Sessions
-from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.command_lookup import DEFAULT_PATH
+from tooltray.servers.login_shell import LoginShell, session_variables
 from tooltray.tasks import TaskKeeper
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
@@ -43,6 +45,7 @@ from tooltray.wire.deadlines import DeadlineWheel
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
 END_WAIT_S = 0.5  # for calls in flight, when the hub is told to end: they are then answered with an error
+SWITCH_INTERVAL_S = 0.0005  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are felt
 ENDED = "Tooltray has ended while this call was running; call again"
 
 
@@ -53,6 +56,7 @@ class EngineOptions:
         kind: "serve" or "desktop".
         execution_id: stands in every log record; made up where empty.
         idle_exit_s: the hub ends so long after the last AI client left; None never.
+        is_child_of_client: an AI client started this process, so its environment is the client's and not for servers.
         on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
     """
 
@@ -60,6 +64,7 @@ class EngineOptions:
     execution_id: str = ""
     log_to_stderr: bool = False
     idle_exit_s: float | None = None
+    is_child_of_client: bool = False
     on_raise_window: Callable[[], None] | None = None
 
 
@@ -94,18 +99,20 @@ class Engine:
             TooltrayError: the home cannot be used, or the socket not be opened.
         """
         self._stopped = asyncio.get_running_loop().create_future()
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         _use_pidfd_watcher()
         await asyncio.to_thread(self._home.prepare)
         self._take_lock()
+        await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
         self._is_started = True
         await self._build()
         self._is_built = True
         self._log.start()
         logging.getLogger("tooltray").addHandler(self._log_handler)
         await self._tools.load()
+        self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
         await asyncio.to_thread(self._write_hub_json)
-        self.presenter.initialize()
         self._on_session_count(0)
         summary = f"hub of {self._home.root} started"
         self._log.record("service_started", summary, pid=os.getpid(), version=__version__, kind=self._options.kind)
@@ -176,8 +183,9 @@ class Engine:
             mask=self._secrets.known_values,
         )
         self._log_handler = LogHandler(self._log)
+        self._mask = Mask(self._secrets.known_values)
         self._stats = CallStats()
-        login_shell = LoginShell()
+        login_shell = LoginShell(own=_own_environ(is_foreign=self._options.is_child_of_client))
         user_folder = Path.home()
         catalogues = CatalogueStore(home.catalogue)
         self._servers = ServerManager(
@@ -190,6 +198,7 @@ class Engine:
             deadlines=deadlines,
             spawn=spawn,
             folder=user_folder,
+            mask=self._masked,
         )
         self._servers.load()
         self._tools = ToolManager(
@@ -208,6 +217,7 @@ class Engine:
             secrets=self._secrets,
             servers=self._servers,
             tools=self._tools,
+            login_shell=login_shell,
             doctor=Doctor(secrets=self._secrets, login_shell=login_shell, folder=user_folder),
             stats=self._stats,
             bus=self.bus,
@@ -235,8 +245,12 @@ class Engine:
         if self._idle_timer:
             self._idle_timer.cancel()
             self._idle_timer = None
-        if count == 0 and self._options.idle_exit_s is not None:
+        if count == 0 and self._options.idle_exit_s is not None and not self._is_closed:
             self._idle_timer = asyncio.get_running_loop().call_later(self._options.idle_exit_s, self.request_stop, "idle")
+
+    def _masked(self, text: str) -> str:
+        self._mask.refresh()
+        return self._mask.text(text)
 
     # files
 
@@ -259,13 +273,23 @@ class Engine:
         }
         try:
             write_atomically(self._home.hub_json, json.dumps(content).encode())
-        except OSError as error:
-            raise TooltrayError("the hub's folder cannot be written to", f"{self._home.hub_json}: {error.strerror or error}") from None
+        except OSError as error:  # a full disk; the hub serves all the same, only others cannot tell its pid
+            logger.warning("%s could not be written: %s", self._home.hub_json, error.strerror or error)
 
     def _remove_files(self) -> None:
         for path in (self._home.hub_json, self._home.socket):
             with contextlib.suppress(OSError):
                 path.unlink()
+        if self._home.socket.parent != self._home.run:
+            with contextlib.suppress(OSError):
+                self._home.socket.parent.rmdir()
+
+
+def _own_environ(*, is_foreign: bool) -> Mapping[str, str]:
+    """What servers get where no login shell can be read."""
+    if not is_foreign:
+        return os.environ
+    return {**session_variables(os.environ), "PATH": os.environ.get("PATH", DEFAULT_PATH)}
 
 
 def _pid_in(hub_json: Path) -> int:

@@ -72,7 +72,7 @@ def test_three_clients_use_three_servers_while_the_window_shows_them(three_serve
         assert {server["name"]: server["state"] for server in status["servers"]} == dict.fromkeys(
             ("hub", "everything", "filesystem", "memory"), "running"
         )
-        picture = display.screenshot(world.temporary / "window.png")
+        picture = display.screenshot(world.home / "window.png")
         assert display.window_names() >= {"Tooltray"}
         assert picture.colours > 50, "the window shows next to nothing"
         picture.keep_as("main_job")

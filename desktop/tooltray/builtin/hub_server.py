@@ -1,7 +1,7 @@
 """The built-in server `hub`: lets a model see which servers there are and how they do.
 
-Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: wire. In memory and stateless, so it speaks both
-eras.
+Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: wire. It speaks the legacy
+era, as most servers do; the hub joins the eras.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from tooltray import __version__
 from tooltray.events import HubSnapshot, ServerSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
-from tooltray.wire.protocol import HANDSHAKE_VERSIONS, MODERN_VERSIONS
+from tooltray.wire.protocol import HANDSHAKE_VERSIONS
 
 NAME = "hub"
 _READS = {"readOnlyHint": True, "openWorldHint": False}
@@ -46,11 +46,11 @@ class HubServer:
 
     async def answer(self, request: Envelope) -> Envelope:
         params = envelope.load(request.params) or {}
+        if not isinstance(params, dict):
+            return failure(INVALID_PARAMS, "Invalid request parameters")
         match request.method:
             case "initialize":
                 return success(_greeting(params))
-            case "server/discover":
-                return success({"resultType": "complete", "supportedVersions": list(MODERN_VERSIONS), "capabilities": {"tools": {}}})
             case "ping":
                 return success({})
             case "tools/list":
@@ -59,7 +59,7 @@ class HubServer:
                 return self._call(params)
         return failure(METHOD_NOT_FOUND, "Method not found")
 
-    def _call(self, params: Any) -> Envelope:
+    def _call(self, params: dict[str, Any]) -> Envelope:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if name == _LIST_SERVERS["name"]:
             return _result({"servers": [_brief(server) for server in self._get_snapshot().servers]})
@@ -72,7 +72,7 @@ class HubServer:
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 
 
-def _greeting(params: Any) -> dict[str, Any]:
+def _greeting(params: dict[str, Any]) -> dict[str, Any]:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],

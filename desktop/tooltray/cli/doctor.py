@@ -83,13 +83,20 @@ def _checks_of_hub(hub: Hub, home: Home) -> Iterator[Check]:
         yield Check("settings", problem=Problem(**notice))
     if not notices:
         yield Check("settings", str(home.settings))
-    place = chosen_backend(home) or "keyring"
+    yield _check_secrets(hub, home)
+
+
+def _check_secrets(hub: Hub, home: Home) -> Check:
+    place = chosen_backend(home)
+    names: list[str] = []
     try:
         names = hub.call("get_secret_names", timeout_s=START_TIMEOUT_S)
+        hub.call("check_secrets", timeout_s=START_TIMEOUT_S)
     except TooltrayError as error:
-        yield Check(f"secrets ({place})", problem=error.problem)
-    else:
-        yield Check("secrets", f"{place}, {count(len(names), 'secret')}")
+        if names or place:
+            return Check(f"secrets ({place or 'keyring'})", problem=error.problem)
+        return Check("secrets", f"none stored, and no place for them yet ({error.problem.title})")
+    return Check("secrets", f"{place or 'keyring'}, {count(len(names), 'secret')}")
 
 
 def _check_bridge(home: Home) -> Check:

@@ -63,7 +63,13 @@ class Serving:
 
 def run_hub(args: argparse.Namespace, home: Home) -> int:
     """Runs a hub as the options say and returns its exit code."""
-    options = EngineOptions(kind="serve", execution_id=args.execution_id, log_to_stderr=True, idle_exit_s=args.idle_exit)
+    options = EngineOptions(
+        kind="serve",
+        execution_id=args.execution_id,
+        log_to_stderr=True,
+        idle_exit_s=args.idle_exit,
+        is_child_of_client=args.stdio,
+    )
     serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge)
     return run_engine(serving, lambda: Engine(home, options))
 

@@ -22,6 +22,7 @@ __all__ = ["PASSPHRASE_VARIABLE", "SecretMissing", "SecretStore", "SecretsAbsent
 
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+CHECKED_NAME = "tooltray-check"  # a secret that need not exist
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 
 T = TypeVar("T")
@@ -122,6 +123,14 @@ class SecretStore:
             SecretsLocked, SecretsDenied: see there.
         """
         return await self._run(lambda vault: vault.names())
+
+    async def check(self) -> None:
+        """Looks into the backend, to see whether it can be used.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        await self._run(lambda vault: vault.get(CHECKED_NAME))
 
     async def unlock(self, passphrase: str) -> None:
         """Opens the encrypted file; with other backends it does nothing, they open themselves.

@@ -7,7 +7,6 @@ added.
 import asyncio
 from pathlib import Path
 
-from tooltray.activity.masking import Mask
 from tooltray.config.expansion import resolve
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
@@ -28,7 +27,6 @@ class Doctor:
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._folder = secrets, login_shell, folder
-        self._mask = Mask(secrets.known_values)
 
     async def examine(self, server: ManagedServer, *, tool_count: int) -> Diagnosis:
         lookup: Lookup | None = None
@@ -43,7 +41,6 @@ class Doctor:
                 problem = error.problem
         problem = problem or _switched_off(server)
         client = server.first.client
-        self._mask.refresh()
         return Diagnosis(
             server=server.name,
             is_ok=problem is None and server.state is not ServerState.ERROR,
@@ -55,7 +52,7 @@ class Doctor:
             path=lookup.path if lookup else "",
             cwd=cwd,
             exit_code=server.first.exit_code,
-            stderr=tuple(self._mask.text(line) for line in list(server.log)[-STDERR_LINES:]),
+            stderr=tuple(server.log)[-STDERR_LINES:],
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
             problem=problem,

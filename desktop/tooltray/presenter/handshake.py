@@ -54,36 +54,47 @@ class _Error(msgspec.Struct):
 
 
 async def greet(
-    dispatcher: RawDispatcher, *, server: str, wants: Era, client_info: dict[str, str], capabilities: dict[str, Any]
+    dispatcher: RawDispatcher,
+    *,
+    server: str,
+    wants: Era,
+    is_known_legacy: bool = False,
+    client_info: dict[str, str],
+    capabilities: dict[str, Any],
+    discover_timeout_s: float = DISCOVER_TIMEOUT_S,
 ) -> Greeting:
     """Opens a connection.
 
     Args:
         server: its name, for errors.
         wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
+        is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
         capabilities: what we declare as a client.
+        discover_timeout_s: after which a server counts as silent to `server/discover`.
 
     Raises:
         EraRefused: it was to be legacy and the server is modern only.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
-    opening = _Opening(dispatcher, server, client_info, capabilities)
+    opening = _Opening(dispatcher, server, client_info, capabilities, discover_timeout_s)
     if wants is Era.LEGACY:
         return await opening.initialize()
-    return await opening.negotiate()
+    return await opening.negotiate(is_known_legacy=is_known_legacy)
 
 
 class _Opening:
-    def __init__(self, dispatcher: RawDispatcher, server: str, client_info: dict[str, str], capabilities: dict[str, Any]) -> None:
+    def __init__(
+        self, dispatcher: RawDispatcher, server: str, client_info: dict[str, str], capabilities: dict[str, Any], discover_timeout_s: float
+    ) -> None:
         self._dispatcher, self._server = dispatcher, server
-        self._client_info, self._capabilities = client_info, capabilities
+        self._client_info, self._capabilities, self._discover_timeout_s = client_info, capabilities, discover_timeout_s
 
-    async def negotiate(self) -> Greeting:
-        if greeting := await self._discover(MODERN_VERSIONS[-1]):
+    async def negotiate(self, *, is_known_legacy: bool) -> Greeting:
+        if not is_known_legacy and (greeting := await self._discover(MODERN_VERSIONS[-1])):
             return greeting
         try:
             return await self.initialize()
-        except EraRefused:  # slow to answer the probe, and modern all the same
+        except EraRefused:  # updated since, or slow to answer the probe, and modern all the same
             if greeting := await self._discover(MODERN_VERSIONS[-1]):
                 return greeting
             raise
@@ -91,7 +102,7 @@ class _Opening:
     async def _discover(self, version: str, *, is_second_try: bool = False) -> Greeting | None:
         meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: self._client_info, CLIENT_CAPABILITIES_KEY: self._capabilities}
         try:
-            async with asyncio.timeout(DISCOVER_TIMEOUT_S):
+            async with asyncio.timeout(self._discover_timeout_s):
                 reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
         except TimeoutError:
             return None
@@ -130,12 +141,15 @@ class _Opening:
 def _read_error(reply: Envelope) -> _Error:
     try:
         return msgspec.json.decode(reply.error, type=_Error)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _Error(message="an error that cannot be read")
 
 
 def _read_object(reply: Envelope) -> dict[str, Any]:
-    return _object(envelope.load(reply.result))
+    try:
+        return _object(envelope.load(reply.result))
+    except ValueError:  # nested too deeply
+        return {}
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Above it: McpPresenter. Below it: McpClient.
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -23,6 +24,9 @@ from tooltray.wire.protocol import CAPABILITY_FOR
 
 HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before
 
+Question = tuple[str, Raw, asyncio.Future[Envelope]]
+"""What a server asks: method, params, and where the answer goes."""
+
 
 @dataclass(eq=False)
 class HeldCall:
@@ -30,13 +34,21 @@ class HeldCall:
 
     client: Caller
     capabilities: Raw
-    questions: asyncio.Queue[tuple[str, Raw, asyncio.Future[Envelope]]] = field(default_factory=asyncio.Queue)
-    open_question: asyncio.Future[Envelope] | None = None
+    questions: asyncio.Queue[Question] = field(default_factory=asyncio.Queue)
+    open_question: Question | None = None
     outcome: asyncio.Task[Envelope] | None = None
     deadline: Deadline | None = None
 
+    def __eq__(self, other: object) -> bool:
+        """Two calls of one client are one caller: a question may go by either."""
+        return isinstance(other, HeldCall) and other.client is self.client
+
+    def __hash__(self) -> int:
+        return id(self.client)
+
     def can_answer(self, method: str) -> bool:
-        return CAPABILITY_FOR[method] in msgspec.json.decode(self.capabilities)
+        declared = msgspec.json.decode(self.capabilities)
+        return isinstance(declared, dict) and CAPABILITY_FOR[method] in declared
 
     async def ask(self, method: str, params: Raw) -> Envelope:
         answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
@@ -45,6 +57,16 @@ class HeldCall:
 
     def tell(self, method: str, params: Raw) -> None:
         self.client.tell(method, params)
+
+    def answer(self, responses: Mapping[str, Raw]) -> None:
+        """Passes on what the client says to the open question; if it says nothing, it is asked again."""
+        question, self.open_question = self.open_question, None
+        if question is None or question[2].done():  # the server may have withdrawn it, or died
+            return
+        if responses:
+            question[2].set_result(Envelope(result=next(iter(responses.values()))))
+        else:
+            self.questions.put_nowait(question)
 
 
 class HeldCalls:
@@ -60,9 +82,7 @@ class HeldCalls:
         if call.deadline:
             call.deadline.cancel()
             call.deadline = None
-        if call.open_question and head.input_responses:
-            call.open_question.set_result(Envelope(result=next(iter(head.input_responses.values()))))
-            call.open_question = None
+        call.answer(head.input_responses)
         assert call.outcome is not None
         question = self._spawn(call.questions.get(), name=f"question of {request.method}")
         try:
@@ -75,7 +95,7 @@ class HeldCalls:
                 question.cancel()
         if call.outcome.done():
             return call.outcome.result()
-        return self._hold(call, *question.result())
+        return self._hold(call, question.result())
 
     def close(self) -> None:
         """The client is gone: its calls are given up."""
@@ -87,17 +107,17 @@ class HeldCalls:
         call.outcome = self._spawn(server.call(request, head, call, timeout_s=timeout_s), name=f"held {request.method}")
         return call
 
-    def _hold(self, call: HeldCall, method: str, params: Raw, answer: asyncio.Future[Envelope]) -> Envelope:
+    def _hold(self, call: HeldCall, question: Question) -> Envelope:
         state = secrets.token_urlsafe(12)
-        self._held[state], call.open_question = call, answer
+        self._held[state], call.open_question = call, question
         call.deadline = self._deadlines.add(HELD_FOR_S, partial(self._expire, state))
-        question = {"method": method} | ({"params": params} if params else {})
-        return Envelope(result=dump({"resultType": "input_required", "inputRequests": {"1": question}, "requestState": state}))
+        method, params, _ = question
+        asked = {"method": method} | ({"params": params} if params else {})
+        return Envelope(result=dump({"resultType": "input_required", "inputRequests": {"1": asked}, "requestState": state}))
 
     def _expire(self, state: str) -> None:
-        if call := self._held.pop(state, None):
-            if call.deadline:
-                call.deadline.cancel()
-                call.deadline = None
-            if call.outcome:
-                call.outcome.cancel()
+        call = self._held.pop(state, None)
+        if call and call.deadline and call.outcome:
+            call.deadline.cancel()
+            call.deadline = None
+            call.outcome.cancel()

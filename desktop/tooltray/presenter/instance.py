@@ -9,12 +9,13 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
-from tooltray.presenter.handshake import EraRefused
+from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.transport import CannotStart, Transport
@@ -34,14 +35,38 @@ TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
     ServerState.STARTING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.INSTALLING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.RUNNING: frozenset({ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.RESTARTING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPING}),
+    ServerState.RESTARTING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.STOPPING: frozenset({ServerState.STOPPED, ServerState.ON_DEMAND}),
-    ServerState.ERROR: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.ON_DEMAND}),
+    ServerState.ERROR: frozenset(
+        {ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}
+    ),
 }
 
 
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for, and how often it is tried again; all in seconds.
+
+    Attributes:
+        restart_after_s: one pause per restart in a row.
+        healthy_after_s: a copy that ran this long starts counting anew.
+        start_limit_s: from the process's start to its greeting.
+        launcher_start_limit_s: the same for a command that downloads what it starts.
+        discover_timeout_s: after which a server counts as silent to the modern greeting.
+    """
+
+    restart_after_s: tuple[float, ...] = RESTART_AFTER_S
+    healthy_after_s: float = HEALTHY_AFTER_S
+    start_limit_s: float = START_LIMIT_S
+    launcher_start_limit_s: float = LAUNCHER_START_LIMIT_S
+    discover_timeout_s: float = DISCOVER_TIMEOUT_S
+
+
 class Instance:
-    """Methods may be called from any task of the loop; `start` and `stop` as often as one likes."""
+    """Methods may be called from any task of the loop; `start` and `stop` as often as one likes.
+
+    The owner task runs it: there is never more than one, so there is never more than one process.
+    """
 
     def __init__(
         self,
@@ -52,7 +77,9 @@ class Instance:
         deadlines: DeadlineWheel,
         spawn: Spawn,
         gate: StartGate,
+        patience: Patience,
         is_launcher: bool,
+        is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
         on_changed: Callable[["Instance"], None],
         on_notification: Callable[["Instance", str, Raw], None],
@@ -61,12 +88,14 @@ class Instance:
         Args:
             make_transport: resolves the settings into a transport; may raise TooltrayError.
             is_launcher: the command downloads what it starts, so it gets more time.
+            is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
         """
         self.name, self.wants = name, wants
         self._make_transport, self._deadlines, self._spawn, self._gate = make_transport, deadlines, spawn, gate
-        self._is_launcher, self._is_first_start = is_launcher, is_first_start
+        self._patience = patience
+        self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
         self._on_changed, self._on_notification = on_changed, on_notification
         self.state, self.since = ServerState.STOPPED, time.time()
         self.problem: Problem | None = None
@@ -76,6 +105,8 @@ class Instance:
         self.exit_code: int | None = None  # of the last process
         self.is_refused = False  # the server does not speak the era it was to be opened in
         self._owner: asyncio.Task[None] | None = None
+        self._starts_again = False  # as soon as the owner has ended
+        self._then = ServerState.STOPPED  # after STOPPING
         self._failures = 0  # in a row
         self._settled = asyncio.Event()  # not on its way to running
 
@@ -85,27 +116,31 @@ class Instance:
         return client.transport.pids if client else ()
 
     def start(self) -> None:
-        """Begins to run; `running` waits for it."""
-        if self._owner is None and self.state is not ServerState.STOPPING:
-            self.is_refused, self._failures = False, 0
-            self._change(self._starting_state())
-            self._owner = self._spawn(self._own(), name=f"owner of '{self.name}' ({self.wants.value})")
+        """Begins to run; `running` waits for it. While its process is being ended, it begins right after."""
+        if self._owner is None:
+            self._begin()
+        elif self.state in (ServerState.STOPPING, ServerState.ERROR):
+            self._starts_again = True
+            self._settled.clear()
 
     def rest(self, state: ServerState) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use."""
-        if self._owner is None and self.state in (ServerState.STOPPED, ServerState.ON_DEMAND) and self.state is not state:
+        self._then = state
+        if self.state in (ServerState.STOPPED, ServerState.ON_DEMAND) and self.state is not state:
             self._change(state)
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the process; bounded. `then` is the state afterwards: stopped by somebody, or on demand."""
+        self._starts_again, self._then = False, then
         owner = self._owner
-        if owner is not None and self.state is not ServerState.STOPPING:
+        if owner is None:
+            if self.state is not then:
+                self._change(then)
+            return
+        if self.state is not ServerState.STOPPING:
             self._change(ServerState.STOPPING)
             owner.cancel()
-        if owner is not None:
-            await asyncio.wait({owner})
-        if self.state is not then:
-            self._change(then)
+        await asyncio.wait({owner})
 
     async def running(self, *, timeout_s: float) -> McpClient:
         """The connection, started if need be.
@@ -118,7 +153,8 @@ class Instance:
         self.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._settled.wait()
+                while self.client is None and (self.is_busy or self._starts_again):  # it may have died again before we were woken
+                    await self._settled.wait()
         if self.client:
             return self.client
         if self.problem:
@@ -126,37 +162,57 @@ class Instance:
         raise TooltrayError(f"server '{self.name}' is not running", self.detail or f"it is {self.state.value}", "Try again in a moment.")
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether somebody stopped it, or is just doing so."""
+        state = self._then if self.state is ServerState.STOPPING else self.state
+        return state is ServerState.STOPPED
+
+    @property
     def is_busy(self) -> bool:
         """Whether it is on its way to running."""
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
+
+    def _begin(self) -> None:
+        self._starts_again = self.is_refused = False
+        self._failures = 0
+        self._owner = self._spawn(self._own(), name=f"owner of '{self.name}' ({self.wants.value})")
+        self._owner.add_done_callback(self._on_ended)
+        self._change(self._starting_state())
+
+    def _on_ended(self, owner: asyncio.Task[None]) -> None:
+        """Not left to whoever stops it, who may be cancelled, nor to the owner, which may be cancelled before its first step."""
+        self._owner = None
+        if self.state is ServerState.STOPPING:
+            self._change(self._then)
+        if self._starts_again:
+            self._begin()
 
     async def _own(self) -> None:
         try:
             await self._run_once()
             while self.state is ServerState.RESTARTING:
-                await asyncio.sleep(RESTART_AFTER_S[self._failures - 1])
+                await asyncio.sleep(self._patience.restart_after_s[self._failures - 1])
                 self._change(self._starting_state())
                 await self._run_once()
         except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
             logger.exception("running '%s' failed", self.name)
-            self._give_up(Problem(f"'{self.name}' could not be run", "an internal error; the log has the details"))
-        finally:
-            self._owner = None
+            if self.state not in (ServerState.STOPPING, ServerState.ERROR):
+                self._give_up(Problem(f"'{self.name}' could not be run", "an internal error; the log has the details"))
 
     async def _run_once(self) -> None:
         """Runs the server until it ends; leaves the state RESTARTING or ERROR."""
         client: McpClient | None = None
-        reason = "the hub has stopped the server"
-        started_at = time.monotonic()
+        reason = f"server '{self.name}' was stopped"
         try:
             async with self._gate.passage():
                 transport = await self._make_transport()
                 client = self._opening = self._new_client(transport)
                 await client.open(timeout_s=self._start_limit_s)
             self.client = client
+            running_since = time.monotonic()
             self._change(ServerState.RUNNING)
             reason = await client.lost()
-            if time.monotonic() - started_at > HEALTHY_AFTER_S:
+            if time.monotonic() - running_since >= self._patience.healthy_after_s:
                 self._failures = 0
             self._failed(Problem(f"'{self.name}' ended", reason, "See its log."))
         except EraRefused as error:
@@ -175,16 +231,27 @@ class Instance:
         finally:
             self.client = self._opening = None
             if client is not None:
-                await client.close(reason)
-                self.exit_code = client.transport.exit_code
+                await self._end(client, reason)
+
+    async def _end(self, client: McpClient, reason: str) -> None:
+        """Ends the process to the last step, also when the owner is told to stop meanwhile: what is half ended outlives the hub."""
+        ending = self._spawn(client.close(reason), name=f"end '{self.name}'")
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await asyncio.wait({ending})
+            raise
+        finally:
+            self.exit_code = client.transport.exit_code
 
     def _failed(self, problem: Problem) -> None:
         self._failures += 1
-        if self._failures > len(RESTART_AFTER_S):
+        pauses_s = self._patience.restart_after_s
+        if self._failures > len(pauses_s):
             self._give_up(problem)
             return
         self.client = None
-        self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {RESTART_AFTER_S[self._failures - 1]:g} s")
+        self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {pauses_s[self._failures - 1]:g} s")
 
     def _give_up(self, problem: Problem) -> None:
         self.client = None
@@ -195,7 +262,7 @@ class Instance:
 
     @property
     def _start_limit_s(self) -> float:
-        return LAUNCHER_START_LIMIT_S if self._is_launcher else START_LIMIT_S
+        return self._patience.launcher_start_limit_s if self._is_launcher else self._patience.start_limit_s
 
     def _new_client(self, transport: Transport) -> McpClient:
         return McpClient(
@@ -203,6 +270,8 @@ class Instance:
             transport=transport,
             deadlines=self._deadlines,
             wants=self.wants,
+            is_known_legacy=self._is_known_legacy(),
+            discover_timeout_s=self._patience.discover_timeout_s,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )
 

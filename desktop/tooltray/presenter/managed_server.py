@@ -7,6 +7,7 @@ server that speaks one era only has one copy, which serves everybody.
 Above it: ServerManager. Below it: Instance.
 """
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import Callable
@@ -31,20 +32,19 @@ class ManagedServer:
         is_builtin: bool,
         log: deque[str],
         idle_state: ServerState,
-        first_era: Era,
         make_instance: Callable[["ManagedServer", Era], Instance],
     ) -> None:
         """
         Args:
             idle_state: what it is while it does not run and nobody stopped it.
-            first_era: LEGACY for a server known to speak nothing else.
         """
         self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
         self._make_instance = make_instance
-        self.first = make_instance(self, first_era)
+        self.first = make_instance(self, Era.MODERN)
         self._legacy: Instance | None = None
         self._is_modern_only = False
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
+        self.is_used = False  # somebody wanted it since it was last stopped
         self.idle_state = ServerState.STOPPED
         self.rest(idle_state)
 
@@ -88,6 +88,7 @@ class ManagedServer:
         Raises:
             TooltrayError: it does not run after `timeout_s`; says why.
         """
+        self.is_used = True
         if client := self.client_for(era):
             return client
         self._check_may_start()
@@ -97,12 +98,13 @@ class ManagedServer:
         if self._legacy is None:
             self._legacy = self._make_instance(self, Era.LEGACY)
         legacy = self._legacy
+        self._check_has_not_failed(legacy)
         try:
             return await legacy.running(timeout_s=timeout_s)
         except TooltrayError:
             if not legacy.is_refused:
                 raise
-            self._is_modern_only, self._legacy = True, None
+            self._is_modern_only = True
             return first
 
     def rest(self, idle_state: ServerState) -> None:
@@ -115,17 +117,19 @@ class ManagedServer:
         self.first.start()
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        for instance in self.instances:
-            await instance.stop(then=then)
+        """Ends its copies together; bounded. `then` is the state afterwards."""
+        self.is_used = False
+        await asyncio.gather(*(instance.stop(then=then) for instance in self.instances))
         self._legacy = None
 
     def _check_may_start(self) -> None:
-        state = self.first.state
         if self.config.disable:
             raise TooltrayError(f"server '{self.name}' is switched off", hint="Switch it on in Tooltray.")
-        if state in (ServerState.STOPPED, ServerState.STOPPING):
+        if self.first.is_stopped:
             hint = f"Start it in Tooltray, or with `tooltray servers start {self.name}`."
             raise TooltrayError(f"server '{self.name}' is stopped", hint=hint)
-        if state is ServerState.ERROR and self.first.problem:
-            problem = self.first.problem
+        self._check_has_not_failed(self.first)
+
+    def _check_has_not_failed(self, instance: Instance) -> None:
+        if instance.state is ServerState.ERROR and (problem := instance.problem):
             raise TooltrayError(f"server '{self.name}' is not running: {problem.title}", problem.message, problem.hint)

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from msgspec import Raw
 
 from tooltray import __version__
-from tooltray.presenter.handshake import Greeting, greet
+from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
 from tooltray.servers.transport import Transport
 from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import PendingCall, RawDispatcher
-from tooltray.wire.envelope import CONNECTION_CLOSED, METHOD_NOT_FOUND, Envelope, dump, failure, success
+from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
 from tooltray.wire.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
@@ -63,15 +63,20 @@ class McpClient:
         transport: Transport,
         deadlines: DeadlineWheel,
         wants: Era,
+        is_known_legacy: bool = False,
+        discover_timeout_s: float = DISCOVER_TIMEOUT_S,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
         Args:
             wants: the era to open the server in, if it speaks it.
+            is_known_legacy: it spoke nothing else the last time.
+            discover_timeout_s: after which it counts as silent to `server/discover`.
             on_notification: told of what concerns no call: list changes, updates, log messages.
         """
         self.name, self.transport = name, transport
-        self._wants, self._on_notification = wants, on_notification
+        self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
+        self._on_notification = on_notification
         self._calls: set[_RelayedCall] = set()
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count(1)
@@ -95,7 +100,13 @@ class McpClient:
         await self.transport.open(self._dispatcher)
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
-                self._dispatcher, server=self.name, wants=self._wants, client_info=CLIENT_INFO, capabilities=DECLARED
+                self._dispatcher,
+                server=self.name,
+                wants=self._wants,
+                is_known_legacy=self._is_known_legacy,
+                client_info=CLIENT_INFO,
+                capabilities=DECLARED,
+                discover_timeout_s=self._discover_timeout_s,
             )
         self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
 
@@ -140,14 +151,14 @@ class McpClient:
             reply = await self._dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
-        if head.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
+        if head.era is Era.MODERN and self.era is Era.LEGACY and bytes(memoryview(reply.result)[:1]) == b"{":
             reply.result = eras.as_modern_result(request.method, reply.result)
         return reply
 
     def _start(self, request: Envelope, head: Head, caller: Caller, timeout_s: float) -> _RelayedCall:
         params, token = request.params, head.meta.progress_token
         is_token_taken = bool(token) and bytes(token) in self._by_token
-        wire_token = dump(f"shared-{next(self._spare_tokens)}") if is_token_taken else token
+        wire_token = self._spare_token() if is_token_taken else token
         if is_token_taken:
             params = eras.with_meta(params, {"progressToken": wire_token})
         if head.era is Era.MODERN and self.era is Era.LEGACY:
@@ -159,6 +170,10 @@ class McpClient:
         if token:
             self._by_token[bytes(wire_token)] = call
         return call
+
+    def _spare_token(self) -> Raw:
+        tokens = (dump(f"shared-{number}") for number in self._spare_tokens)
+        return next(token for token in tokens if bytes(token) not in self._by_token)  # an AI client may use such a token itself
 
     def _forget(self, call: _RelayedCall) -> None:
         self._calls.discard(call)
@@ -194,8 +209,3 @@ class McpClient:
             return success({"roots": []})
         who = "no AI client" if not callers else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {request.method}")
-
-
-def not_running(message: str) -> Envelope:
-    """The reply where a server cannot take a call."""
-    return failure(CONNECTION_CLOSED, message)

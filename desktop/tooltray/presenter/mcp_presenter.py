@@ -5,19 +5,28 @@ Below it: ServerManager and ToolManager. The verbs are those of the product's pr
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from msgspec import Raw
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
-from tooltray.activity.masking import Mask
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import SecretBackend
-from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, HubSnapshot, ServerChanged, ServerSnapshot, ServerState, SessionsChanged, ToolCallResult, ToolSnapshot
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import (
+    EventBus,
+    HubSnapshot,
+    ServerChanged,
+    ServerSnapshot,
+    ServerState,
+    SessionsChanged,
+    ToolCallResult,
+    ToolListChanged,
+    ToolSnapshot,
+)
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.managed_server import ManagedServer
@@ -25,6 +34,7 @@ from tooltray.presenter.mcp_client import Caller, McpClient
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import ToolManager, is_error
 from tooltray.servers.diagnosis import Diagnosis
+from tooltray.servers.login_shell import LoginShell
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel
@@ -46,22 +56,28 @@ class McpPresenter:
         secrets: SecretStore,
         servers: ServerManager,
         tools: ToolManager,
+        login_shell: LoginShell,
         doctor: Doctor,
         stats: CallStats,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
+        stats_told_after_s: float = STATS_TOLD_AFTER_S,
     ) -> None:
-        self._pid, self._config, self._secrets = pid, config, secrets
+        """
+        Args:
+            stats_told_after_s: calls within so many seconds become one change of a server's card.
+        """
+        self._pid, self._config, self._secrets, self._login_shell = pid, config, secrets, login_shell
         self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
-        self._spawn = spawn
-        self._mask = Mask(secrets.known_values)
+        self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
         self._changed_stats: set[str] = set()
         self._own_calls = HeldCalls(client=_OwnCaller(), deadlines=deadlines, spawn=spawn)
         servers.listen(on_changed=self._on_server_changed, on_notification=_ignore)
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
+        bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
     def initialize(self) -> None:
         """Starts what starts with the hub, in the background; a paused hub starts nothing."""
@@ -120,7 +136,7 @@ class McpPresenter:
             session_count=self._session_count,
             started_at=self._started_at,
             servers=tuple(self._server_snapshot(server) for server in self._servers),
-            notices=tuple(self._config.problems),
+            notices=tuple(self._notices()),
         )
 
     async def get_mcp_enabled(self) -> bool:
@@ -165,14 +181,16 @@ class McpPresenter:
             TooltrayError: there is no such server, or the entry is not valid.
         """
         self._check_is_in_settings(name)
+        was_off = self._config.settings.mcp_servers[name].disable
         await self._config.set_server(name, config)
+        self._start_new(name, is_new=was_off)
 
     async def remove_mcp_server(self, name: str) -> None:
         """
         Raises:
             TooltrayError: there is no such server in the settings.
         """
-        self._check_is_in_settings(name)
+        self._check_is_not_builtin(name)
         await self._config.remove_server(name)
 
     async def start_server(self, name: str) -> None:
@@ -199,9 +217,7 @@ class McpPresenter:
         Raises:
             TooltrayError: there is no such server.
         """
-        kept = list(self._servers.get(name).log)[-lines:] if lines > 0 else []
-        self._mask.refresh()
-        return [self._mask.text(line) for line in kept]
+        return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
 
     async def get_mcp_default_servers(self) -> list[str]:
         return list(self._config.settings.default_servers)
@@ -276,6 +292,15 @@ class McpPresenter:
     async def remove_secret(self, name: str) -> None:
         await self._secrets.remove(name)
 
+    async def check_secrets(self) -> str:
+        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
+
+        Raises:
+            TooltrayError: it cannot; tells absent, locked and denied apart.
+        """
+        await self._secrets.check()
+        return self._secrets.kind
+
     async def unlock_secrets(self, passphrase: str) -> None:
         await self._secrets.unlock(passphrase)
         self._retry_failed()
@@ -285,18 +310,36 @@ class McpPresenter:
         backend = _backend(kind)
         await self._config.set_secret_backend(backend)
         self._secrets.use(backend)
+        self._retry_failed()
 
     # inside
 
+    def _notices(self) -> Iterator[Problem]:
+        yield from self._config.problems
+        if self._login_shell.problem:
+            yield self._login_shell.problem
+        for name, config in self._config.settings.mcp_servers.items():
+            if any("${secret:" in arg for arg in config.args):
+                title = f"'{name}' gets a secret in its arguments"
+                yield Problem(
+                    title, "other programs of this machine can read them", "Pass it in `env`, if the server can take it from there."
+                )
+
     def _check_is_in_settings(self, name: str) -> None:
-        server = self._servers.get(name)
-        if server.is_builtin:
+        self._servers.get(name)
+        self._check_is_not_builtin(name)
+
+    def _check_is_not_builtin(self, name: str) -> None:
+        server = self._servers.find(name)
+        if server and server.is_builtin:
             raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
 
-    def _start_new(self, name: str) -> None:
+    def _start_new(self, name: str, *, is_new: bool = True) -> None:
+        """Starts what starts with the hub, and once what was never listed."""
         if self._config.settings.mcp_enabled:
-            if self._servers.is_default(name):
-                self._servers.get(name).start()
+            server = self._servers.get(name)
+            if is_new and self._servers.is_default(name) and not server.config.disable:
+                server.start()
             self._tools.list_unknown_servers()
 
     def _retry_failed(self) -> None:
@@ -332,9 +375,12 @@ class McpPresenter:
         if server := self._servers.find(name):
             self._bus.publish(ServerChanged(self._server_snapshot(server)))
 
+    def _on_tool_list_changed(self, event: ToolListChanged) -> None:
+        self._on_server_changed(event.server)  # its number of tools
+
     def _on_tool_call_result(self, event: ToolCallResult) -> None:
         if not self._changed_stats:
-            asyncio.get_running_loop().call_later(STATS_TOLD_AFTER_S, self._tell_changed_stats)
+            asyncio.get_running_loop().call_later(self._stats_told_after_s, self._tell_changed_stats)
         self._changed_stats.add(event.response.server)
 
     def _tell_changed_stats(self) -> None:

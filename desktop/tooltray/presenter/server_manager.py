@@ -5,9 +5,11 @@ line. Publishes what the servers do; knows nothing of tools or AI clients.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Raw
 
@@ -28,7 +30,7 @@ from tooltray.events import (
     ServerStopped,
 )
 from tooltray.presenter.era_memory import EraMemory
-from tooltray.presenter.instance import Instance
+from tooltray.presenter.instance import Instance, Patience
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.start_gate import StartGate
@@ -46,6 +48,12 @@ START_WAIT_S = 20.0  # how long a call waits for its server
 STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
 
 
+class StartProcess(Protocol):
+    """Makes the transport of a server that is a process of its own."""
+
+    def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
+
+
 class ServerManager:
     """Belongs to the engine's loop."""
 
@@ -61,16 +69,24 @@ class ServerManager:
         deadlines: DeadlineWheel,
         spawn: Spawn,
         folder: Path,
+        mask: Callable[[str], str],
+        patience: Patience | None = None,
+        gate: StartGate | None = None,
+        start_process: StartProcess = StdioTransport,
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             folder: where servers without `cwd` run.
+            mask: takes secrets out of a text.
+            patience, gate: None stands for the usual limits.
         """
         self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
         self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
-        self._gate = StartGate()
+        self._mask = mask
+        self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
         self._servers: dict[str, ManagedServer] = {}
+        self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._running: set[str] = set()
         self._on_changed: list[Callable[[str], None]] = []
         self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
@@ -139,6 +155,7 @@ class ServerManager:
         server = self.get(name)
         if server.config.disable:
             raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+        server.is_used = True
         await server.first.running(timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
@@ -149,21 +166,23 @@ class ServerManager:
         await self.get(name).stop(then=then)
 
     async def restart(self, name: str) -> None:
-        """
+        """Its tools stay listed meanwhile.
+
         Raises:
             TooltrayError: as `start`.
         """
-        await self.stop(name)
+        await self.stop(name, then=self.get(name).idle_state)
         await self.start(name)
 
     async def close(self) -> None:
         """Stops all servers together; bounded by the time that one server gets."""
-        await asyncio.gather(*(server.stop() for server in self))
+        await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         settings = self._config.settings.mcp_servers
         for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
-            self._spawn(self._remove(self._servers.pop(name)), name=f"remove '{name}'")
+            self._leaving.append(removed := self._servers.pop(name))
+            self._spawn(self._remove(removed), name=f"remove '{name}'")
         for name, config in settings.items():
             server = self._servers.get(name)
             if server is None:
@@ -184,30 +203,37 @@ class ServerManager:
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
         was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND)
         new = self._servers[old.name] = self._make(old.name, config)
+        self._leaving.append(old)
         self._spawn(self._swap(old, new, start=was_up and not config.disable), name=f"replace '{old.name}'")
 
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
-        await old.stop()
-        if start and self._servers.get(new.name) is new:
-            new.start()
+        await self._end(old)
+        if self._servers.get(new.name) is new:
+            self._tell_status(new)
+            if start:
+                new.start()
 
     async def _remove(self, server: ManagedServer) -> None:
+        await self._end(server)
+        if successor := self._servers.get(server.name):  # added again meanwhile
+            self._tell_status(successor)
+        else:
+            self._bus.publish(ServerRemoved(server.name))
+
+    async def _end(self, server: ManagedServer) -> None:
         await server.stop()
-        self._bus.publish(ServerRemoved(server.name))
+        self._leaving.remove(server)
 
     # making one
 
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
-        fingerprint = config_hash(config)
-        is_legacy = self._eras.eras(fingerprint) == {Era.LEGACY.value}
         return ManagedServer(
             name=name,
             config=config,
-            config_hash=fingerprint,
+            config_hash=config_hash(config),
             is_builtin=builtin is not None,
             log=new_log(),
             idle_state=_idle_state(config),
-            first_era=Era.LEGACY if is_legacy else Era.MODERN,
             make_instance=partial(self._make_instance, builtin=builtin),
         )
 
@@ -219,7 +245,9 @@ class ServerManager:
             deadlines=self._deadlines,
             spawn=self._spawn,
             gate=self._gate,
+            patience=self._patience,
             is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
+            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: not server.is_known,
             on_changed=partial(self._on_instance_changed, server),
             on_notification=partial(self._on_instance_said, server),
@@ -228,6 +256,8 @@ class ServerManager:
     async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
         if builtin is not None:
             return MemoryTransport(name=server.name, server=builtin, deadlines=self._deadlines)
+        for predecessor in [each for each in self._leaving if each.name == server.name]:
+            await predecessor.stop()  # what it holds (a port, a database) is to be free
         config = server.config
         if config.transport != "stdio":
             title = f"'{server.name}' is reached over {config.transport}"
@@ -238,7 +268,7 @@ class ServerManager:
         if leads_back(command, resolved.args):
             raise refusal(server.name)
         launch = Launch(command, resolved.args, {**environ, **resolved.env}, resolved.cwd or str(self._folder))
-        return StdioTransport(name=server.name, launch=launch, log=server.log)
+        return self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask)
 
     # what instances do
 
@@ -248,7 +278,8 @@ class ServerManager:
         if self._servers.get(server.name) is server or server.name not in self._servers:
             self._tell_status(server)
             self._tell_changed(server.name)
-        if instance.state is ServerState.ERROR and instance.problem and not instance.is_refused:
+        is_only_an_era = instance.is_refused and instance is not server.first
+        if instance.state is ServerState.ERROR and instance.problem and not is_only_an_era:
             self._bus.publish(ProblemReported(instance.problem, server.name))
 
     def _tell_status(self, server: ManagedServer) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.activity.call_stats import CallStats
@@ -25,20 +24,19 @@ from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import Caller, McpClient
 from tooltray.presenter.server_manager import START_WAIT_S, ServerManager
+from tooltray.presenter.tool_pages import list_all
 from tooltray.tasks import Spawn
 from tooltray.tools import approval, tool_filter
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.definition import ToolDefinition, read_definitions
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
-from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
 from tooltray.wire.eras import Era, Head
 
 logger = logging.getLogger(__name__)
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
-LIST_TIMEOUT_S = 60.0  # of one page
-MAX_PAGES = 1000  # a server that pages for ever is broken
 FIRST_LISTING_WAIT_S = 5.0  # an AI client that gets an incomplete first list may keep it for days; one that waits longer gives up
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
 ERROR_LISTED_FOR_S = 600.0  # tools of a server in error stay listed, their calls say why they fail
@@ -64,16 +62,23 @@ class _ServerTools:
         routes: of the tools that are offered, by original name.
         listing: the result of `tools/list` for an AI client that has this server alone.
         listed: it was listed, or found to be impossible to list.
+        of: the server that all this is about; another one of the same name has to be listed anew.
+        asked: the connection that was last asked for its list.
         waited_until: loop time after which AI clients are not kept waiting for it any more.
+        expiry: while it is in error, when its tools are no longer offered.
     """
 
+    of: ManagedServer
     definitions: Sequence[ToolDefinition] | None = None
     routes: Mapping[str, Route] = field(default_factory=dict)
     listing: Raw = field(default_factory=lambda: EMPTY_LISTING)
     listed: asyncio.Event = field(default_factory=asyncio.Event)
     is_dirty: bool = False
     refreshing: asyncio.Task[None] | None = None
+    asked: McpClient | None = None
     waited_until: float | None = None
+    expiry: Deadline | None = None
+    is_expired: bool = False
 
 
 class ToolManager:
@@ -90,11 +95,23 @@ class ToolManager:
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
+        first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
+        empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
+        start_wait_s: float = START_WAIT_S,
     ) -> None:
+        """
+        Args:
+            first_listing_wait_s: how long AI clients are kept waiting for servers that were never listed.
+            empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
+            start_wait_s: how long a call waits for its server.
+        """
+        self._first_listing_wait_s, self._empty_confirmed_after_s = first_listing_wait_s, empty_confirmed_after_s
+        self._start_wait_s = start_wait_s
         self._servers, self._config, self._names, self._catalogues = servers, config, names, catalogues
         self._stats, self._bus, self._deadlines, self._spawn = stats, bus, deadlines, spawn
         self._tools: dict[str, _ServerTools] = {}
         self._listing: Raw | None = None  # None: to be made when somebody lists
+        self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
 
     async def load(self) -> None:
@@ -103,7 +120,7 @@ class ToolManager:
             catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash)
             if catalogue is not None:
                 server.is_known = True
-                tools = self._tools_of(server.name)
+                tools = self._tools_of(server)
                 tools.definitions = read_definitions(catalogue.tools).tools
                 tools.listed.set()
                 self._offer(server)
@@ -113,7 +130,7 @@ class ToolManager:
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
         for server in self._servers:
-            if not self._tools_of(server.name).listed.is_set() and server.state is ServerState.ON_DEMAND:
+            if not self._tools_of(server).listed.is_set() and server.state is ServerState.ON_DEMAND:
                 server.start()
                 self._spawn(self._list_once(server), name=f"list '{server.name}' once")
 
@@ -127,7 +144,8 @@ class ToolManager:
         """
         await self._wait_for_first_listings(server)
         if server:
-            return self._tools_of(server).listing
+            tools = self._tools.get(server)
+            return tools.listing if tools else EMPTY_LISTING
         async with self._listing_lock:
             while self._listing is None:
                 await self._make_listing()
@@ -141,7 +159,7 @@ class ToolManager:
         return sorted(zip(names, routes, strict=True), key=_by_name)
 
     def tool_count(self, server: str) -> int:
-        return len(self._tools_of(server).definitions or ())
+        return len(self._definitions(server))
 
     async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
         """Of all tools known, also those switched off."""
@@ -150,13 +168,13 @@ class ToolManager:
             self._snapshot(each, definition, names)
             for each in self._servers
             if server in (None, each.name)
-            for definition in self._tools_of(each.name).definitions or ()
+            for definition in self._definitions(each.name)
         ]
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
         await asyncio.to_thread(self._names.reset)
-        self._listing = None
+        self._outdate_listing()
         for name, tools in self._tools.items():
             if tools.routes:
                 self._bus.publish(ToolListChanged(name))
@@ -185,7 +203,11 @@ class ToolManager:
         """
         started_at = time.perf_counter()
         target = (server, head.name) if server else self._names.target(head.name)
-        route = self._tools_of(target[0]).routes.get(target[1]) if target else None
+        if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
+            await self.listing()
+            target = self._names.target(head.name)
+        tools = self._tools.get(target[0]) if target else None
+        route = tools.routes.get(target[1]) if tools and target else None
         if route is None:
             return self._unknown(head.name, target)
         outcome, reply = "cancelled", None
@@ -227,7 +249,7 @@ class ToolManager:
         client = managed.client_for(era)
         if client is None:
             try:
-                client = await managed.running(era, timeout_s=START_WAIT_S)
+                client = await managed.running(era, timeout_s=self._start_wait_s)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
         timeout_s = managed.config.call_timeout or CALL_TIMEOUT_S
@@ -256,71 +278,91 @@ class ToolManager:
 
     # listing servers
 
-    def _tools_of(self, server: str) -> _ServerTools:
-        return self._tools.setdefault(server, _ServerTools())
+    def _tools_of(self, managed: ManagedServer) -> _ServerTools:
+        return self._tools.setdefault(managed.name, _ServerTools(managed))
+
+    def _definitions(self, server: str) -> Sequence[ToolDefinition]:
+        tools = self._tools.get(server)
+        return (tools.definitions if tools else None) or ()
 
     def _on_server_changed(self, name: str) -> None:
-        managed, tools = self._servers.find(name), self._tools_of(name)
-        if managed is None:
-            return
+        managed = self._servers.get(name)
+        tools = self._tools_of(managed)
+        if tools.of is not managed:  # its settings are others: what the old one listed is offered until the new one lists
+            tools.of = managed
+            tools.listed.clear()
+        self._watch_error(managed, tools)
         if managed.state is ServerState.RUNNING:
-            self._refresh_soon(name)
+            if tools.asked is not managed.first.client:
+                self._refresh_soon(managed)
         elif managed.state in (ServerState.ERROR, ServerState.STOPPED):
             tools.listed.set()  # nobody need wait for it
-            if managed.state is ServerState.ERROR:
-                self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, managed))
         elif tools.definitions is None:
             tools.listed.clear()
         self._offer(managed)
 
-    def _on_error_is_old(self, managed: ManagedServer) -> None:
-        if self._servers.find(managed.name) is managed:
-            self._offer(managed)
+    def _watch_error(self, managed: ManagedServer, tools: _ServerTools) -> None:
+        if managed.state is ServerState.ERROR:
+            tools.expiry = tools.expiry or self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, tools))
+        elif tools.expiry:
+            tools.expiry.cancel()
+            tools.expiry, tools.is_expired = None, False
+
+    def _on_error_is_old(self, tools: _ServerTools) -> None:
+        tools.is_expired = True
+        self._offer(tools.of)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         for name in [name for name in self._tools if self._servers.find(name) is None]:
-            del self._tools[name]
-            self._listing = None
-            self._bus.publish(ToolListChanged(name))
+            self._forget(name, self._tools.pop(name))
         for managed in self._servers:
             self._offer(managed)
 
-    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
-        if method == "notifications/tools/list_changed":
-            self._refresh_soon(name)
+    def _forget(self, name: str, tools: _ServerTools) -> None:
+        tools.listed.set()  # who waits for it need not any more
+        if tools.expiry:
+            tools.expiry.cancel()
+        self._stats.forget(name)
+        self._spawn(asyncio.to_thread(self._catalogues.forget, name), name=f"forget the tools of '{name}'")
+        self._outdate_listing()
+        self._bus.publish(ToolListChanged(name))
 
-    def _refresh_soon(self, name: str) -> None:
+    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
+        if method == "notifications/tools/list_changed" and (managed := self._servers.find(name)):
+            self._refresh_soon(managed)
+
+    def _refresh_soon(self, managed: ManagedServer) -> None:
         """Lists a server anew; one listing at a time, so that an old one never overwrites a newer one."""
-        tools = self._tools_of(name)
+        tools = self._tools_of(managed)
         tools.is_dirty = True
         if tools.refreshing is None:
-            tools.refreshing = self._spawn(self._refresh(name, tools), name=f"list '{name}'")
+            tools.refreshing = self._spawn(self._refresh(tools), name=f"list '{managed.name}'")
 
-    async def _refresh(self, name: str, tools: _ServerTools) -> None:
+    async def _refresh(self, tools: _ServerTools) -> None:
         try:
-            while tools.is_dirty:
-                tools.is_dirty = False
-                managed = self._servers.find(name)
-                client = managed.first.client if managed else None
-                if managed is None or client is None:
-                    return
-                try:
-                    raw = await self._list_believed(client, tools)
-                except TooltrayError as error:
-                    logger.info("the tools of '%s' could not be listed: %s", name, error)
-                    continue
-                if not tools.is_dirty and self._servers.find(name) is managed:
-                    await self._take_over(managed, tools, raw)
+            while tools.is_dirty and (client := tools.of.first.client):
+                tools.is_dirty, tools.asked = False, client
+                await self._list(tools.of, client, tools)
         finally:
             tools.refreshing = None
-            tools.listed.set()
+
+    async def _list(self, managed: ManagedServer, client: McpClient, tools: _ServerTools) -> None:
+        try:
+            raw = await self._list_believed(client, tools)
+            if not tools.is_dirty and self._servers.find(managed.name) is managed:
+                await self._take_over(managed, tools, raw)
+        except TooltrayError as error:
+            logger.info("the tools of '%s' could not be listed: %s", managed.name, error)
+        finally:
+            if managed.first.client is client and not tools.is_dirty:  # else the next copy, or the next turn, is waited for
+                tools.listed.set()
 
     async def _list_believed(self, client: McpClient, tools: _ServerTools) -> list[Raw]:
-        raw = await _list_all(client)
+        raw = await list_all(client)
         if raw or not tools.definitions:
             return raw
-        await asyncio.sleep(EMPTY_CONFIRMED_AFTER_S)
-        return await _list_all(client)
+        await asyncio.sleep(self._empty_confirmed_after_s)
+        return await list_all(client)
 
     async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw]) -> None:
         found = read_definitions(raw)
@@ -328,28 +370,31 @@ class ToolManager:
         for remark in found.remarks:
             logger.info("'%s': %s", managed.name, remark)
         is_news = tools.definitions is None or [bytes(each.raw) for each in tools.definitions] != [bytes(each.raw) for each in definitions]
+        is_saved = managed.is_known and not is_news
         tools.definitions, managed.is_known = definitions, True
         if is_news:
             self._offer(managed)
-            await asyncio.to_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
         tools.listed.set()
+        if not is_saved:
+            await asyncio.to_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
 
     async def _list_once(self, server: ManagedServer) -> None:
         server.start()
-        await self._tools_of(server.name).listed.wait()
-        client = server.first.client
-        if client and not client.calls_in_flight and not self._servers.is_default(server.name):
+        await self._tools_of(server).listed.wait()
+        is_idle = server.state is ServerState.RUNNING and not server.is_used
+        if is_idle and self._servers.find(server.name) is server and not self._servers.is_default(server.name):
             await server.stop(then=ServerState.ON_DEMAND)
 
     async def _wait_for_first_listings(self, only: str | None) -> None:
         now = asyncio.get_running_loop().time()
         waiting = []
         for managed in self._servers:
-            tools = self._tools_of(managed.name)
+            tools = self._tools_of(managed)
             is_coming = managed.first.is_busy or managed.state is ServerState.RUNNING
-            if tools.listed.is_set() or not is_coming or only not in (None, managed.name):
+            is_to_be_waited_for = is_coming and tools.definitions is None and not tools.listed.is_set()
+            if not is_to_be_waited_for or only not in (None, managed.name):
                 continue
-            tools.waited_until = tools.waited_until or now + FIRST_LISTING_WAIT_S
+            tools.waited_until = tools.waited_until or now + self._first_listing_wait_s
             if tools.waited_until > now:
                 waiting.append((tools.listed, tools.waited_until))
         for listed, until in waiting:
@@ -361,19 +406,24 @@ class ToolManager:
 
     def _offer(self, managed: ManagedServer) -> None:
         """Works out what AI clients may see of a server, and tells if that is news."""
-        tools = self._tools_of(managed.name)
-        offered = self._offered(managed)
+        tools = self._tools_of(managed)
+        offered = self._offered(managed, tools)
         tools.routes = {definition.name: self._route(managed, definition) for definition in offered}
-        listing = _result(definition.raw for definition in offered)
+        listing = _result(definition.publishable for definition in offered)
         if bytes(listing) != bytes(tools.listing):
-            tools.listing, self._listing = listing, None
+            tools.listing = listing
+            self._outdate_listing()
             self._bus.publish(ToolListChanged(managed.name))
 
+    def _outdate_listing(self) -> None:
+        self._listing = None
+        self._changes += 1
+
     async def _make_listing(self) -> None:
-        self._listing = EMPTY_LISTING  # what changes from now on makes it None again
+        changes = self._changes
         routes = [route for tools in self._tools.values() for route in tools.routes.values()]
         names = await self._names_of(routes)
-        if self._listing is not None:
+        if changes == self._changes:
             self._listing = _result(route.definition.renamed(name) for name, route in sorted(zip(names, routes, strict=True), key=_by_name))
 
     async def _names_of(self, routes: Sequence[Route]) -> list[str]:
@@ -381,13 +431,10 @@ class ToolManager:
         names = await asyncio.to_thread(self._names.publish, tools)
         return [names[tool] for tool in tools]
 
-    def _offered(self, managed: ManagedServer) -> list[ToolDefinition]:
-        if managed.config.disable or managed.state is ServerState.STOPPED:
+    def _offered(self, managed: ManagedServer, tools: _ServerTools) -> list[ToolDefinition]:
+        if managed.config.disable or managed.state is ServerState.STOPPED or tools.is_expired:
             return []
-        if managed.state is ServerState.ERROR and time.time() - managed.first.since >= ERROR_LISTED_FOR_S:
-            return []
-        definitions = self._tools_of(managed.name).definitions or ()
-        return [each for each in definitions if tool_filter.is_enabled(each.name, managed.config)]
+        return [each for each in tools.definitions or () if tool_filter.is_enabled(each.name, managed.config)]
 
     def _route(self, managed: ManagedServer, definition: ToolDefinition) -> Route:
         auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
@@ -396,39 +443,6 @@ class ToolManager:
 
 def _by_name(named: tuple[str, Route]) -> str:
     return named[0]
-
-
-async def _list_all(client: McpClient) -> list[Raw]:
-    """All pages of a server's `tools/list`, as definitions.
-
-    Raises:
-        TooltrayError: it answered with an error or nonsense; a server without tools is no error.
-    """
-    definitions: list[Raw] = []
-    cursor: str | None = None
-    seen: set[str] = set()
-    for _ in range(MAX_PAGES):
-        reply = await client.request("tools/list", {"cursor": cursor} if cursor else {}, timeout_s=LIST_TIMEOUT_S)
-        if reply.error:
-            error = msgspec.json.decode(reply.error)
-            if isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND:
-                return []
-            raise TooltrayError("it answered tools/list with an error", str(error.get("message")) if isinstance(error, dict) else "")
-        try:
-            page = msgspec.json.decode(reply.result, type=_Page)
-        except (ValueError, RecursionError) as error:
-            raise TooltrayError("it answered tools/list with something else", str(error)) from None
-        definitions += page.tools
-        cursor = page.cursor
-        if not cursor or cursor in seen:
-            return definitions
-        seen.add(cursor)
-    raise TooltrayError("it lists its tools without end", f"more than {MAX_PAGES} pages")
-
-
-class _Page(msgspec.Struct):
-    tools: list[Raw] = []
-    cursor: str | None = msgspec.field(name="nextCursor", default=None)
 
 
 def _result(definitions: Iterable[Raw]) -> Raw:

@@ -26,6 +26,7 @@ VERBS: tuple[str, ...] = (
     "get_secret_names",
     "set_secret",
     "remove_secret",
+    "check_secrets",
     "unlock_secrets",
     "set_secret_backend",
     "diagnose",

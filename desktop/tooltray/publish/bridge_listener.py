@@ -6,6 +6,7 @@ stale.
 
 import asyncio
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,10 +25,20 @@ async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatch
     """
     try:
         await asyncio.to_thread(path.unlink, missing_ok=True)
-        before = os.umask(0o177)  # no moment in which others could connect
-        try:
-            return await asyncio.get_running_loop().create_unix_server(lambda: Connection(on_hello=on_hello), str(path), backlog=BACKLOG)
-        finally:
-            os.umask(before)
+        place = _bind(path)
+        return await asyncio.get_running_loop().create_unix_server(lambda: Connection(on_hello=on_hello), sock=place, backlog=BACKLOG)
     except OSError as error:
         raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None
+
+
+def _bind(path: Path) -> socket.socket:
+    place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # no moment in which others could connect
+    try:
+        place.bind(os.fspath(path))
+    except OSError:
+        place.close()
+        raise
+    finally:
+        os.umask(before)
+    return place

@@ -19,12 +19,13 @@ from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.recorded import Recorder
 from tooltray.tasks import TaskKeeper
-from tooltray.wire import envelope, eras
+from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.wire.eras import Era, Head
+from tooltray.wire.eras import ClientInfo, Era, Head
 from tooltray.wire.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.wire.member_scanner import opened
 from tooltray.wire.protocol import (
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
@@ -40,6 +41,7 @@ TOLD_AFTER_S = 0.05  # several changes of the tool list become one notification
 TOLD_AGAIN_AFTER_S = 1.0  # to a client that does not read
 OPENING_WAIT_S = 5.0  # for one server's own capabilities; clients give a handshake little more
 TOOLS_CHANGED = "notifications/tools/list_changed"
+ANSWERED_HERE = frozenset({"ping", "server/discover", "subscriptions/listen"})  # never by a server, also where a session has but one
 
 
 class ClientSession:
@@ -79,6 +81,7 @@ class ClientSession:
             answer=self._answer,
             take_notification=self._take_notification,
             holds_back=frozenset({"initialize"}),
+            stays_open=frozenset({"subscriptions/listen"}),
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
 
@@ -102,8 +105,7 @@ class ClientSession:
         return self._capabilities
 
     def can_answer(self, method: str) -> bool:
-        declared = msgspec.json.decode(self._capabilities)
-        return CAPABILITY_FOR[method] in declared
+        return CAPABILITY_FOR[method] in opened(self._capabilities)
 
     async def ask(self, method: str, params: Raw) -> Envelope:
         return await self.dispatcher.call(method, params)
@@ -143,20 +145,22 @@ class ClientSession:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if head.era is Era.MODERN and request.method != "initialize" and (fault := _envelope_fault(head)):
             return fault
-        match request.method:
-            case "tools/call":
+        match request.method, head.era:
+            case "tools/call", _:
                 return await self._presenter.relay_tool_call(request, head, self, self._held, server=self._server, client=self._client)
-            case "tools/list":
-                return self._in_era(request, head, await self._presenter.list_tools(self._server))
-            case "ping":
-                return success({})
-            case "initialize":
+            case "tools/list", _:
+                listing = await self._presenter.list_tools(self._server)
+                self._has_news = False  # the client sees it now
+                return self._in_era(request, head, listing)
+            case "initialize", _:
                 return await self._initialize(request)
-            case "server/discover":
+            case "ping", Era.LEGACY:
+                return success({})
+            case "server/discover", Era.MODERN:
                 return await self._discover(request, head)
-            case "subscriptions/listen":
+            case "subscriptions/listen", Era.MODERN:
                 return await self._listen(request)
-        if self._server:
+        if self._server and request.method not in ANSWERED_HERE:
             return await self._presenter.relay(request, head, self, self._held, server=self._server)
         return failure(METHOD_NOT_FOUND, "Method not found", request.method)
 
@@ -166,18 +170,20 @@ class ClientSession:
     async def _initialize(self, request: Envelope) -> Envelope:
         try:
             asked = msgspec.json.decode(request.params, type=_Initialize)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self._capabilities = dump(asked.capabilities)
-        self._client = f"{asked.client_info.name} {asked.client_info.version}".strip()
-        self._recorder.client = self._client
+        self._call_client(asked.client_info)
         greeting = await self._greeting(Era.LEGACY)
         version = asked.protocol_version
         return success({"protocolVersion": version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1], **greeting})
 
+    def _call_client(self, info: ClientInfo) -> None:
+        """From now on records name the client as it names itself."""
+        self._client = self._recorder.client = f"{info.name} {info.version}".strip()
+
     async def _discover(self, request: Envelope, head: Head) -> Envelope:
-        if head.era is not Era.MODERN:
-            return _envelope_missing()
+        self._call_client(eras.read_client_info(request.params))
         greeting = await self._greeting(Era.MODERN)
         meta = {"_meta": {SERVER_INFO_KEY: greeting.pop("serverInfo")}}
         return self._in_era(request, head, dump({"supportedVersions": list(MODERN_VERSIONS), **greeting, **meta}))
@@ -194,10 +200,10 @@ class ClientSession:
         return greeting | ({"instructions": instructions} if instructions else {})
 
     async def _listen(self, request: Envelope) -> Envelope:
-        """One call is one stream of news: acknowledged first, open until the client cancels it or the hub ends."""
+        """One call is one stream of news: acknowledged first, open until the client cancels it or is gone."""
         try:
             wanted = msgspec.json.decode(request.params, type=_Listen).notifications
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         meta = dump({SUBSCRIPTION_ID_KEY: request.id})
         honored = {"toolsListChanged": True} if wanted.tools_list_changed else {}
@@ -207,11 +213,11 @@ class ClientSession:
         if honored:
             self._subscriptions[key] = dump({"_meta": meta})
             self._has_answered = True  # the acknowledgement; the request itself stays open
+        end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self.dispatcher.closed.wait()
+            return await end
         finally:
             self._subscriptions.pop(key, None)
-        return Envelope(result=dump({"resultType": "complete", "_meta": meta}))
 
     # notifications
 
@@ -230,7 +236,7 @@ class ClientSession:
 
     def _tell_tool_list_changed(self) -> None:
         self._telling = None
-        if not self._has_answered:
+        if not self._has_news or not self._has_answered:
             return  # a notification before the first reply breaks some clients; the reply brings us back
         if self.dispatcher.is_congested:
             self._tell_in(TOLD_AGAIN_AFTER_S)
@@ -242,15 +248,10 @@ class ClientSession:
             self.dispatcher.send_notification(TOOLS_CHANGED)
 
 
-class _ClientInfo(msgspec.Struct):
-    name: str = "AI client"
-    version: str = ""
-
-
 class _Initialize(msgspec.Struct):
     protocol_version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
-    client_info: _ClientInfo = msgspec.field(name="clientInfo", default_factory=_ClientInfo)
+    client_info: ClientInfo = msgspec.field(name="clientInfo", default_factory=ClientInfo)
 
 
 class _Wanted(msgspec.Struct):
@@ -261,18 +262,20 @@ class _Listen(msgspec.Struct):
     notifications: _Wanted
 
 
-def _envelope_missing() -> Envelope:
-    return failure(INVALID_PARAMS, "params._meta is missing the required envelope of 2026-07-28: protocolVersion and clientCapabilities")
-
-
 def _envelope_fault(head: Head) -> Envelope | None:
     """What is wrong with a modern request's envelope, as the specification wants it said."""
-    if not head.meta.capabilities:
-        return _envelope_missing()
-    if eras.is_version_spoken(head):
-        return None
-    requested = envelope.load(head.meta.version)
-    if not isinstance(requested, str):
+    capabilities = bytes(head.meta.capabilities)
+    if not capabilities:
+        return failure(INVALID_PARAMS, "params._meta lacks a part of the envelope of 2026-07-28: protocolVersion or clientCapabilities")
+    if not eras.is_version_spoken(head):
+        return _version_fault(head.meta.version)
+    if not capabilities.startswith(b"{"):
+        return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    return None
+
+
+def _version_fault(requested: Raw) -> Envelope:
+    if not bytes(requested).startswith(b'"'):
         return failure(INVALID_PARAMS, "the protocol version in the envelope must be a string")
     data = {"supported": list(MODERN_VERSIONS), "requested": requested}
     return failure(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)

@@ -88,11 +88,11 @@ class Connection(asyncio.Protocol):
         """The hello, or why it is refused."""
         try:
             hello: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return "the first line is no hello"
         version = hello.get(HELLO_KEY) if isinstance(hello, dict) else None
         if version != HELLO_VERSION:
-            return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r}; update the older of the two"
+            return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
         text = {key: value for key in ("role", "session", "server", "cwd") if isinstance(value := hello.get(key), str)}
         return Hello(
             text.get("role", "client"),

@@ -35,6 +35,6 @@ class Recorder:
             return
         try:
             error = msgspec.json.decode(reply.error, type=_Error)
-        except ValueError:
+        except (ValueError, RecursionError):
             error = _Error(message="an error that cannot be read")
         self._log.response_error(self.client, bytes(request.id), error.code, error.message)

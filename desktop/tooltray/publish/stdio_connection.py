@@ -6,7 +6,10 @@ takes all of them alike, and leaves the mode of the descriptors alone, which oth
 
 import asyncio
 import os
+import select
 import threading
+from collections import deque
+from collections.abc import Callable
 
 from tooltray.publish.connection import GRACE_AFTER_EOF_S
 from tooltray.wire.dispatcher import RawDispatcher
@@ -17,63 +20,66 @@ HIGH_WATER_BYTES, LOW_WATER_BYTES = 1 << 20, 1 << 18  # of replies that the clie
 
 async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1) -> None:
     """Carries bytes until the client closes its side or stops reading ours."""
-    loop = asyncio.get_running_loop()
-    writer = _Writer(stdout, dispatcher, loop)
+    writer = _Writer(stdout, dispatcher)
+    reader = _Reader(stdin, dispatcher, writer.may_read)
     dispatcher.attach(writer)
-    may_read = threading.Event()
-    may_read.set()
-    writer.may_read = may_read
-    reader = threading.Thread(target=_read, args=(stdin, dispatcher, loop, may_read), name="tooltray-stdin", daemon=True)
+    writer.start()
     reader.start()
-    await dispatcher.closed.wait()
-    await asyncio.to_thread(writer.finish)
+    try:
+        await dispatcher.closed.wait()
+    finally:
+        await asyncio.to_thread(writer.finish)
 
 
-def _read(stdin: int, dispatcher: RawDispatcher, loop: asyncio.AbstractEventLoop, may_read: threading.Event) -> None:
-    while True:
-        may_read.wait()
+class _Reader(threading.Thread):
+    """Reads no faster than the dispatcher takes, and nothing while the client does not read its replies."""
+
+    def __init__(self, stdin: int, dispatcher: RawDispatcher, may_read: threading.Event) -> None:
+        super().__init__(name="tooltray-stdin", daemon=True)
+        self._stdin, self._dispatcher, self._may_read = stdin, dispatcher, may_read
+        self._loop = asyncio.get_running_loop()
+        self._taken = threading.Event()
+
+    def run(self) -> None:
+        while not self._dispatcher.closed.is_set():
+            chunk = _read(self._stdin)
+            self._taken.clear()
+            if not _tell(self._loop, self._deliver, chunk) or not chunk:
+                return
+            self._taken.wait()
+            self._may_read.wait()
+
+    def _deliver(self, chunk: bytes) -> None:
         try:
-            chunk = os.read(stdin, CHUNK_BYTES)
-        except OSError:
-            chunk = b""
-        taken = threading.Event()
-        try:
-            loop.call_soon_threadsafe(_deliver, chunk, dispatcher, taken)
-        except RuntimeError:  # the loop has ended
-            return
-        if not chunk:
-            return
-        taken.wait()
+            self._dispatcher.feed(chunk or b"\n")  # a last line may lack its newline
+            if not chunk:
+                self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
+        finally:
+            self._taken.set()
 
 
-def _deliver(chunk: bytes, dispatcher: RawDispatcher, taken: threading.Event) -> None:
-    taken.set()
-    if chunk:
-        dispatcher.feed(chunk)
-    else:
-        dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
-
-
-class _Writer:
+class _Writer(threading.Thread):
     """The dispatcher's channel; writes in a thread, so that a client that does not read blocks nobody else."""
 
-    def __init__(self, stdout: int, dispatcher: RawDispatcher, loop: asyncio.AbstractEventLoop) -> None:
-        self._stdout, self._dispatcher, self._loop = stdout, dispatcher, loop
-        self._waiting: list[bytes | memoryview] = []
+    def __init__(self, stdout: int, dispatcher: RawDispatcher) -> None:
+        super().__init__(name="tooltray-stdout", daemon=True)
+        self._stdout, self._dispatcher = stdout, dispatcher
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[bytes | memoryview] = deque()
         self._waiting_bytes = 0
+        self._is_high = self._is_closing = False
         self._changed = threading.Condition()
-        self._is_closing = False
         self.may_read = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="tooltray-stdout", daemon=True)
-        self._thread.start()
+        self.may_read.set()
 
     def write(self, data: bytes | memoryview) -> None:
         with self._changed:
             self._waiting.append(data)
             self._waiting_bytes += len(data)
-            is_high = self._waiting_bytes > HIGH_WATER_BYTES
+            becomes_high = not self._is_high and self._waiting_bytes > HIGH_WATER_BYTES
+            self._is_high = self._is_high or becomes_high
             self._changed.notify()
-        if is_high and not self._dispatcher.is_congested:
+        if becomes_high:
             self.may_read.clear()
             self._dispatcher.pause_writing()
 
@@ -85,41 +91,67 @@ class _Writer:
     def finish(self) -> None:
         """Waits until what was written has left, at most as long as a client gets to read it. In a thread."""
         self.close()
-        self._thread.join(GRACE_AFTER_EOF_S)
+        self.may_read.set()
+        self.join(GRACE_AFTER_EOF_S)
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._is_closing:
-                    self._changed.wait()
-                parts, self._waiting = self._waiting, []
-            if not parts:
+    def run(self) -> None:
+        while (part := self._next()) is not None:
+            if not _write(self._stdout, part):
+                _tell(self._loop, self._dispatcher.connection_lost, "the AI client is gone")
                 return
-            if not self._write_all(parts):
-                self._tell(self._dispatcher.connection_lost, "the AI client is gone")
-                return
+            self._has_left(len(part))
 
-    def _write_all(self, parts: list[bytes | memoryview]) -> bool:
-        for part in parts:
-            view = memoryview(part)
-            while view:
-                try:
-                    view = view[os.write(self._stdout, view[:CHUNK_BYTES]) :]
-                except OSError:
-                    return False
-            with self._changed:
-                self._waiting_bytes -= len(part)
-                is_low = self._waiting_bytes < LOW_WATER_BYTES
-            if is_low and self._dispatcher.is_congested:
-                self._tell(self._resume)
-        return True
+    def _next(self) -> bytes | memoryview | None:
+        """What is to be written next; None at the end."""
+        with self._changed:
+            while not self._waiting and not self._is_closing:
+                self._changed.wait()
+            return self._waiting.popleft() if self._waiting else None
+
+    def _has_left(self, size: int) -> None:
+        with self._changed:
+            self._waiting_bytes -= size
+            becomes_low = self._is_high and self._waiting_bytes < LOW_WATER_BYTES
+            self._is_high = self._is_high and not becomes_low
+        if becomes_low:
+            _tell(self._loop, self._resume)
 
     def _resume(self) -> None:
+        with self._changed:
+            if self._is_high:  # again, meanwhile
+                return
         self.may_read.set()
         self._dispatcher.resume_writing()
 
-    def _tell(self, callback: "object", *arguments: object) -> None:
+
+def _read(stdin: int) -> bytes:
+    """The next bytes; empty at the end, or where there is no standard input."""
+    while True:
         try:
-            self._loop.call_soon_threadsafe(callback, *arguments)  # type: ignore[arg-type]
-        except RuntimeError:
-            pass  # the loop has ended
+            return os.read(stdin, CHUNK_BYTES)
+        except BlockingIOError:  # somebody who shares the descriptor has changed its mode
+            select.select([stdin], [], [])
+        except OSError:
+            return b""
+
+
+def _write(stdout: int, data: bytes | memoryview) -> bool:
+    """Whether all of it could be written."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(stdout, view[:CHUNK_BYTES]) :]
+        except BlockingIOError:
+            select.select([], [stdout], [])
+        except OSError:
+            return False
+    return True
+
+
+def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> bool:
+    """Calls in the loop's thread; False where the loop has ended."""
+    try:
+        loop.call_soon_threadsafe(callback, *arguments)
+    except RuntimeError:
+        return False
+    return True

@@ -46,8 +46,9 @@ def look_up(command: str, *, env: Mapping[str, str], cwd: str) -> Lookup:
     path = env.get("PATH") or DEFAULT_PATH
     if os.sep in command:
         target = Path(cwd, command)
-        return Lookup(command, str(target) if os.access(target, os.X_OK) and target.is_file() else "", (str(target.parent),), path)
-    return Lookup(command, shutil.which(command, path=path) or "", tuple(path.split(os.pathsep)), path)
+        return Lookup(command, str(target) if target.is_file() and os.access(target, os.X_OK) else "", (str(target.parent),), path)
+    folders = tuple(os.path.join(cwd, folder) for folder in path.split(os.pathsep))  # a relative or empty entry is meant from `cwd`
+    return Lookup(command, shutil.which(command, path=os.pathsep.join(folders)) or "", folders, path)
 
 
 def is_launcher(command: str) -> bool:

@@ -125,7 +125,7 @@ class LoginShell:
         return _parse(output)
 
     def _start(self, flags: str, command: str) -> subprocess.Popen[bytes]:
-        start = {name: value for name, value in self._own.items() if name in _SESSION or name.startswith(_SESSION_PREFIXES)}
+        start = session_variables(self._own)
         return subprocess.Popen(
             [f"-{Path(self._shell).name}", flags, command],
             executable=self._shell,
@@ -136,6 +136,11 @@ class LoginShell:
             env=start | {"PATH": START_PATH, "TERM": DUMB_TERMINAL, IS_RESOLVING: "1"},
             start_new_session=True,
         )
+
+
+def session_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """What of a process's environment belongs to the person's session, not to the program that set it (an AI client, with its API keys)."""
+    return {name: value for name, value in environ.items() if name in _SESSION or name.startswith(_SESSION_PREFIXES)}
 
 
 def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ import os
 import secrets
 import signal
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tooltray.servers.command_lookup import look_up, not_found
@@ -43,12 +43,25 @@ def new_log() -> deque[str]:
 class StdioTransport:
     """Starts the process and ends it. Satisfies Transport."""
 
-    def __init__(self, *, name: str, launch: Launch, log: deque[str]) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        launch: Launch,
+        log: deque[str],
+        mask: Callable[[str], str],
+        grace_after_stdin_closed_s: float = GRACE_AFTER_STDIN_CLOSED_S,
+        grace_after_term_s: float = GRACE_AFTER_TERM_S,
+    ) -> None:
         """
         Args:
             log: gets the lines of stderr.
+            mask: takes secrets out of what the server writes there, before anybody sees it.
+            grace_after_stdin_closed_s: until SIGTERM.
+            grace_after_term_s: from there until SIGKILL.
         """
-        self._name, self._launch, self._log = name, launch, log
+        self._name, self._launch, self._log, self._mask = name, launch, log, mask
+        self._graces_s = (grace_after_stdin_closed_s, grace_after_term_s)
         self._instance = secrets.token_hex(8)
         self._pipes: ChildPipes | None = None
 
@@ -58,7 +71,7 @@ class StdioTransport:
         env = {**launch.env, INSTANCE_VARIABLE: self._instance}
         try:
             _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, log=self._log),
+                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, log=self._log, mask=self._mask),
                 program,
                 *launch.args,
                 env=env,
@@ -93,15 +106,15 @@ class StdioTransport:
         """Stdin closed, then SIGTERM, then SIGKILL, each to the whole group; then what had left the group."""
         if self._pipes is None:
             return
-        await self._pipes.end()
+        await self._pipes.end(*self._graces_s)
         await asyncio.to_thread(end_stragglers, self._instance)
 
 
 class ChildPipes(asyncio.SubprocessProtocol):
     """The child's three pipes; the dispatcher's channel."""
 
-    def __init__(self, *, name: str, dispatcher: RawDispatcher, log: deque[str]) -> None:
-        self._name, self._dispatcher, self._log = name, dispatcher, log
+    def __init__(self, *, name: str, dispatcher: RawDispatcher, log: deque[str], mask: Callable[[str], str]) -> None:
+        self._name, self._dispatcher, self._log, self._mask = name, dispatcher, log, mask
         self._stderr_rest = b""
         self._last_line = ""
         self._has_stdout_ended = False
@@ -150,7 +163,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     def _keep(self, line: bytes) -> None:
         if text := line[:STDERR_LINE_BYTES].decode(errors="replace").rstrip():
-            self._last_line = text
+            self._last_line = text = self._mask(text)
             self._log.append(text)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
@@ -185,11 +198,11 @@ class ChildPipes(asyncio.SubprocessProtocol):
         how = "closed its output" if code is None else f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
         return f"{how}: {self._last_line}" if self._last_line else how
 
-    async def end(self) -> None:
+    async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
         """Ends the process and its group, each step bounded."""
         self._stdin.discard()
         self._stdin.close()
-        for grace_s, next_signal in ((GRACE_AFTER_STDIN_CLOSED_S, signal.SIGTERM), (GRACE_AFTER_TERM_S, signal.SIGKILL)):
+        for grace_s, next_signal in ((grace_after_stdin_closed_s, signal.SIGTERM), (grace_after_term_s, signal.SIGKILL)):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
                     await self._exited.wait()

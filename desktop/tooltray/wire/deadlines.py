@@ -5,8 +5,10 @@ timer runs only while something waits. A deadline is never early and at most one
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 
+logger = logging.getLogger(__name__)
 TICK_S = 0.25  # calls wait 30 s and more; nobody sees a quarter
 
 
@@ -66,10 +68,19 @@ class DeadlineWheel:
         self._timer = None
         now = self.tick_after(0) - 1
         for slot in sorted(tick for tick in self._slots if tick <= now):
-            for deadline in self._slots.pop(slot):
+            due = self._slots.get(slot, set())
+            while due:  # it stays where `discard` finds it: what happens at one deadline may cancel another
+                deadline = due.pop()
                 if deadline.due_tick > now:
                     self._put(deadline)
                 else:
-                    deadline.on_expired()
+                    self._expire(deadline)
+            self._slots.pop(slot, None)
         if self._slots and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._tick_s, self._turn)
+
+    def _expire(self, deadline: Deadline) -> None:
+        try:
+            deadline.on_expired()
+        except Exception:  # a bug of ours costs one call, not the deadlines of all others
+            logger.exception("what was to happen at a deadline failed")

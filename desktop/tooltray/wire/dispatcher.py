@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.tasks import TaskKeeper
@@ -20,6 +19,7 @@ from tooltray.wire import envelope
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
 from tooltray.wire.framing import LineBuffer
+from tooltray.wire.member_scanner import opened
 
 logger = logging.getLogger(__name__)
 MAX_IN_FLIGHT = 256  # requests of one peer being answered at once; the rest waits its turn
@@ -57,10 +57,6 @@ class PendingCall:
             self.deadline.restart()
 
 
-class _Cancelled(msgspec.Struct):
-    request_id: Raw = msgspec.field(name="requestId", default=NOTHING)
-
-
 class RawDispatcher:
     """One connection. All methods belong to its event loop."""
 
@@ -72,6 +68,7 @@ class RawDispatcher:
         answer: Answer,
         take_notification: Callable[[Envelope], None],
         holds_back: frozenset[str] = frozenset(),
+        stays_open: frozenset[str] = frozenset(),
         is_server: bool = False,
         max_line_bytes: int,
     ) -> None:
@@ -80,18 +77,21 @@ class RawDispatcher:
             answer: answers a request of the peer; cancelled when the peer cancels it.
             take_notification: hears of every notification but cancellations.
             holds_back: methods behind which everything waits until they are answered (`initialize`).
+            stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and
+                they are not answered when the connection ends, so that the bridge asks the next hub the same.
             is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
             max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name
         self._deadlines = deadlines
         self._answer_request, self._take_notification = answer, take_notification
-        self._holds_back, self._is_server = holds_back, is_server
+        self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes)
         self._channel: Channel | None = None
         self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._open: set[bytes] = set()  # of those, the ones that nothing waits for
         self._answering = TaskKeeper()
         self._backlog: deque[Envelope] = deque()
         self._is_held_back = False
@@ -106,6 +106,8 @@ class RawDispatcher:
         self._channel = channel
 
     def feed(self, chunk: bytes) -> None:
+        if self.closed.is_set():
+            return
         for line in self._lines.feed(chunk):
             try:
                 self._receive(line)
@@ -132,7 +134,7 @@ class RawDispatcher:
     def end_of_input(self, reason: str, *, grace_s: float) -> None:
         """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
         self._ended_because = reason
-        if self._in_flight or self._backlog:
+        if self._has_work:
             self._deadlines.add(grace_s, partial(self.connection_lost, reason))
         else:
             self.connection_lost(reason)
@@ -189,25 +191,35 @@ class RawDispatcher:
             reason: what the peer and our own callers read.
             grace_s: how long requests in flight may still finish.
         """
-        if grace_s and self._in_flight:
-            await asyncio.wait(self._in_flight.values(), timeout=grace_s)
-        for id in [*self._in_flight, *(bytes(each.id) for each in self._backlog if each.id)]:
+        if grace_s and self._awaited:
+            await asyncio.wait(self._awaited.values(), timeout=grace_s)
+        unanswered = [id for id, task in self._awaited.items() if not (task.done() or task.cancelling())]
+        waiting = [bytes(each.id) for each in self._backlog if each.id and each.method not in self._stays_open]
+        for id in unanswered + waiting:
             self._send(envelope.reply_parts(Raw(id), failure(CONNECTION_CLOSED, reason)))
         self._close(reason)
         await self._answering.close()
 
     async def idle(self) -> None:
         """Waits until no request of the peer is being answered."""
-        while self._in_flight:
-            await asyncio.wait(self._in_flight.values())
+        while awaited := self._awaited:
+            await asyncio.wait(awaited.values())
+
+    @property
+    def _awaited(self) -> dict[bytes, asyncio.Task[None]]:
+        return {id: task for id, task in self._in_flight.items() if id not in self._open}
+
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._backlog) or len(self._in_flight) > len(self._open)
 
     # inbound
 
     def _receive(self, line: bytes | bytearray) -> None:
         try:
             message = envelope.decode(line)
-            if message.method and not self._is_server:
-                envelope.check_request(message)
+            if message.method:
+                envelope.forgive(message) if self._is_server else envelope.check_request(message)
         except MalformedFrame as error:
             self._on_malformed(error, line)
             return
@@ -225,7 +237,7 @@ class RawDispatcher:
 
     def _dispatch(self, message: Envelope) -> None:
         if not message.id:
-            self._take_notification(message)
+            self._take(message)
             return
         key = bytes(message.id)
         if key in self._in_flight:
@@ -234,7 +246,15 @@ class RawDispatcher:
         self._is_held_back = message.method in self._holds_back
         task = self._answering.spawn(self._answer(message), name=f"{self.name} {message.method}")
         self._in_flight[key] = task
+        if message.method in self._stays_open:
+            self._open.add(key)
         task.add_done_callback(partial(self._on_answered, key, message.method))
+
+    def _take(self, notification: Envelope) -> None:
+        try:
+            self._take_notification(notification)
+        except Exception:  # a bug of ours: what follows is still worked off
+            logger.exception("%s: %s could not be handled", self.name, notification.method)
 
     async def _answer(self, request: Envelope) -> None:
         try:
@@ -246,15 +266,16 @@ class RawDispatcher:
 
     def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
         self._in_flight.pop(key, None)
+        self._open.discard(key)
         if method in self._holds_back:
             self._is_held_back = False
         self._work_off_backlog()
-        if self._ended_because and not self._in_flight and not self._backlog:
+        if self._ended_because and not self._has_work:
             self.connection_lost(self._ended_because)
 
     def _on_cancelled(self, message: Envelope) -> None:
         try:
-            key = bytes(msgspec.json.decode(message.params, type=_Cancelled).request_id)
+            key = bytes(opened(message.params).get("requestId", NOTHING))
         except ValueError:
             return
         waiting = next((each for each in self._backlog if each.id and bytes(each.id) == key), None)
@@ -276,7 +297,7 @@ class RawDispatcher:
             logger.info("%s: %s (%d bytes)", self.name, error, len(line))
         if error.id and (pending := self._find_pending(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
-        elif not self._is_server:
+        elif not (self._is_server or error.is_reply):
             self._send(envelope.reply_parts(error.id, failure(error.code, str(error))))
 
     def _on_oversized(self, ends: bytes, size: int) -> None:

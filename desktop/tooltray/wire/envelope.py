@@ -6,6 +6,7 @@ nothing but the members; what is no JSON at all, or no JSON-RPC, raises `Malform
 """
 
 import json
+import math
 import re
 from typing import Any
 
@@ -14,18 +15,18 @@ from msgspec import Raw
 
 from tooltray.wire import member_scanner
 
-NOTHING = Raw(b"")
+NOTHING, NULL = Raw(b""), Raw(b"null")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SDKs use for these
 UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms a MB and a copy
-_ID = rb'("(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*)'
+_ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
 _ID_PLACES = [  # where an id is certainly the message's own: its first members, its last member, or right before the outcome
-    re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID),
+    re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID + rb"\s*[,}]"),
     re.compile(rb'"id"\s*:\s*' + _ID + rb"\s*\}\s*$"),
     re.compile(rb'"id"\s*:\s*' + _ID + rb'\s*,\s*"(?:result|error|method)"'),
 ]
 _ID_SEARCH_BYTES = 4096  # of either end of a malformed frame
-_VALID_ID = re.compile(rb'(?:"(?:[^"\\]|\\.)*"|-?(?:0|[1-9][0-9]*))\Z', re.DOTALL)  # JSON-RPC: string or number; MCP: no fractions, no null
+_VALID_ID = re.compile(rb"(?:" + member_scanner.STRING + rb"|-?(?:0|[1-9][0-9]*+))\Z", re.DOTALL)  # MCP: no fractions, no null
 
 
 class Envelope(msgspec.Struct, omit_defaults=True):
@@ -40,11 +41,17 @@ class Envelope(msgspec.Struct, omit_defaults=True):
 
 
 class MalformedFrame(Exception):
-    """A line that is no JSON-RPC message; `id` is empty where none could be found, `code` is what JSON-RPC 2.0 calls the fault."""
+    """A line that is no JSON-RPC message.
 
-    def __init__(self, reason: str, id: Raw = NOTHING, code: int = PARSE_ERROR) -> None:
+    Attributes:
+        id: empty where none could be found.
+        code: what JSON-RPC 2.0 calls the fault.
+        is_reply: it was meant as a reply; answering those could go on for ever.
+    """
+
+    def __init__(self, reason: str, id: Raw = NOTHING, code: int = PARSE_ERROR, *, is_reply: bool = False) -> None:
         super().__init__(reason)
-        self.id, self.code = id, code
+        self.id, self.code, self.is_reply = id, code, is_reply
 
 
 _decoder = msgspec.json.Decoder(Envelope)
@@ -62,10 +69,13 @@ def decode(line: bytes | bytearray) -> Envelope:
         message = _decoder.decode(line)
     except (ValueError, RecursionError):
         message = _decode_leniently(line)
+    if message.error and message.error == NULL:  # some servers write every member of a reply
+        message.error = NOTHING
+    is_reply = not message.method and bool(message.result or message.error)
     if message.id and not _VALID_ID.match(memoryview(message.id)):
-        raise MalformedFrame("the id must be a string or an integer", NOTHING, INVALID_REQUEST)
-    if not message.method and not (message.id and (message.result or message.error)):
-        raise MalformedFrame("neither a request, a notification nor a reply", message.id, INVALID_REQUEST)
+        raise MalformedFrame("the id must be a string or an integer", NOTHING, INVALID_REQUEST, is_reply=is_reply)
+    if not message.method and not (message.id and is_reply):
+        raise MalformedFrame("neither a request, a notification nor a reply", message.id, INVALID_REQUEST, is_reply=is_reply)
     return message
 
 
@@ -81,10 +91,17 @@ def check_request(message: Envelope) -> None:
         raise MalformedFrame("params must be an object or an array", message.id, INVALID_REQUEST)
 
 
+def forgive(message: Envelope) -> None:
+    """What some servers write although JSON-RPC 2.0 forbids it, and AI clients would refuse: null where there are no parameters."""
+    if message.params == NULL:
+        message.params = NOTHING
+
+
 def _decode_leniently(line: bytes | bytearray) -> Envelope:
-    text = str(line, "utf-8", "replace")
+    text = str(line, "utf-8", "replace").removeprefix("\ufeff")  # a byte order mark, which some programs begin their output with
     try:
-        json.loads(text, parse_constant=_refuse_constant)  # is it JSON? the value itself is not used: it would rewrite numbers
+        # is it JSON? the value itself is not used: it would rewrite numbers, which stay text for that reason
+        json.loads(text, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
     except RecursionError:
         raise MalformedFrame("nested too deeply", find_id(line)) from None
     except ValueError:
@@ -112,29 +129,48 @@ def find_id(line: bytes | bytearray) -> Raw:
     """The id of a frame that cannot be read, or `NOTHING`."""
     ends = bytes(line) if len(line) <= 2 * _ID_SEARCH_BYTES else bytes(line[:_ID_SEARCH_BYTES] + b"\n" + line[-_ID_SEARCH_BYTES:])
     match = next((found for place in _ID_PLACES if (found := place.search(ends))), None)
-    return Raw(match[1]) if match and _VALID_ID.match(match[1]) else NOTHING
+    if not match or not _VALID_ID.match(match[1]):
+        return NOTHING
+    try:
+        json.loads(str(match[1], "utf-8"))  # it is going to stand in a reply
+    except ValueError:
+        return NOTHING
+    return Raw(match[1])
 
 
 def dump(value: Any) -> Raw:
     """Our own values as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
     try:
         return Raw(msgspec.json.encode(value))
-    except (ValueError, OverflowError, UnicodeError):
-        return Raw(json.dumps(value).encode())
+    except (ValueError, OverflowError):
+        return Raw(json.dumps(_finite(value), separators=(",", ":")).encode())
+
+
+def _finite(value: Any) -> Any:
+    """With null, as msgspec has it, for the numbers that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def load(raw: Raw) -> Any:
     """A payload as Python values, for what is not relayed.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is no JSON, or deeper than Python can hold.
     """
     if not raw:
         return None
     try:
         return msgspec.json.decode(raw)
-    except ValueError:
-        return json.loads(bytes(raw))
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(bytes(raw), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def failure(code: int, message: str, data: Any = None) -> Envelope:
@@ -150,7 +186,7 @@ def success(result: Any) -> Envelope:
 def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:
     """Head, payload and tail of a request (or of a notification, where `id` is empty)."""
     id_member = b'"id":%b,' % id if id else b""
-    head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, msgspec.json.encode(method))
+    head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, dump(method))
     return (head + b',"params":', params, b"}\n") if params else (head, NOTHING, b"}\n")
 
 

@@ -4,22 +4,32 @@ Only the first two levels of an object are opened, and only where they must chan
 2025-11-25. `modern`: every request carries its envelope in `_meta`, 2026-07-28. Above it: sessions and McpClient. Below it: envelope.
 """
 
+import re
 from enum import Enum
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.wire.envelope import NOTHING
+from tooltray.wire.member_scanner import closed, opened
 from tooltray.wire.protocol import CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, LOG_LEVEL_KEY, MODERN_VERSIONS, PROTOCOL_VERSION_KEY
 
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
-_encode = msgspec.json.encode
+_HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY}
+_REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
 
 class Era(Enum):
     LEGACY = "legacy"
     MODERN = "modern"
+
+
+class ClientInfo(msgspec.Struct):
+    """How an AI client names itself."""
+
+    name: str = "AI client"
+    version: str = ""
 
 
 class Meta(msgspec.Struct):
@@ -44,17 +54,48 @@ class Head(msgspec.Struct):
         return Era.MODERN if self.meta.version else Era.LEGACY
 
 
+class _MetaOfClient(msgspec.Struct):
+    client: ClientInfo = msgspec.field(name=CLIENT_INFO_KEY, default_factory=ClientInfo)
+
+
+class _ParamsOfClient(msgspec.Struct):
+    meta: _MetaOfClient = msgspec.field(name="_meta", default_factory=_MetaOfClient)
+
+
 _head_decoder = msgspec.json.Decoder(Head)
-_object_decoder = msgspec.json.Decoder(dict[str, Raw])
-_modern_versions = {_encode(version) for version in MODERN_VERSIONS}
+_modern_versions = {msgspec.json.encode(version) for version in MODERN_VERSIONS}
 
 
 def read_head(params: Raw) -> Head | None:
     """None where params is no object or these fields have other types."""
     try:
         return _head_decoder.decode(params) if params else Head()
-    except ValueError:
+    except msgspec.ValidationError:
         return None
+    except (ValueError, RecursionError):  # half a surrogate pair somewhere, or great depth
+        return _read_head_by_members(params)
+
+
+def _read_head_by_members(params: Raw) -> Head | None:
+    try:
+        members = opened(params)
+        meta = opened(members["_meta"]) if "_meta" in members else {}
+        looked_at = {key: members[key] for key in _HEAD_KEYS & members.keys()}
+        looked_at["_meta"] = closed({key: meta[key] for key in _META_KEYS & meta.keys()})
+        head = _head_decoder.decode(closed(looked_at))
+        if "inputResponses" in members:
+            head.input_responses = opened(members["inputResponses"])
+    except (ValueError, RecursionError):
+        return None
+    return head
+
+
+def read_client_info(params: Raw) -> ClientInfo:
+    """Who sent a modern request, as far as it says so."""
+    try:
+        return msgspec.json.decode(params, type=_ParamsOfClient).meta.client
+    except ValueError:
+        return ClientInfo()
 
 
 def is_version_spoken(head: Head) -> bool:
@@ -64,26 +105,22 @@ def is_version_spoken(head: Head) -> bool:
 
 def without_envelope(params: Raw) -> Raw:
     """For a legacy server: some refuse requests that carry the modern envelope."""
-    members = _object_decoder.decode(params)
-    meta = _object_decoder.decode(members["_meta"])
+    members = opened(params)
+    meta = opened(members["_meta"])
     for key in _ENVELOPE_KEYS:
         meta.pop(key, None)
-    members["_meta"] = Raw(_encode(meta))
+    members["_meta"] = closed(meta)
     if not meta:
         del members["_meta"]
-    return Raw(_encode(members))
+    return closed(members)
 
 
 def with_meta(params: Raw, added: dict[str, Raw]) -> Raw:
     """Adds or replaces members of `_meta`."""
-    members = _object_decoder.decode(params) if params else {}
-    meta = _object_decoder.decode(members["_meta"]) if "_meta" in members else {}
-    members["_meta"] = Raw(_encode(meta | added))
-    return Raw(_encode(members))
-
-
-class _Progress(msgspec.Struct):
-    token: Raw = msgspec.field(name="progressToken")
+    members = opened(params) if params else {}
+    meta = opened(members["_meta"]) if "_meta" in members else {}
+    members["_meta"] = closed(meta | added)
+    return closed(members)
 
 
 def read_progress_token(params: Raw) -> Raw:
@@ -91,17 +128,22 @@ def read_progress_token(params: Raw) -> Raw:
     Raises:
         ValueError: there is none.
     """
-    return msgspec.json.decode(params, type=_Progress).token
+    token = opened(params).get("progressToken", NOTHING)
+    if not token:
+        raise ValueError("no progress token")
+    return token
 
 
 def with_members(params: Raw, **added: Raw) -> Raw:
     """Adds or replaces members of an object."""
-    return Raw(_encode(_object_decoder.decode(params) | added))
+    return closed(opened(params) | added)
 
 
 def as_modern_result(method: str, result: Raw) -> Raw:
-    """Adds what 2026-07-28 requires of a result and a legacy server does not know."""
+    """Adds what 2026-07-28 requires of a result and a legacy server does not know; what is no object stays as it is."""
+    view = memoryview(result)
+    if bytes(view[:1]) != b"{":
+        return result
     cache = b',"ttlMs":0,"cacheScope":"private"' if method in _CACHEABLE else b""
-    rest = memoryview(result)[1:]
-    separator = b"" if bytes(rest[:32]).lstrip()[:1] == b"}" else b","
-    return Raw(b"".join((b'{"resultType":"complete"', cache, separator, rest)))
+    separator = b"" if _REST_OF_EMPTY_OBJECT.match(view, 1) else b","
+    return Raw(b"".join((b'{"resultType":"complete"', cache, separator, view[1:])))

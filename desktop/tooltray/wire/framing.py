@@ -23,13 +23,15 @@ class LineBuffer:
         self._on_oversized = on_oversized
         self.max_line_bytes = max_line_bytes
         self._partial = bytearray()
+        self._is_oversized = False
         self._dropped_bytes = 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes | bytearray]:
         """The lines that `chunk` completes."""
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
-            line = self._complete(chunk[start:end]) if self._partial else chunk[start:end]
+            is_whole = not self._partial and end - start <= self.max_line_bytes
+            line = chunk[start:end] if is_whole else self._complete(chunk[start:end])
             if line and not line.isspace():
                 yield line
             start = end + 1
@@ -43,15 +45,17 @@ class LineBuffer:
     def _complete(self, end: bytes) -> bytearray:
         self._grow(end)
         line, self._partial = self._partial, bytearray()
-        if self._dropped_bytes:
-            size, self._dropped_bytes = self._dropped_bytes + len(line), 0
-            self._on_oversized(bytes(line), size)
-            return bytearray()
-        return line
+        if not self._is_oversized:
+            return line
+        size = self._dropped_bytes + len(line)
+        self._is_oversized, self._dropped_bytes = False, 0
+        self._on_oversized(bytes(line), size)
+        return bytearray()
 
     def _grow(self, chunk: bytes) -> None:
         self._partial += chunk
-        if len(self._partial) > self.max_line_bytes or (self._dropped_bytes and len(self._partial) > 2 * KEPT_OF_OVERSIZED_BYTES):
+        self._is_oversized = self._is_oversized or len(self._partial) > self.max_line_bytes
+        if self._is_oversized and len(self._partial) > 2 * KEPT_OF_OVERSIZED_BYTES:
             kept = self._partial[:KEPT_OF_OVERSIZED_BYTES] + self._partial[-KEPT_OF_OVERSIZED_BYTES:]
             self._dropped_bytes += len(self._partial) - len(kept)
             self._partial = kept

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,12 +35,6 @@ class Result:
 
 
 Tooltray = Callable[..., Result]
-
-
-@pytest.fixture
-def hub_home(home: Path) -> Home:
-    """A home of its own, which HOME and TOOLTRAY_HOME lead to."""
-    return Home(home / ".tooltray")
 
 
 @pytest.fixture

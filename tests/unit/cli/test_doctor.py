@@ -52,7 +52,7 @@ CRASHED = diagnosis(
 
 
 def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlHub:
-    return FakeControlHub(home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "diagnose": list(diagnoses)} | answers)
+    return FakeControlHub(home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)} | answers)
 
 
 def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Home) -> None:
@@ -128,12 +128,22 @@ def test_all_well_is_exit_code_0(tooltray: Tooltray, hub_home: Home) -> None:
         assert tooltray("doctor").code == 0
 
 
+def test_a_machine_without_a_keyring_is_no_trouble_while_nothing_is_kept_in_it(tooltray: Tooltray, hub_home: Home) -> None:
+    def absent() -> None:
+        raise TooltrayError("There is no keyring")
+
+    with well(hub_home, get_secret_names=[], check_secrets=absent):
+        result = tooltray("doctor")
+    assert result.code == 0
+    assert "ok: secrets: none stored, and no place for them yet (There is no keyring)" in result.out
+
+
 def test_settings_and_secrets_in_trouble_are_told(tooltray: Tooltray, hub_home: Home) -> None:
     def locked() -> None:
         raise TooltrayError("The secrets are locked", "", "Unlock them")
 
     notices = [problem("settings.json was set aside", "line 3", "Correct it")]
-    with well(hub_home, get_secret_names=locked, get_snapshot=hub_snapshot(notices=notices)):
+    with well(hub_home, check_secrets=locked, get_snapshot=hub_snapshot(notices=notices)):
         result = tooltray("doctor")
     assert result.code == 1
     assert "PROBLEM: settings: settings.json was set aside\n  details:       line 3\n  what to do:    Correct it\n" in result.out

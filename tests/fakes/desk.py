@@ -1,0 +1,90 @@
+"""The desktop's parts wired as app.py wires them, over a FakePresenter in the same event loop: what a person sees, without an engine."""
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+from typing import cast
+
+from shiboken6 import isValid
+from tests.fakes.fake_presenter import FakePresenter
+
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.servers.pasted import parse_pasted
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.commands import Commands
+from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.main_window import MainWindow
+from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_card import ServerCard
+from tooltray.ui.wishes import ServerWishes
+
+PATIENCE_S = 5.0  # a bound, not a measure: everything here takes milliseconds
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Lets Qt and the loop go on until `condition` holds; there is no event for everything that a person sees."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+
+
+class Desk:
+    """`async with Desk(fake) as desk:` opens the window and has the hub's first snapshot."""
+
+    def __init__(self, engine: FakePresenter, theme: Theme) -> None:
+        self.engine, self.theme = engine, theme
+        self.has_tray = True
+        self.tasks = TaskKeeper()
+        self.link = EngineLink(news_every_s=0.0)
+        self.hub = QtMcpPresenter(self.link)
+        self.servers = QtServerManager(self.hub)
+        self.tools = QtToolManager(self.link, self.hub)
+        self.wishes = ServerWishes()
+        self.commands = Commands(hub=self.hub, servers=self.servers, tools=self.tools, wishes=self.wishes, tasks=self.tasks)
+        self.window = MainWindow(
+            theme,
+            hub=self.hub,
+            servers=self.servers,
+            tools=self.tools,
+            wishes=self.wishes,
+            commands=self.commands,
+            tasks=self.tasks,
+            read_pasted=parse_pasted,
+            hides_on_close=lambda: self.has_tray,
+        )
+
+    def attach(self) -> None:
+        self.link.attach(cast(McpPresenter, self.engine), self.engine.bus, asyncio.get_running_loop())
+
+    async def open(self) -> None:
+        self.window.show()
+        self.window.activateWindow()
+        await until(self.window.isActiveWindow)
+        self.attach()
+        await until(lambda: self.hub.snapshot is not None)
+        self.window.set_phase(HubPhase.RUNNING)
+
+    def card(self, name: str) -> ServerCard:
+        return self.window.page.cards[name]
+
+    async def asked(self, *call: object) -> None:
+        """Waits until the engine was asked for something."""
+        await until(lambda: call in self.engine.calls)
+
+    async def close(self) -> None:
+        self.link.detach()
+        await self.tasks.close()
+        self.window.hide()
+        self.window.deleteLater()
+        await until(lambda: not isValid(self.window))
+
+    async def __aenter__(self) -> "Desk":
+        await self.open()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()

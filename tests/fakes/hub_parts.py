@@ -1,0 +1,255 @@
+"""What the engine wires, without sockets and processes: settings in a folder, secrets in memory, servers that a test scripts.
+
+An entry of the settings whose command is the name of a program here runs that program.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Raw
+from tests.fakes.heard import Heard, Record
+from tests.fakes.manual_wheel import ManualWheel
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.config.home import Home
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
+from tooltray.events import EventBus
+from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.instance import Patience
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.servers.stdio_transport import Launch
+from tooltray.servers.transport import Transport
+from tooltray.tasks import TaskKeeper
+from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.names import PublishedNames
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump, success
+
+QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
+SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
+
+MODERN_META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+}
+
+
+class Shell:
+    """A login shell whose variables are known beforehand."""
+
+    def __init__(self, **environ: str) -> None:
+        self.variables = {"PATH": "/usr/bin:/bin", **environ}
+
+    async def environ(self) -> Mapping[str, str]:
+        return self.variables
+
+
+class Client:
+    """An AI client as the presenter sees it (a `Caller`); answers what it is asked with `answer`."""
+
+    def __init__(self, *, capabilities: dict[str, Any] | None = None, answer: Any = None) -> None:
+        self.declared = capabilities or {}
+        self.answer = answer
+        self.asked: Record[tuple[str, Any]] = Record()
+        self.told: Record[tuple[str, Any]] = Record()
+        self.held: HeldCalls
+
+    @property
+    def capabilities(self) -> Raw:
+        return dump(self.declared)
+
+    def can_answer(self, method: str) -> bool:
+        return {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[method] in self.declared
+
+    async def ask(self, method: str, params: Raw) -> Envelope:
+        self.asked.add((method, loaded(params)))
+        answer = await self.answer(method) if callable(self.answer) else self.answer
+        return answer if isinstance(answer, Envelope) else success(answer)
+
+    def tell(self, method: str, params: Raw) -> None:
+        self.told.add((method, loaded(params)))
+
+
+class HubParts:
+    """All parts by name; made by `hub_parts`."""
+
+    def __init__(
+        self,
+        home: Home,
+        *,
+        programs: Mapping[str, ScriptedServer],
+        builtins: Mapping[str, Any],
+        shell: Shell,
+        patience: Patience,
+        gate: StartGate | None,
+        start_process: Callable[..., Transport] | None,
+        tools: Mapping[str, Any],
+    ) -> None:
+        self.home, self.programs, self.shell = home, programs, shell
+        self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
+        self.heard = Heard(self.bus)
+        self.conf = McpConfHelper(home.settings, self.bus)
+        self.secrets = SecretStore(home, "memory")
+        self.stats = CallStats()
+        self.catalogues = CatalogueStore(home.catalogue)
+        self._given = {"builtins": builtins, "patience": patience, "gate": gate, "start_process": start_process or self._start}
+        self._tool_options = tools
+        self.launches: list[Launch] = []
+
+    def _start(self, *, name: str, launch: Launch, log: Any, mask: Any) -> Transport:
+        self.launches.append(launch)
+        return self.programs[launch.command](name=name, launch=launch, log=log, mask=mask)
+
+    async def load(self) -> None:
+        await self.conf.load()
+        spawn, bus, folder = self.keeper.spawn, self.bus, self.home.root
+        deadlines: Any = self.wheel
+        self.eras = EraMemory(self.home.eras)
+        self.servers = ServerManager(
+            config=self.conf,
+            secrets=self.secrets,
+            login_shell=self.shell,  # type: ignore[arg-type]
+            eras=self.eras,
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            folder=folder,
+            mask=lambda text: text,
+            **self._given,
+        )
+        self.servers.load()
+        self.tools = ToolManager(
+            servers=self.servers,
+            config=self.conf,
+            names=PublishedNames(self.home.names),
+            catalogues=self.catalogues,
+            stats=self.stats,
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            **self._tool_options,
+        )
+        self.presenter = McpPresenter(
+            pid=1,
+            config=self.conf,
+            secrets=self.secrets,
+            servers=self.servers,
+            tools=self.tools,
+            doctor=Doctor(secrets=self.secrets, login_shell=self.shell, folder=folder),  # type: ignore[arg-type]
+            stats=self.stats,
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            stats_told_after_s=0.0,
+        )
+        await self.tools.load()
+
+    async def ended(self) -> None:
+        """Stops all servers and waits for everything that is still being done, on the disk too."""
+        await self.servers.close()
+        while len(self.keeper):
+            await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+
+    async def close(self) -> None:
+        for program in self.programs.values():
+            program.may_end.set()
+        await self.servers.close()
+        await self.keeper.close()
+        await self.secrets.close()
+
+    # short ways for tests
+
+    def client(self, **options: Any) -> Client:
+        client = Client(**options)
+        wheel: Any = self.wheel
+        client.held = HeldCalls(client=client, deadlines=wheel, spawn=self.keeper.spawn)
+        return client
+
+    async def listed(self, server: str | None = None) -> list[str]:
+        """The names in `tools/list`."""
+        return [each["name"] for each in json.loads(bytes(await self.tools.listing(server)))["tools"]]
+
+    async def call(
+        self, name: str, client: Client | None = None, *, server: str | None = None, is_modern: bool = False, **params: Any
+    ) -> dict[str, Any]:
+        """One `tools/call`; the reply as an object with `result` or `error`."""
+        client = client or self.client()
+        params = {"name": name, "arguments": {}, **params}
+        if is_modern:
+            params["_meta"] = {**MODERN_META, **params.get("_meta", {})}
+        request = Envelope(method="tools/call", params=dump(params))
+        head = eras.read_head(request.params)
+        assert head is not None
+        return opened(await self.tools.call(request, head, client, client.held, server=server, client="test"))
+
+
+def opened(reply: Envelope) -> dict[str, Any]:
+    if reply.error:
+        return {"error": loaded(reply.error)}
+    return {"result": loaded(reply.result)}
+
+
+def loaded(payload: Raw) -> Any:
+    return json.loads(bytes(payload)) if payload else None
+
+
+def entry(command: str, /, **fields: Any) -> dict[str, Any]:
+    """An entry of `mcpServers` whose tools may all be called."""
+    return {"command": command, "autoApprove": ["all"], **fields}
+
+
+@contextlib.asynccontextmanager
+async def hub_parts(
+    root: Path,
+    *,
+    servers: Mapping[str, Any] | None = None,
+    default: tuple[str, ...] = (),
+    settings: Mapping[str, Any] | None = None,
+    programs: Mapping[str, ScriptedServer] | None = None,
+    builtins: Mapping[str, Any] | None = None,
+    shell: Shell | None = None,
+    patience: Patience = QUICK,
+    gate: StartGate | None = None,
+    start_process: Callable[..., Transport] | None = None,
+    tools: Mapping[str, Any] | None = None,
+) -> AsyncIterator[HubParts]:
+    """Parts of a hub in the folder `root`, loaded; nothing is started.
+
+    Args:
+        servers, default: entries of `mcpServers`, and which of them start with the hub; None leaves the file as it is.
+        settings: more of the settings.
+        programs: what the commands in the entries run.
+        tools: further options of ToolManager.
+    """
+    home = Home(root)
+    home.prepare()
+    if servers is not None:
+        document = {"version": 1, "mcpServers": servers, "defaultServers": list(default), **(settings or {})}
+        home.settings.write_text(json.dumps(document))
+    parts = HubParts(
+        home,
+        programs=programs or {},
+        builtins=builtins or {},
+        shell=shell or Shell(),
+        patience=patience,
+        gate=gate,
+        start_process=start_process,
+        tools=tools or {},
+    )
+    await parts.load()
+    try:
+        yield parts
+    finally:
+        await parts.close()

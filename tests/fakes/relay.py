@@ -1,0 +1,66 @@
+"""One connection to a scripted server, with calls over it as an AI client's session makes them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tests.fakes.heard import Record
+from tests.fakes.hub_parts import Client, loaded, opened
+from tests.fakes.manual_wheel import ManualWheel
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.tasks import TaskKeeper
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.eras import Era
+
+
+class Relay:
+    """A connection to a scripted server, and the tasks that call over it.
+
+    Attributes:
+        wheel: the deadlines of the connection; only a test lets them be over.
+        said: what the server said outside of calls.
+    """
+
+    def __init__(self, server: ScriptedServer, **options: Any) -> None:
+        self.server = server
+        self.keeper, self.wheel = TaskKeeper(), ManualWheel()
+        self.said: Record[tuple[str, Any]] = Record()
+        self.client = McpClient(
+            name="s",
+            transport=server(name="s"),
+            deadlines=self.wheel,  # type: ignore[arg-type]
+            wants=options.pop("wants", Era.MODERN),
+            on_notification=lambda client, method, params: self.said.add((method, loaded(params))),
+            **options,
+        )
+
+    async def call(self, name: str, caller: Client | None = None, *, timeout_s: float = 60.0, **params: Any) -> Any:
+        request = Envelope(method="tools/call", params=dump({"name": name, "arguments": {}, **params}))
+        return await self.relay(request, caller, timeout_s=timeout_s)
+
+    async def relay(self, request: Envelope, caller: Client | None = None, *, timeout_s: float = 60.0) -> Any:
+        head = eras.read_head(request.params)
+        assert head is not None
+        return opened(await self.client.call(request, head, caller or Client(), timeout_s=timeout_s))
+
+    def calling(self, name: str, caller: Client | None = None, **options: Any) -> "asyncio.Task[Any]":
+        return self.keeper.spawn(self.call(name, caller, **options), name=f"call {name}")
+
+    async def close(self) -> None:
+        await self.keeper.close()
+        await self.client.close("the test is over")
+
+
+@contextlib.asynccontextmanager
+async def connected(server: ScriptedServer, **options: Any) -> AsyncIterator[Relay]:
+    """A connection that has been greeted."""
+    relay = Relay(server, **options)
+    try:
+        await relay.client.open(timeout_s=10)
+        yield relay
+    finally:
+        await relay.close()

@@ -1,0 +1,272 @@
+"""presenter/mcp_client.py"""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.hub_parts import MODERN_META, Client
+from tests.fakes.relay import Relay, connected
+from tests.fakes.scripted_server import ScriptedServer, never, raw, text, tool
+
+from tooltray.errors import TooltrayError
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.eras import Era
+
+
+@pytest.fixture
+async def connect() -> AsyncIterator[Any]:
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def _connect(server: ScriptedServer, **options: Any) -> Relay:
+            return await stack.enter_async_context(connected(server, **options))
+
+        yield _connect
+
+
+async def test_results_keep_what_the_hub_does_not_know(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.server.calls["t"] = lambda copy, params: raw(b'{"content":[],"n":1180591620717411303424,"f":1e400,"unknown":{"kept":1}}')
+    request = Envelope(method="tools/call", params=Raw(b'{"name":"t","arguments":{"n":0.1000000000000000055}}'))
+    head = eras.read_head(request.params)
+    assert head is not None
+    reply = await relay.client.call(request, head, Client(), timeout_s=10)
+    assert bytes(reply.result) == b'{"content":[],"n":1180591620717411303424,"f":1e400,"unknown":{"kept":1}}'
+
+
+async def test_an_own_request_carries_the_envelope_of_a_modern_server_only(connect: Any) -> None:
+    modern, legacy = await connect(ScriptedServer(eras=("modern",))), await connect(ScriptedServer())
+    for relay in (modern, legacy):
+        await relay.client.request("tools/list", {"cursor": "2"}, timeout_s=10)
+        await relay.client.request("tools/list", timeout_s=10)
+    asked = [each.params for each in modern.server.asked.all if each.method == "tools/list"]
+    assert asked[0]["cursor"] == "2"
+    assert asked[0]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    assert asked[0]["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {"roots": {}, "elicitation": {}}
+    assert asked[1]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] == "tooltray"
+    assert [each.params for each in legacy.server.asked.all if each.method == "tools/list"] == [{"cursor": "2"}, {}]
+
+
+async def test_a_call_of_a_legacy_client_gets_the_envelope_for_a_modern_server_with_what_the_client_declared(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    await relay.call("t", Client(capabilities={"elicitation": {}}), _meta={"x": 1})
+    meta = (await relay.server.call("t")).params["_meta"]
+    assert meta["io.modelcontextprotocol/clientCapabilities"] == {"elicitation": {}}
+    assert (meta["io.modelcontextprotocol/protocolVersion"], meta["x"]) == ("2026-07-28", 1)
+
+
+async def test_a_call_of_a_modern_client_loses_the_envelope_for_a_legacy_server_and_its_result_becomes_modern(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    reply = await relay.call("t", _meta={**MODERN_META, "x": 1})
+    assert (await relay.server.call("t")).params["_meta"] == {"x": 1}
+    assert reply["result"]["resultType"] == "complete"
+    await relay.call("t", _meta=MODERN_META)
+    assert "_meta" not in (await relay.server.call("t", count=2)).params
+
+
+@pytest.mark.parametrize("result", [b"[1]", b"5", b"null", b'"x"'])
+async def test_a_result_that_is_no_object_stays_as_it_is(connect: Any, result: bytes) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.server.calls["t"] = lambda copy, params: raw(result)
+    assert await relay.call("t", _meta=MODERN_META) == {"result": json.loads(result)}
+
+
+async def test_a_call_within_one_era_is_not_touched(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    await relay.call("t", _meta=MODERN_META)
+    assert (await relay.server.call("t")).params["_meta"] == MODERN_META
+
+
+async def test_a_call_that_nobody_waits_for_any_more_is_cancelled_at_the_server(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    first, second = relay.calling("hang"), relay.calling("hang", arguments={"n": 2})
+    wanted = await relay.server.call("hang", count=2)
+    assert relay.client.calls_in_flight == 2
+    second.cancel()
+    assert (await relay.server.cancelled.wait()).id == wanted.id
+    assert not first.done()
+    assert relay.client.calls_in_flight == 1
+
+
+async def test_a_call_without_progress_ends_in_time_and_is_cancelled_at_the_server(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    call = relay.calling("hang", timeout_s=30.0)
+    await relay.server.call("hang")
+    assert relay.wheel.expire(30.0) == 1
+    assert (await call)["error"]["message"] == "server 's' did not answer tools/call within 30 s"
+    await relay.server.cancelled.wait()
+
+
+async def test_a_broken_reply_fails_its_call(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    call = relay.calling("hang")
+    asked = await relay.server.call("hang")
+    asked.copy.say(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[' % asked.id)
+    assert "cannot be read" in (await call)["error"]["message"]
+    assert relay.client.noise_lines == 1
+
+
+async def test_calls_in_flight_are_answered_with_the_last_words_of_a_server_that_dies(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    calls = [relay.calling("hang"), relay.calling("hang")]
+    await relay.server.call("hang", count=2)
+    relay.server.copy.die("out of cheese")
+    for call in calls:
+        assert (await call)["error"] == {"code": -32000, "message": "server 's' ended with exit code 1: out of cheese"}
+    assert await relay.client.lost() == "server 's' ended with exit code 1: out of cheese"
+
+
+async def test_a_server_that_does_not_greet_in_time_is_given_up() -> None:
+    server = ScriptedServer()
+    server.handlers["initialize"] = never
+    relay = Relay(server, wants=Era.LEGACY)
+    with pytest.raises(TimeoutError):
+        await relay.client.open(timeout_s=0.02)
+    await relay.close()
+
+
+async def test_a_server_that_cannot_be_started_says_why() -> None:
+    server = ScriptedServer()
+    server.fails_to_open = TooltrayError("no such program")
+    relay = Relay(server)
+    with pytest.raises(TooltrayError, match="no such program"):
+        await relay.client.open(timeout_s=10)
+    await relay.close()
+
+
+# what a server says by itself
+
+
+async def test_what_concerns_no_call_is_passed_on(connect: Any) -> None:
+    relay = await connect(ScriptedServer())
+    relay.server.copy.notify("notifications/tools/list_changed")
+    relay.server.copy.notify("notifications/message", {"level": "info", "data": 1})
+    await relay.said.wait(count=2)
+    assert relay.said.all == [("notifications/tools/list_changed", {}), ("notifications/message", {"level": "info", "data": 1})]
+
+
+async def test_progress_goes_to_the_caller_as_the_server_wrote_it(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    caller = Client()
+
+    async def report(copy: Any, params: Any) -> Any:
+        copy.notify("notifications/progress", {"progressToken": params["_meta"]["progressToken"], "progress": 1, "x": 2})
+        return text("done")
+
+    relay.server.calls["t"] = report
+    await relay.call("t", caller, _meta={"progressToken": "p"})
+    assert caller.told.all == [("notifications/progress", {"progressToken": "p", "progress": 1, "x": 2})]
+
+
+async def test_progress_gives_a_call_its_time_anew(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    caller = Client()
+    relay.calling("hang", caller, timeout_s=30.0, _meta={"progressToken": 1})
+    asked = await relay.server.call("hang")
+    for count in (1, 2):
+        asked.copy.notify("notifications/progress", {"progressToken": 1, "progress": count})
+        await caller.told.wait(count=count)
+        assert relay.wheel.of(30.0)[0].restarts == count
+
+
+async def test_two_callers_with_one_progress_token_get_their_own_progress(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    clients = [Client(), Client(), Client()]
+    for client in clients:
+        relay.calling("hang", client, _meta={"progressToken": 5})
+    await relay.server.call("hang", count=3)
+    tokens = [asked.params["_meta"]["progressToken"] for asked in relay.server.asked.all if asked.method == "tools/call"]
+    assert tokens[0] == 5
+    assert len(set(tokens)) == 3
+    for number, token in enumerate(tokens):
+        relay.server.copy.notify("notifications/progress", {"progressToken": token, "progress": number, "x": 2})
+    for number, client in enumerate(clients):
+        await client.told.wait()
+        assert client.told.all == [("notifications/progress", {"progressToken": 5, "progress": number, "x": 2})]
+
+
+async def test_a_token_made_for_one_call_never_hits_a_client_that_uses_it_itself(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    odd, first, second = Client(), Client(), Client()
+    relay.calling("hang", odd, _meta={"progressToken": "shared-1"})
+    relay.calling("hang", first, _meta={"progressToken": 5})
+    relay.calling("hang", second, _meta={"progressToken": 5})
+    await relay.server.call("hang", count=3)
+    relay.server.copy.notify("notifications/progress", {"progressToken": "shared-1", "progress": 1})
+    await odd.told.wait()
+    assert (first.told.all, second.told.all) == ([], [])
+
+
+async def test_a_token_is_free_again_when_its_call_has_ended(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    for _ in range(2):
+        await relay.call("t", _meta={"progressToken": 5})
+    tokens = [asked.params["_meta"]["progressToken"] for asked in relay.server.asked.all if asked.method == "tools/call"]
+    assert tokens == [5, 5]
+
+
+async def test_progress_of_nobody_and_progress_that_cannot_be_read_are_ignored(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.server.copy.notify("notifications/progress", {"progressToken": "unknown"})
+    relay.server.copy.notify("notifications/progress", {"no": "token"})
+    assert "result" in await relay.call("t")
+    assert relay.said.all == []
+
+
+# what a server asks
+
+
+async def test_a_server_is_told_that_the_hub_is_alive(connect: Any) -> None:
+    relay = await connect(ScriptedServer())
+    assert await relay.server.copy.ask("ping") == {}
+
+
+async def test_what_no_client_can_do_is_an_unknown_method(connect: Any) -> None:
+    relay = await connect(ScriptedServer())
+    assert (await relay.server.copy.ask("tools/list"))["code"] == -32601
+
+
+async def test_a_question_goes_to_the_client_with_the_call_in_flight(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    able = Client(capabilities={"elicitation": {}}, answer={"action": "accept", "content": {"n": 1}})
+    unable = Client()
+    for client in (able, unable):
+        relay.calling("hang", client)
+    relay.calling("hang", able)  # a second call of the same client makes nothing ambiguous
+    await relay.server.call("hang", count=3)
+    assert await relay.server.copy.ask("elicitation/create", {"message": "?"}) == {"action": "accept", "content": {"n": 1}}
+    assert (able.asked.all, unable.asked.all) == ([("elicitation/create", {"message": "?"})], [])
+
+
+async def test_the_error_of_a_client_is_the_answer_to_the_question(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    failed = Envelope(error=dump({"code": -1, "message": "the person closed the window"}))
+    relay.calling("hang", Client(capabilities={"sampling": {}}, answer=failed))
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("sampling/createMessage"))["message"] == "the person closed the window"
+
+
+async def test_a_question_that_nobody_can_answer_fails_at_the_server(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.calling("hang", Client())
+    await relay.server.call("hang")
+    answer = await relay.server.copy.ask("elicitation/create")
+    assert answer == {"code": -32603, "message": "no AI client with a call in flight can answer elicitation/create"}
+
+
+async def test_a_question_that_two_clients_could_answer_goes_to_neither(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    clients = [Client(capabilities={"elicitation": {}}), Client(capabilities={"elicitation": {}})]
+    for client in clients:
+        relay.calling("hang", client)
+    await relay.server.call("hang", count=2)
+    assert "more than one AI client" in (await relay.server.copy.ask("elicitation/create"))["message"]
+    assert [client.asked.all for client in clients] == [[], []]
+
+
+async def test_roots_without_a_client_are_none(connect: Any) -> None:
+    relay = await connect(ScriptedServer())
+    assert await relay.server.copy.ask("roots/list") == {"roots": []}

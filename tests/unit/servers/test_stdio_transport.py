@@ -1,0 +1,301 @@
+"""Servers as child processes: how they are started, what is kept of their words, and that all of them end."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes import odd_server
+from tests.fakes.heard import PATIENCE_S, Record
+from tests.fakes.process_end import end_of
+
+from tooltray.servers.stdio_transport import STDERR_LINE_BYTES, STDERR_LINES, Launch, StdioTransport, new_log
+from tooltray.servers.stragglers import INSTANCE_VARIABLE
+from tooltray.servers.transport import CannotStart
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.envelope import Envelope, dump, success
+
+GRACE_S = 0.05  # servers that ignore what they are told are not waited for here
+
+
+class Server:
+    """One odd server behind its transport."""
+
+    def __init__(self, launch: Launch, **options: Any) -> None:
+        self.log = new_log()
+        self.heard: Record[Envelope] = Record()
+        self.transport = StdioTransport(name="odd", launch=launch, log=self.log, mask=options.pop("mask", str), **options)
+        self.dispatcher = RawDispatcher(
+            name="odd",
+            deadlines=DeadlineWheel(),
+            answer=self._answer,
+            take_notification=self.heard.add,
+            is_server=True,
+            max_line_bytes=2**26,
+        )
+
+    async def _answer(self, request: Envelope) -> Envelope:
+        return success({})
+
+    async def open(self) -> None:
+        await self.transport.open(self.dispatcher)
+
+    async def said(self, method: str) -> dict[str, Any]:
+        """The parameters of its notification; waits for it."""
+        found = await self.heard.wait(lambda message: message.method == method)
+        return json.loads(bytes(found.params))
+
+    async def lost(self) -> str:
+        async with asyncio.timeout(PATIENCE_S):
+            await self.dispatcher.closed.wait()
+        return self.dispatcher.closed_because
+
+    async def close(self) -> None:
+        await self.dispatcher.close("the hub has stopped it")
+        await self.transport.close()
+
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+async def start(tmp_path: Path) -> AsyncIterator[Start]:
+    """Starts an odd server and ends it behind the test."""
+    servers: list[Server] = []
+
+    async def start(habit: str, *args: str, command: str = sys.executable, **options: Any) -> Server:
+        script = ["-I", "-S", odd_server.__file__, habit] if command == sys.executable else [habit]
+        env = options.pop("env", {"PATH": os.defpath})
+        server = Server(Launch(command, [*script, *args], env, options.pop("cwd", str(tmp_path))), **options)
+        servers.append(server)
+        await server.open()
+        return server
+
+    yield start
+    for server in servers:
+        await server.close()
+
+
+async def test_a_server_is_called_through_its_pipes(start: Start) -> None:
+    server = await start("echo")
+    reply = await server.dispatcher.call("m", dump({"a": 1}))
+    assert json.loads(bytes(reply.result)) == {"a": 1}
+
+
+async def test_megabytes_pass_both_ways_and_keep_their_order(start: Start) -> None:
+    server = await start("echo")
+    payloads = [dump({"n": n, "text": "x" * size}) for n, size in enumerate((3_000_000, 10, 300_000, 70_000))]
+    replies = await asyncio.gather(*(server.dispatcher.call("m", payload) for payload in payloads))
+    assert [json.loads(bytes(reply.result)) for reply in replies] == [json.loads(bytes(payload)) for payload in payloads]
+
+
+async def test_a_server_gets_exactly_its_own_environment_and_folder_and_leads_a_session(start: Start, tmp_path: Path) -> None:
+    os.environ["OF_THE_HUB"] = "1"
+    try:
+        server = await start("echo", "an argument; with $signs", env={"PATH": "/usr/bin", "MINE": "ä"})
+    finally:
+        del os.environ["OF_THE_HUB"]
+    ready = await server.said("ready")
+    (pid,) = server.transport.pids
+    ready["env"].pop("LC_CTYPE", None)  # Python sets it by itself
+    assert ready["env"].pop(INSTANCE_VARIABLE)
+    assert ready["env"] == {"PATH": "/usr/bin", "MINE": "ä"}
+    assert (ready["cwd"], ready["session"], ready["group"]) == (str(tmp_path.resolve()), pid, pid)
+    assert ready["argv"] == ["an argument; with $signs"]
+
+
+async def test_a_command_is_found_on_the_path_of_its_own_environment(start: Start, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "my-server"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{odd_server.__file__}" "$@"\n')
+    program.chmod(0o700)
+    server = await start("echo", command="my-server", env={"PATH": str(program.parent)})
+    await server.said("ready")
+    relative = await start("echo", command="bin/my-server", env={"PATH": os.defpath})
+    await relative.said("ready")
+
+
+# how servers end
+
+
+@pytest.mark.parametrize(
+    ("habit", "words", "code"),
+    [
+        ("dies", "server 'odd' ended with exit code 3: out of cheese", 3),
+        ("dies_in_silence", "server 'odd' ended with exit code 0", 0),
+        ("dies_in_mid_word", "server 'odd' ended with exit code 1: no newline behind this", 1),
+        ("kills_itself", "server 'odd' was killed by signal 9: about to crash", -9),
+    ],
+)
+async def test_the_end_of_a_server_is_told_with_its_exit_code_and_last_words(start: Start, habit: str, words: str, code: int) -> None:
+    server = await start(habit)
+    call = server.dispatcher.start_call("m")
+    assert await server.lost() == words
+    assert json.loads(bytes((await server.dispatcher.outcome(call)).error)) == {"code": -32000, "message": words}
+    assert (server.transport.exit_code, server.transport.pids) == (code, ())
+
+
+async def test_a_server_that_dies_in_a_call_fails_it_at_once(start: Start) -> None:
+    server = await start("dies_in_a_call")
+    await server.said("ready")
+    reply = await server.dispatcher.call("m")
+    assert json.loads(bytes(reply.error))["message"] == "server 'odd' ended with exit code 3: out of cheese"
+    assert "exit code 3" in json.loads(bytes((await server.dispatcher.call("m")).error))["message"]
+
+
+async def test_a_server_that_closes_its_stdout_is_lost_though_it_still_runs(start: Start) -> None:
+    server = await start("mute")
+    assert await server.lost() == "server 'odd' closed its output"
+    assert len(server.transport.pids) == 1
+    await server.close()
+    assert (server.transport.exit_code, server.transport.pids) == (0, ())
+
+
+async def test_a_server_is_lost_though_its_child_holds_stdout_open_and_the_child_ends_too(start: Start) -> None:
+    server = await start("leaves_a_child")
+    pid = (await server.said("child"))["pid"]
+    server.dispatcher.send_notification("leave")
+    assert await server.lost() == "server 'odd' ended with exit code 4"
+    await server.close()
+    await end_of(pid)
+
+
+async def test_garbage_on_stdout_is_counted_and_the_server_stays_usable(start: Start) -> None:
+    server = await start("noisy")
+    await server.said("ready")
+    assert server.dispatcher.noise_lines == 15
+    assert bytes((await server.dispatcher.call("m", dump({}))).result) == b"{}"
+
+
+# how servers are ended
+
+
+async def test_a_server_that_leaves_when_stdin_closes_gets_no_signal(start: Start) -> None:
+    server = await start("echo")
+    await server.said("ready")
+    await server.close()
+    assert server.transport.exit_code == 0
+
+
+async def test_a_server_that_ignores_the_end_of_stdin_gets_sigterm(start: Start) -> None:
+    server = await start("polite", grace_after_stdin_closed_s=GRACE_S)
+    await server.said("ready")
+    await server.close()
+    assert server.transport.exit_code == 7
+
+
+async def test_a_server_that_ignores_everything_is_killed(start: Start) -> None:
+    server = await start("stubborn", grace_after_stdin_closed_s=GRACE_S, grace_after_term_s=GRACE_S)
+    await server.said("ready")
+    await server.close()
+    assert server.transport.exit_code == -signal.SIGKILL
+
+
+async def test_a_server_that_never_reads_neither_blocks_the_hub_nor_its_own_end(start: Start) -> None:
+    server = await start("deaf", grace_after_stdin_closed_s=GRACE_S)
+    await server.said("ready")
+    for _ in range(5):
+        server.dispatcher.start_call("m", dump("x" * 2_000_000))
+    await server.close()
+    assert server.transport.exit_code == -signal.SIGTERM
+
+
+async def test_a_process_that_left_the_group_and_ignores_sigterm_ends_too(start: Start) -> None:
+    server = await start("has_a_daemon")
+    pid = (await server.said("child"))["pid"]
+    assert os.getsid(pid) == pid
+    await server.close()
+    await end_of(pid)
+
+
+async def test_closing_twice_or_behind_the_servers_own_end_is_fine(start: Start) -> None:
+    server = await start("dies")
+    await server.lost()
+    await server.close()
+    await server.close()
+    server.dispatcher.send_notification("n")
+    assert server.transport.exit_code == 3
+
+
+# stderr
+
+
+async def test_stderr_is_kept_within_bounds_and_without_secrets(start: Start) -> None:
+    server = await start("talkative", mask=lambda text: text.replace("hunter2", "***"))
+    await server.said("ready")
+    await server.close()
+    assert len(server.log) == STDERR_LINES
+    *_, before, long, odd, last = server.log
+    assert before == "line 2999"
+    assert long == "x" * STDERR_LINE_BYTES
+    assert odd == "caf\ufffd key=***"
+    assert last == "last"
+
+
+# what cannot be started
+
+
+def executable(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.mark.parametrize("command", ["no-such-command", "./no-such-command", "/no/such/command"])
+async def test_a_command_that_is_not_there_is_told_with_where_it_was_looked_for(start: Start, command: str) -> None:
+    with pytest.raises(CannotStart) as caught:
+        await start("echo", command=command)
+    assert command in caught.value.problem.title
+    assert "looked in" in caught.value.problem.message
+    assert caught.value.problem.hint
+
+
+async def test_a_folder_that_is_not_there_is_told(start: Start, tmp_path: Path) -> None:
+    with pytest.raises(CannotStart) as caught:
+        await start("echo", cwd=str(tmp_path / "gone"))
+    assert caught.value.problem.title == "the folder of 'odd' does not exist"
+    assert caught.value.problem.message == str(tmp_path / "gone")
+
+
+async def test_a_file_that_may_not_be_run_is_told(start: Start, tmp_path: Path) -> None:
+    program = tmp_path / "server.py"
+    program.write_text("print()")
+    with pytest.raises(CannotStart, match="may not be run"):
+        await start("echo", command=str(program))
+
+
+async def test_a_file_that_is_no_program_is_told(start: Start, tmp_path: Path) -> None:
+    program = executable(tmp_path / "server", b"\x00\x01\x02")
+    with pytest.raises(CannotStart, match="Exec format error"):
+        await start("echo", command=str(program))
+
+
+@pytest.mark.parametrize("options", [{"env": {"PATH": os.defpath, "A": "a\0b"}}, {"env": {"A=B": "c", "PATH": os.defpath}}])
+async def test_an_environment_that_cannot_be_given_is_told(start: Start, options: dict[str, Any]) -> None:
+    with pytest.raises(CannotStart, match="cannot be run"):
+        await start("echo", **options)
+
+
+async def test_a_nul_in_an_argument_is_told(start: Start) -> None:
+    with pytest.raises(CannotStart, match="null byte"):
+        await start("echo", "a\0b")
+
+
+async def test_a_transport_that_was_never_opened_has_no_process_and_can_be_closed(tmp_path: Path) -> None:
+    server = Server(Launch("no-such-command", [], {}, str(tmp_path)))
+    assert (server.transport.pids, server.transport.exit_code) == ((), None)
+    with pytest.raises(CannotStart):
+        await server.open()
+    await server.transport.close()
+    assert (server.transport.pids, server.transport.exit_code) == ((), None)
+
+
+def test_neither_arguments_nor_environment_are_shown() -> None:
+    assert "hunter2" not in repr(Launch("server", ["--key", "hunter2"], {"KEY": "hunter2"}, "/"))

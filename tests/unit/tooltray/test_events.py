@@ -1,0 +1,151 @@
+"""The bus: every handler hears every event of its kind, in order, and no handler can spoil it for others."""
+
+import dataclasses
+import inspect
+import logging
+from enum import Enum
+from typing import Any, get_type_hints
+
+import pytest
+
+from tooltray import events
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import (
+    EVENTS,
+    ClientListUpdated,
+    EventBus,
+    HubSnapshot,
+    ServerSnapshot,
+    ServerStarted,
+    ServerState,
+    ServerStopped,
+    SessionsChanged,
+    ToolListChanged,
+    ToolSnapshot,
+)
+
+
+def test_a_handler_hears_the_events_of_its_kind_in_order_and_at_once() -> None:
+    bus, heard = EventBus(), []
+    bus.subscribe(ServerStarted, heard.append)
+    for event in (ServerStarted("a"), ServerStopped("a"), ServerStarted("b")):
+        bus.publish(event)
+    assert heard == [ServerStarted("a"), ServerStarted("b")]
+
+
+def test_handlers_hear_an_event_in_the_order_in_which_they_subscribed() -> None:
+    bus, heard = EventBus(), []
+    for name in "abc":
+        bus.subscribe(ServerStarted, lambda event, name=name: heard.append(name))
+    bus.publish(ServerStarted("s"))
+    assert heard == ["a", "b", "c"]
+
+
+def test_who_has_unsubscribed_hears_nothing_more() -> None:
+    bus, heard = EventBus(), []
+    end = bus.subscribe(ServerStarted, heard.append)
+    bus.publish(ServerStarted("a"))
+    end()
+    end()
+    bus.publish(ServerStarted("b"))
+    assert heard == [ServerStarted("a")]
+
+
+def test_one_may_hear_everything() -> None:
+    bus, heard = EventBus(), []
+    end = bus.subscribe_all(heard.append)
+    bus.publish(SessionsChanged(1))
+    bus.publish(ClientListUpdated())
+    end()
+    bus.publish(SessionsChanged(2))
+    assert heard == [SessionsChanged(1), ClientListUpdated()]
+
+
+@pytest.mark.expected_warnings("a handler of ToolListChanged failed")
+def test_a_handler_that_fails_is_logged_and_the_others_still_hear(caplog: pytest.LogCaptureFixture) -> None:
+    bus, heard = EventBus(), []
+
+    def fail(event: Any) -> None:
+        raise KeyError("oops")
+
+    bus.subscribe(ToolListChanged, fail)
+    bus.subscribe(ToolListChanged, heard.append)
+    with caplog.at_level(logging.ERROR):
+        bus.publish(ToolListChanged("s"))
+    assert heard == [ToolListChanged("s")]
+    assert len(caplog.records) == 1
+
+
+def test_a_handler_may_unsubscribe_and_subscribe_while_it_is_called() -> None:
+    bus, heard = EventBus(), []
+    ends: list[Any] = []
+
+    def once(event: ServerStarted) -> None:
+        heard.append("once")
+        ends.pop()()
+        bus.subscribe(ServerStarted, lambda later: heard.append("later"))
+
+    ends.append(bus.subscribe(ServerStarted, once))
+    bus.subscribe(ServerStarted, lambda event: heard.append("always"))
+    bus.publish(ServerStarted("a"))
+    assert heard == ["once", "always"]
+    bus.publish(ServerStarted("b"))
+    assert heard == ["once", "always", "always", "later"]
+
+
+def test_a_handler_may_publish() -> None:
+    bus, heard = EventBus(), []
+    bus.subscribe(ServerStarted, lambda event: bus.publish(ServerStopped(event.server_name)))
+    bus.subscribe(ServerStopped, heard.append)
+    bus.publish(ServerStarted("a"))
+    assert heard == [ServerStopped("a")]
+
+
+@pytest.mark.parametrize("kind", [int, ServerSnapshot])
+def test_what_is_no_event_can_neither_be_awaited_nor_published(kind: type) -> None:
+    bus = EventBus()
+    with pytest.raises(KeyError):
+        bus.subscribe(kind, lambda event: None)
+    with pytest.raises(KeyError):
+        bus.publish(1)
+
+
+def test_events_and_snapshots_cannot_be_changed() -> None:
+    kinds = [kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass) if kind is not Problem]
+    assert {*EVENTS, ServerSnapshot, ToolSnapshot, HubSnapshot} <= set(kinds)
+    for kind in kinds:
+        assert kind.__dataclass_params__.frozen, kind
+
+
+def test_every_event_is_on_the_bus_and_in_its_list() -> None:
+    """A dataclass here that is neither a snapshot nor a part of one is an event."""
+    parts = {ServerSnapshot, ToolSnapshot, HubSnapshot, events.MCPToolResponse, Problem}
+    assert {kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass)} - parts == set(EVENTS)
+
+
+def test_snapshots_hold_nothing_that_can_change_behind_the_back_of_who_draws_them() -> None:
+    mutable = (list, dict, set)
+    for kind in (ServerSnapshot, ToolSnapshot, HubSnapshot):
+        for hint in get_type_hints(kind).values():
+            assert getattr(hint, "__origin__", hint) not in mutable
+
+
+def test_the_states_are_told_by_words_that_a_program_can_rely_on() -> None:
+    assert issubclass(ServerState, Enum)
+    assert sorted(state.value for state in ServerState) == [
+        "error",
+        "installing",
+        "on_demand",
+        "restarting",
+        "running",
+        "starting",
+        "stopped",
+        "stopping",
+    ]
+
+
+def test_a_problem_reads_as_sentences() -> None:
+    assert str(Problem("it did not start", "exit code 1.", "See its log.")) == "it did not start. exit code 1. See its log"
+    assert str(Problem("it did not start")) == "it did not start"
+    assert str(TooltrayError("a", hint="b")) == "a. b"
+    assert TooltrayError("a", "b", "c").problem == Problem("a", "b", "c")

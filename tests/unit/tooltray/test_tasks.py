@@ -1,0 +1,113 @@
+"""Tasks that are kept, whose failures are heard, and that end together."""
+
+import asyncio
+import gc
+import logging
+
+import pytest
+from tests.fakes.fake_clock import in_fake_time
+
+from tooltray.tasks import TaskKeeper
+
+
+@in_fake_time
+async def test_a_task_is_kept_while_it_runs_and_let_go_when_it_is_done() -> None:
+    keeper, go = TaskKeeper(), asyncio.Event()
+    task = keeper.spawn(go.wait(), name="waits")
+    assert (len(keeper), task.get_name()) == (1, "waits")
+    go.set()
+    assert await task is True
+    assert len(keeper) == 0
+
+
+@in_fake_time
+async def test_a_task_that_nobody_else_refers_to_is_not_collected() -> None:
+    keeper, done = TaskKeeper(), asyncio.Event()
+
+    async def work() -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(1, waiter.set_result, None)
+        await waiter
+        done.set()
+
+    keeper.spawn(work(), name="work")
+    await asyncio.sleep(0)
+    gc.collect()
+    await done.wait()
+
+
+@pytest.mark.expected_warnings("task 'fails' failed")
+@in_fake_time
+async def test_a_failure_is_logged_with_its_trace(caplog: pytest.LogCaptureFixture) -> None:
+    keeper = TaskKeeper()
+
+    async def fail() -> None:
+        raise KeyError("oops")
+
+    with caplog.at_level(logging.ERROR):
+        await asyncio.wait({keeper.spawn(fail(), name="fails")})
+    (record,) = caplog.records
+    assert record.exc_info
+    assert isinstance(record.exc_info[1], KeyError)
+    assert len(keeper) == 0
+
+
+@in_fake_time
+async def test_a_cancelled_task_is_no_failure() -> None:
+    keeper = TaskKeeper()
+    task = keeper.spawn(asyncio.sleep(100), name="sleeps")
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+    assert len(keeper) == 0
+
+
+@in_fake_time
+async def test_closing_waits_for_the_last_words_of_every_task() -> None:
+    keeper, said = TaskKeeper(), []
+
+    async def work(name: str) -> None:
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            await asyncio.sleep(1)
+            said.append(name)
+
+    for name in ("a", "b"):
+        keeper.spawn(work(name), name=name)
+    await asyncio.sleep(0)
+    await keeper.close()
+    assert (said, len(keeper)) == (["a", "b"], 0)
+
+
+@in_fake_time
+async def test_closing_ends_also_what_is_spawned_meanwhile() -> None:
+    keeper, ended = TaskKeeper(), []
+
+    async def work(depth: int) -> None:
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            if depth:
+                keeper.spawn(work(depth - 1), name="another")
+                await asyncio.sleep(0)
+            ended.append(depth)
+
+    keeper.spawn(work(2), name="first")
+    await asyncio.sleep(0)
+    await keeper.close()
+    assert (sorted(ended), len(keeper)) == ([0, 1, 2], 0)
+
+
+@in_fake_time
+async def test_a_task_may_close_the_keeper_it_belongs_to() -> None:
+    keeper = TaskKeeper()
+    other = keeper.spawn(asyncio.sleep(1000), name="other")
+    await keeper.spawn(keeper.close(), name="closes")
+    assert other.cancelled()
+    assert len(keeper) == 0
+
+
+@in_fake_time
+async def test_closing_an_empty_keeper_does_nothing() -> None:
+    await TaskKeeper().close()

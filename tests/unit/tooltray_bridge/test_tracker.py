@@ -1,0 +1,401 @@
+"""What is followed of both directions: which calls are told that the hub was lost, and what the next hub is told."""
+
+import json
+
+import pytest
+from tests.fakes.fake_hub import reply, request
+
+from tooltray_bridge import tracker as module
+from tooltray_bridge.tracker import HUB_LOST, MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker, identify
+
+LONG = "x" * 300
+HANDSHAKE = b'{"method":"initialize","params":{},"jsonrpc":"2.0","id":0}\n'
+INITIALIZED = b'{"method":"notifications/initialized","jsonrpc":"2.0"}\n'
+REFUSED = b'{"code":-32603,"message":"why"}'
+
+
+def lost(id: object) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (json.dumps(id).encode(), HUB_LOST)
+
+
+def refused(id: object) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}\n' % (json.dumps(id).encode(), REFUSED)
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def shaken(*, first: bytes = b"") -> Tracker:
+    """A tracker whose client has shaken hands with the hub, and has sent `first` since."""
+    tracker = Tracker()
+    assert tracker.client_sent(HANDSHAKE) == HANDSHAKE
+    tracker.hub_sent(reply(0))
+    tracker.client_sent(INITIALIZED)
+    if first:
+        assert tracker.client_sent(first) == first
+    return tracker
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "method"),
+    [
+        (b'{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"id":3}}', b"12", b"tools/call"),
+        (b'{"jsonrpc": "2.0", "id": "a-1", "method": "x"}', b'"a-1"', b"x"),
+        (b'{\t"id" :\t7 , "method" : "x" }', b"7", b"x"),
+        (b'{"method":"x","params":{"method":"initialize","id":3},"jsonrpc":"2.0","id":4}', b"4", b"x"),
+        (b'{"method":"x","params":{},"id" : "four" }\r', b'"four"', b"x"),
+        (b'{"method":"x","params":{"id":3}}', b"", b"x"),
+        (b'{"method":"x","params":{"id":3},"x":"id","y":5}', b"", b"x"),
+        (b'{"method":"x","params":[],"a\\"id":5}', b"", b"x"),
+        (b'{"id":1}', b"1", b""),
+        (b'{"id":null,"method":"x"}', b"null", b"x"),
+        (b'{"id":1.5e3,"method":"x"}', b"1.5e3", b"x"),
+        (b"garbage", b"", b""),
+        (b'{"id', b"", b""),
+        (b'{"id":"', b"", b""),
+        (b'{"id":{"id":1},"method":"x"}', b'{"id":1}', b"x"),
+        (b"", b"", b""),
+        # ids with what looks like an end, or like a space that may go
+        (b'{"jsonrpc":"2.0","id":"a b","method":"x"}', b'"a b"', b"x"),
+        (b'{"jsonrpc":"2.0","id":"say \\"id\\":5","method":"x"}', b'"say \\"id\\":5"', b"x"),
+        (b'{"method":"x","id":"back\\\\"}', b'"back\\\\"', b"x"),
+        # in the middle, behind much else, or very long
+        (b'{"params":{"id":3},"id":5,"method":"x","jsonrpc":"2.0"}', b"5", b"x"),
+        (b'{"method":"x","params":{"a":[{"id":1},"id"]},"id":5,"jsonrpc":"2.0"}', b"5", b"x"),
+        (b'{"jsonrpc":"2.0","id":5,"params":{},"method":"x"}', b"5", b"x"),
+        (b'{"jsonrpc":"2.0","id":"%b","method":"x"}' % (b"i" * 500), b'"%b"' % (b"i" * 500), b"x"),
+        (b'{"method":"x","params":{},"id":"%b"}' % (b"i" * 500), b'"%b"' % (b"i" * 500), b"x"),
+        (b' {"jsonrpc":"2.0","id":5,"method":"x"}', b"5", b"x"),
+        # replies of the client
+        (b'{"jsonrpc":"2.0","id":5,"result":{"method":"x"}}', b"", b""),
+        (b'{"result":{"id":1},"jsonrpc":"2.0","id":5}', b"", b""),
+        (b'{"jsonrpc":"2.0","id":5,"_meta":{},"error":{"id":1}}', b"", b""),
+        # batches, which the hub answers without an id
+        (b'[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]', b"null", b""),
+        (b" [ ]", b"null", b""),
+    ],
+)
+def test_the_id_and_the_method_are_the_messages_own_wherever_they_stand(line: bytes, id: bytes, method: bytes) -> None:
+    assert identify(line, []) == (id, method)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 5000])
+def test_however_the_bytes_are_cut_each_lost_call_is_answered_once_and_the_handshake_is_replayed(size: int) -> None:
+    tracker = Tracker()
+    calls = b"".join(request(id, "tools/call", name="initialize") for id in range(1, 5))
+    cancelled = b'{"method":"notifications/cancelled","params":{"requestId":3}}\n'
+    half = b'{"jsonrpc":"2.0","id":9,"me'
+    sent = HANDSHAKE + INITIALIZED + calls + cancelled + half
+    assert b"".join(tracker.client_sent(chunk) for chunk in cut(sent, size)) == sent
+    replies = reply(0) + b'{"jsonrpc":"2.0","method":"n"}\n' + reply(1, text="x" * 900)
+    half_reply = reply(2, text="y" * 900)[:-3]
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(replies + half_reply, size)) == replies + half_reply
+
+    assert tracker.hub_lost() == b"\n" + lost(2) + lost(4)
+    again = tracker.hub_found()
+
+    replayed, initialized, rest = again.split(b"\n", 2)
+    ours = json.loads(replayed)["id"]
+    assert replayed == HANDSHAKE.rstrip(b"\n").replace(b'"id":0', b'"id":' + json.dumps(ours).encode())
+    assert (initialized + b"\n", rest) == (INITIALIZED, half)
+    second = reply(ours, text="z" * 900) + replies.partition(b"\n")[2]
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(second, size)) == replies.partition(b"\n")[2]
+    assert tracker.hub_lost() == b""
+
+
+def test_a_call_whose_reply_has_begun_but_not_ended_is_lost() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    begun = reply(1, text=LONG)[:250]
+    assert tracker.hub_sent(begun) == begun
+
+    assert tracker.hub_lost() == b"\n" + lost(1)
+
+
+def test_of_a_reply_whose_id_is_not_there_yet_the_client_sees_nothing() -> None:
+    tracker = shaken(first=request("some long id", "tools/call"))
+
+    assert tracker.hub_sent(b'{"jsonrpc":"2.0","id":"some l') == b""
+    assert tracker.hub_lost() == lost("some long id")
+
+
+def test_an_id_with_escaped_quotes_is_followed_both_ways() -> None:
+    tracker = shaken(first=request('a "b" \\', "tools/call") + request('a "c" \\', "tools/call"))
+    tracker.hub_sent(reply('a "b" \\'))
+
+    assert tracker.hub_lost() == lost('a "c" \\')
+
+
+def test_an_id_longer_than_both_looks_is_followed_both_ways() -> None:
+    tracker = shaken(first=request("i" * 5000, "tools/call") + request("j" * 5000, "tools/call"))
+    line = reply("i" * 5000)
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(line, 1000)) == line
+
+    assert tracker.hub_lost() == lost("j" * 5000)
+
+
+def test_what_is_held_of_an_endless_id_is_bounded() -> None:
+    tracker = shaken()
+    endless = b'{"jsonrpc":"2.0","id":"' + b"i" * MAX_HELD_BYTES
+
+    assert tracker.hub_sent(endless) == endless
+
+
+def test_a_request_of_the_hub_under_a_number_that_a_call_has_too_does_not_answer_the_call() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"roots/list"}\n'
+    assert tracker.hub_sent(asked) == asked
+    assert tracker.hub_sent(asked + asked[:30]) == asked
+
+    assert tracker.hub_lost() == lost(1)
+
+
+def test_a_client_that_uses_one_id_for_everything_loses_nothing() -> None:
+    tracker = Tracker()
+    for method in ("initialize", "tools/list"):
+        tracker.client_sent(request(1, method))
+        tracker.hub_sent(reply(1))
+    tracker.client_sent(request(1, "tools/call"))
+
+    assert tracker.hub_lost() == lost(1)
+    tracker.client_sent(request(1, "tools/call", name="again"))
+    replayed, call = tracker.hub_found().splitlines(keepends=True)
+    ours = json.loads(replayed)["id"]
+    assert ours != 1
+    assert call == request(1, "tools/call", name="again")
+    assert tracker.hub_sent(reply(1, of="call") + reply(ours)) == reply(1, of="call")
+
+
+def test_an_unanswered_handshake_waits_for_the_next_hub_under_its_own_id() -> None:
+    tracker = Tracker()
+    tracker.client_sent(HANDSHAKE)
+
+    assert tracker.hub_lost() == b""
+    assert tracker.is_awaiting
+    assert tracker.hub_found() == HANDSHAKE
+    assert tracker.hub_sent(reply(0)) == reply(0)
+
+
+def test_a_second_handshake_replaces_the_first() -> None:
+    tracker = shaken(first=request(5, "initialize", second=True))
+    tracker.hub_sent(reply(5))
+    tracker.hub_lost()
+
+    (replayed,) = tracker.hub_found().splitlines()
+    assert json.loads(replayed)["params"] == {"second": True}
+
+
+def test_the_handshake_comes_first_even_if_it_was_made_last() -> None:
+    tracker = Tracker()
+    tracker.client_sent(request(1, "logging/setLevel") + HANDSHAKE + INITIALIZED)
+    tracker.hub_lost()
+
+    assert tracker.hub_found() == HANDSHAKE + INITIALIZED + request(1, "logging/setLevel")
+
+
+def test_only_the_last_log_level_is_replayed_and_its_second_answer_is_swallowed() -> None:
+    tracker = shaken()
+    for id, level in enumerate(("debug", "error"), 1):
+        tracker.client_sent(request(id, "logging/setLevel", level=level))
+        tracker.hub_sent(reply(id))
+    tracker.hub_lost()
+
+    replayed = json.loads(tracker.hub_found().splitlines()[-1])
+    assert (replayed["method"], replayed["params"]) == ("logging/setLevel", {"level": "error"})
+    assert tracker.hub_sent(reply(replayed["id"]) + reply(7)) == reply(7)
+
+
+def test_a_log_level_that_is_not_the_last_is_lost_like_any_call() -> None:
+    tracker = shaken(first=request(1, "logging/setLevel") + request(2, "logging/setLevel"))
+
+    assert tracker.hub_lost() == lost(1)
+    assert tracker.hub_found().endswith(request(2, "logging/setLevel"))
+
+
+def test_open_subscriptions_are_opened_again_under_their_own_ids_and_answered_ones_are_not() -> None:
+    opened = [request(id, "subscriptions/listen") for id in (1, 2, 3)]
+    tracker = Tracker()
+    tracker.client_sent(b"".join(opened))
+    tracker.hub_sent(reply(1))
+    tracker.client_sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}\n')
+
+    assert tracker.hub_lost() == b""
+    assert not tracker.is_awaiting  # nobody needs a hub just to keep a subscription open
+    assert tracker.hub_found() == opened[2]
+
+
+def test_a_cancellation_that_names_no_request_changes_nothing() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    tracker.client_sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}\n')
+    tracker.client_sent(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}\n')
+
+    assert tracker.hub_lost() == lost(1)
+
+
+def test_a_batch_is_answered_without_an_id() -> None:
+    batch = b'[{"jsonrpc":"2.0","id":1,"method":"x"}]\n'
+    tracker = shaken(first=batch)
+    tracker.hub_sent(b'{"jsonrpc":"2.0","id":null,"error":{}}\n')
+    assert tracker.hub_lost() == b""
+    tracker.hub_found()
+    tracker.client_sent(batch)
+
+    assert tracker.hub_lost() == lost(None)
+
+
+def test_a_handshake_that_was_no_json_is_not_replayed() -> None:
+    tracker = Tracker()
+    tracker.client_sent(b'{"jsonrpc":"2.0","method":"initialize","params":{"x:1},"id":1}\n')
+    tracker.hub_sent(reply(1))
+    tracker.hub_lost()
+
+    assert tracker.hub_found() == b""
+
+
+def test_without_a_hub_requests_wait_and_everything_else_is_dropped() -> None:
+    tracker = shaken()
+    tracker.hub_lost()
+    calls = request(1, "tools/call") + request(2, "tools/call", text=LONG)
+    others = b'{"jsonrpc":"2.0","method":"notifications/progress"}\n' + reply(5) + b"\n" + b"garbage\n"
+    for chunk in cut(calls + others + request(3, "tools/call") + b'{"id":4,', 50):
+        assert tracker.client_sent(chunk) == b""
+    tracker.client_sent(b'"method":"notifications/cancelled","params":{"requestId":1}}'[:0])
+
+    assert tracker.is_awaiting
+    assert tracker.kept_bytes == len(calls + request(3, "tools/call"))
+    assert tracker.hub_found().endswith(INITIALIZED + calls + request(3, "tools/call") + b'{"id":4,')
+    assert tracker.kept_bytes == 0
+
+
+def test_a_waiting_request_that_is_cancelled_is_never_sent() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    tracker.client_sent(request(1, "tools/call") + b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+
+    assert not tracker.is_awaiting
+    assert tracker.hub_found() == b""
+
+
+def test_what_waits_can_be_refused_and_is_then_forgotten() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    tracker.client_sent(HANDSHAKE + request(1, "tools/list") + request(2, "subscriptions/listen"))
+
+    assert tracker.refuse(REFUSED) == refused(0) + refused(1) + refused(2)
+    assert not tracker.is_awaiting
+    assert tracker.refuse(REFUSED) == b""
+    assert tracker.hub_found() == b""
+
+
+def test_refusing_does_not_touch_what_an_earlier_hub_has_answered() -> None:
+    tracker = shaken()
+    tracker.hub_lost()
+    tracker.client_sent(request(1, "tools/list"))
+    tracker.refuse(REFUSED)
+
+    assert [json.loads(line)["method"] for line in tracker.hub_found().splitlines()] == ["initialize", "notifications/initialized"]
+
+
+def test_a_handshake_that_is_repeated_while_there_is_no_hub_is_sent_once_and_the_first_is_answered_at_once() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    tracker.client_sent(request(1, "initialize"))
+    tracker.client_sent(request(2, "initialize"))
+
+    assert tracker.take_owed() == lost(1)
+    assert tracker.take_owed() == b""
+    assert tracker.hub_found() == request(2, "initialize")
+
+
+def test_whether_the_hub_answers_at_all_is_noticed() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    tracker.hub_lost()
+    ours = json.loads(tracker.hub_found().splitlines()[0])["id"]
+    assert not tracker.has_answered
+    tracker.hub_sent(b'{"jsonrpc":"2.0","id":null,"error":{}}\n{"jsonrpc":"2.0","method":"n"}\n')
+    assert not tracker.has_answered
+    tracker.hub_sent(reply(ours))
+    assert tracker.has_answered
+
+
+def test_a_large_message_is_given_to_the_next_hub_as_it_is() -> None:
+    tracker = Tracker()
+    line = b'{"method":"tools/call","params":{"text":"' + b"x" * 3_000_000 + b'"},"jsonrpc":"2.0","id":1}\n'
+    first, second = line[:1_000_000], line[1_000_000:]
+    for chunk in cut(first, 1 << 18):
+        assert tracker.client_sent(chunk) == chunk
+    assert tracker.hub_lost() == b""
+
+    assert tracker.hub_found() == first
+    for chunk in cut(second, 1 << 18):
+        assert tracker.client_sent(chunk) == chunk
+    assert tracker.hub_lost() == lost(1)
+
+
+def test_a_large_message_that_hides_its_id_is_followed_too() -> None:
+    tracker = Tracker()
+    line = b'{"params":{"text":"' + b"x" * 30_000 + b'"},"id":1,"more":"' + b"y" * 30_000 + b'","method":"tools/call"}\n'
+    for chunk in cut(line, 10_000):
+        tracker.client_sent(chunk)
+
+    assert tracker.hub_lost() == lost(1)
+
+
+def too_long(id: int) -> list[bytes]:
+    return cut(
+        b'{"jsonrpc":"2.0","method":"tools/call","params":{"text":"' + b"x" * (MAX_LINE_BYTES + (4 << 20)) + b'"},"id":%d}\n' % id, 1 << 20
+    )
+
+
+def test_a_message_beyond_the_limit_is_passed_on_for_the_hub_to_refuse_without_being_kept() -> None:
+    tracker = Tracker()
+    chunks = too_long(1)
+
+    assert all(tracker.client_sent(chunk) is chunk or len(chunk) < 1 << 20 for chunk in chunks)
+    assert tracker.hub_sent(reply(1)) == reply(1)
+    assert tracker.hub_lost() == b""
+
+
+def test_a_message_beyond_the_limit_whose_hub_is_lost_is_answered_when_it_ends_and_the_next_hub_sees_nothing_of_it() -> None:
+    tracker = Tracker()
+    *chunks, last = too_long(1)
+    for chunk in chunks[:-2]:
+        tracker.client_sent(chunk)
+    tracker.hub_lost()
+    assert tracker.hub_found() == b""
+    for chunk in chunks[-2:]:
+        assert tracker.client_sent(chunk) == b""
+
+    begun = reply(7, text=LONG)[:250]
+    tracker.hub_sent(begun)
+    assert tracker.client_sent(last + request(2, "tools/call")) == request(2, "tools/call")
+    assert tracker.owed
+    assert tracker.take_owed() == b""  # not within a line of the hub
+    tracker.hub_sent(reply(7, text=LONG)[250:])
+    answer = json.loads(tracker.take_owed())
+    assert (answer["id"], "too long" in answer["error"]["message"]) == (1, True)
+    assert tracker.hub_lost() == lost(2)
+
+
+def test_a_message_beyond_the_limit_that_ends_without_a_hub_is_answered_at_once() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    for chunk in too_long(1):
+        tracker.client_sent(chunk)
+
+    assert json.loads(tracker.take_owed())["id"] == 1
+    assert not tracker.is_awaiting
+
+
+def test_garbage_beyond_the_limit_is_owed_no_answer() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    for _ in range(MAX_LINE_BYTES // (1 << 20) + 1):
+        tracker.client_sent(b"x" * (1 << 20))
+    tracker.client_sent(b"\n")
+
+    assert tracker.take_owed() == b""
+
+
+def test_the_message_to_the_client_says_what_to_do() -> None:
+    assert "call again" in json.loads(module.HUB_LOST)["message"]
