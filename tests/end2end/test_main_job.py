@@ -1,8 +1,8 @@
 """What the product is for, done once with everything real: three npm servers, three clients, a window, and a kill -9 of each process.
 
 The servers are added as a person adds them; FastMCP's client and the SDK's client in both eras list and call their tools through the bridge
-while the window shows the cards. Then a server, the hub, the bridge and the client are killed in turn during a call: no call hangs, and nothing
-is left behind.
+while the window shows the cards. Then a server, the hub, the bridge and the client are killed in turn during a call: no call hangs, and
+nothing is left behind.
 """
 
 import contextlib

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.end2end.processes import World
 
-SECRET = "dummy-s3cr3t/val\"ue-\\n+%41"
+SECRET = 'dummy-s3cr3t/val"ue-\\n+%41'
 LEAKY = """
 import json, os, sys
 print("starting with key", os.environ["API_KEY"], file=sys.stderr, flush=True)

@@ -66,6 +66,7 @@ def test_the_tray_says_how_the_hub_is_and_quit_ends_it_in_order(world: World, di
     assert texts(panel)[-4:] == ["Pause all servers", "Copy entry for a client", "Open Tooltray", "Quit"]
     noted = json.loads((world.root / "run" / "desktop.json").read_bytes())
     assert noted["DISPLAY"] == display.name
+    wait_until(lambda: ("org.gnome.desktop.interface", "enable-animations") in panel.questions, "the question for less motion")
     panel.choose("Quit")
     assert desktop.wait() == 0
     assert not panel.items

@@ -15,7 +15,8 @@ def send(**message):
     bridge.stdin.flush()
 
 
-send(id=1, method="initialize", params={"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "calling", "version": "1"}})
+client = {"name": "calling", "version": "1"}
+send(id=1, method="initialize", params={"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
 bridge.stdout.readline()
 send(method="notifications/initialized")
 call = {"name": "trigger-long-running-operation", "arguments": {"duration": 60, "steps": 600}, "_meta": {"progressToken": "t"}}

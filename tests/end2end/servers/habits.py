@@ -85,8 +85,8 @@ def main():
         if "silent" in HABITS:
             continue
         if method == "initialize":
-            result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "h", "version": "1"}}
-            send({"id": message["id"], "result": result})
+            about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "habits", "version": "1"}}
+            send({"id": message["id"], "result": {"protocolVersion": params["protocolVersion"], **about}})
         elif method == "tools/list":
             if "flood" in HABITS:
                 for _ in range(int(HABITS.pop("flood")) // 2**20):
