@@ -1,0 +1,169 @@
+"""The bridge and the hub together, as AI clients and people meet them."""
+
+import json
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import BRIDGE, World, wait_until
+
+HABITS = Path(__file__).parent / "servers" / "habits.py"
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "modern", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def add_habits(world: World, name: str = "habits", *habits: str) -> None:
+    added = world.tooltray("servers", "add", name, "--", sys.executable, str(HABITS), *habits)
+    assert added.returncode == 0, added.stderr
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_every_legacy_version_is_spoken_as_asked(world, version):
+    world.start_hub()
+    assert world.start_bridge().initialize(version)["protocolVersion"] == version
+
+
+def test_an_unknown_version_gets_the_newest_that_has_a_handshake(world):
+    world.start_hub()
+    assert world.start_bridge().initialize("2099-01-01")["protocolVersion"] == "2025-11-25"
+
+
+def test_a_client_may_discover_then_initialize_and_use_both_eras_on_one_pipe(world):
+    add_habits(world)
+    world.start_hub()
+    client = world.start_bridge()
+    found = client.request("server/discover", {"_meta": META}, id=1)["result"]
+    assert found["supportedVersions"] == ["2026-07-28"]
+    assert found["capabilities"]["tools"]["listChanged"] is True
+    client.initialize()
+    legacy = client.request("tools/list", id=2)["result"]
+    modern = client.request("tools/list", {"_meta": META}, id=3)["result"]
+    assert legacy["tools"] == modern["tools"]
+    assert "resultType" not in legacy
+    assert modern["resultType"] == "complete"
+    call = {"name": "echo", "arguments": {"text": "both"}}
+    assert client.request("tools/call", call, id=4)["result"]["content"][0]["text"] == "both"
+    result = client.request("tools/call", {**call, "_meta": META}, id=5)["result"]
+    assert (result["resultType"], result["content"][0]["text"]) == ("complete", "both")
+
+
+def test_a_bridge_for_one_server_gives_its_own_names_and_all_that_it_can_do(world, npm_server):
+    assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
+    add_habits(world)
+    world.start_hub()
+    client = world.start_bridge("--server", "everything")
+    assert "prompts" in client.initialize()["capabilities"]
+    names = {tool["name"] for tool in client.request("tools/list", id=1)["result"]["tools"]}
+    assert {"echo", "get-sum"} <= names
+    assert not {"list_servers", "hang"} & names
+    assert client.request("prompts/list", id=2)["result"]["prompts"]
+    assert client.request("resources/list", id=3)["result"]["resources"]
+
+
+def test_a_bridge_for_a_server_that_does_not_exist_says_so(world):
+    world.start_hub()
+    reply = world.start_bridge("--server", "nowhere").request("initialize", {}, id=1)
+    assert "no server 'nowhere'" in reply["error"]["message"]
+
+
+def test_many_bridges_at_once_start_one_hub(world):
+    bridges = [world.start_bridge() for _ in range(8)]
+    with ThreadPoolExecutor(len(bridges)) as pool:
+        names = list(pool.map(lambda bridge: bridge.initialize()["serverInfo"]["name"], bridges))
+    assert names == ["tooltray"] * 8
+    world.stop_hub()  # the log is whole when it has ended
+    starts = [record for record in world.records() if record["event"] == "service_started"]
+    assert len(starts) == 1
+
+
+def test_a_bridge_may_be_forbidden_to_start_a_hub(world):
+    reply = world.start_bridge("--no-start").request("initialize", {}, id=1)
+    assert reply["error"]["code"] < 0
+    assert world.hub_pid() is None
+
+
+def test_a_hub_that_a_bridge_started_ends_after_its_last_client(world):
+    hub = world.start(sys.executable, "-m", "tooltray", "serve", "--started-by-bridge", "--idle-exit", "0.2")
+    hub.heeds_stdin = False
+    world.wait_for(hub)
+    assert hub.wait() == 0
+    assert world.records()[-1]["reason"] == "idle"
+
+
+def test_after_stop_the_next_request_of_a_client_brings_a_hub_back(world):
+    add_habits(world)
+    world.start_hub()
+    client = world.start_bridge()
+    client.initialize()
+    client.request("tools/list", id=1)
+    world.tooltray("stop")
+    assert world.hub_pid() is None
+    result = client.request("tools/call", {"name": "echo", "arguments": {"text": "again"}}, id=2)["result"]
+    assert result["content"][0]["text"] == "again"
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_an_entry_that_leads_back_to_the_hub_is_refused(world, hidden):
+    bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
+    script = world.home / "wrapper"
+    script.write_text(f"#!/bin/sh\necho wrapped >&2\n{' '.join(bridge)}\n")
+    script.chmod(0o700)
+    world.start_hub()
+    world.tooltray("servers", "add", "loop", "--", *([str(script)] if hidden else bridge))
+    status = json.loads(world.tooltray("status", "--json").stdout)
+    problem = next(server for server in status["servers"] if server["name"] == "loop")["problem"]
+    assert "leads back" in problem["title"] + problem["message"]
+
+
+def test_a_cancelled_call_is_never_answered_and_the_server_hears_of_it(world, npm_server):
+    assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
+    world.start_hub()
+    client = world.start_bridge()
+    client.initialize()
+    client.request("tools/list", id=1)
+    arguments = {"duration": 30, "steps": 300}
+    params = {"name": "trigger-long-running-operation", "arguments": arguments, "_meta": {"progressToken": "p"}}
+    client.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params})
+    while client.read().get("method") != "notifications/progress":
+        pass
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}})
+    seen = []
+    client.send({"jsonrpc": "2.0", "id": "end", "method": "ping"})
+    while (message := client.read()).get("id") != "end":
+        seen.append(message)
+    assert all(message.get("id") != "long" for message in seen)
+
+
+def test_the_desktop_takes_over_from_serve_and_a_second_start_raises_its_window(world):
+    add_habits(world)
+    hub = world.start_hub()
+    client = world.start_bridge()
+    client.initialize()
+    client.request("tools/list", id=1)
+    screen = {"DISPLAY": ":0"}  # Qt draws offscreen; the variable says that there is a desktop
+    desktop = world.start(sys.executable, "-m", "tooltray", environ=screen)
+    desktop.heeds_stdin = False
+    assert hub.wait() == 0
+    kind = lambda: json.loads((world.root / "run" / "hub.json").read_bytes())["kind"]  # noqa: E731
+    wait_until(lambda: world.hub_pid() is not None and kind() == "desktop", "the desktop to be the hub")
+    result = client.request("tools/call", {"name": "echo", "arguments": {"text": "over"}}, id=2)["result"]
+    assert result["content"][0]["text"] == "over"
+    second = world.start(sys.executable, "-m", "tooltray", environ=screen)
+    assert second.wait() == 0
+    assert desktop.process.poll() is None
+    desktop.signal(signal.SIGINT)
+    assert desktop.wait() == 130
+
+
+def test_serve_can_replace_a_hub(world):
+    first = world.start_hub()
+    pid = world.hub_pid()
+    second = world.start(sys.executable, "-m", "tooltray", "serve", "--replace")
+    second.heeds_stdin = False
+    assert first.wait() == 0
+    wait_until(lambda: world.hub_pid() not in (None, pid), "the second hub")
