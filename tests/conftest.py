@@ -5,6 +5,7 @@ above is logged that it did not expect. What it does expect it says by text: `@p
 """
 
 import asyncio
+import gc
 import logging
 import os
 import shutil
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 import pytest_asyncio
 from tests import leaks
@@ -31,14 +33,24 @@ lasting = Possessions()
 
 
 class Watch:
-    """What is there before a test, and the records logged during it."""
+    """What is there before a test, and the records logged during it.
 
-    def __init__(self) -> None:
+    During a test with widgets no thread collects garbage, and afterwards this one does: widgets destroyed in another crash or hang Qt.
+    """
+
+    def __init__(self, *, uses_qt: bool) -> None:
+        self.uses_qt = uses_qt
+        if uses_qt:
+            gc.disable()
+            gc.freeze()  # so that collecting looks at what this test made, and is quick
         self.before = Possessions.now()
         self.keeper = RecordKeeper()
         logging.getLogger().addHandler(self.keeper)
 
     def end(self, expected: tuple[str, ...]) -> list[str]:
+        if self.uses_qt:
+            gc.collect()
+            gc.enable()
         logging.getLogger().removeHandler(self.keeper)
         self.before.add(lasting)
         return [f"left behind: {what}" for what in leaks.left_since(self.before)] + [
@@ -48,6 +60,9 @@ class Watch:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[real_environ] = dict(os.environ)
+    if "CI" not in os.environ:  # there hypothesis has a profile of its own, which repeats the same examples
+        hypothesis.settings.register_profile("patient", deadline=None)  # no test is about time
+        hypothesis.settings.load_profile("patient")
     os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()  # tmp_path stays where pytest keeps it for a look afterwards
     for name in OUTSIDE:
         os.environ.pop(name, None)
@@ -79,7 +94,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
-    item.stash[watches] = Watch()
+    item.stash[watches] = Watch(uses_qt="qapp" in getattr(item, "fixturenames", ()))
     return (yield)
 
 

@@ -76,6 +76,8 @@ def test_many_bridges_at_once_start_one_hub(world):
     with ThreadPoolExecutor(len(bridges)) as pool:
         names = list(pool.map(lambda bridge: bridge.initialize()["serverInfo"]["name"], bridges))
     assert names == ["tooltray"] * 8
+    for bridge in bridges:
+        bridge.end()
     world.stop_hub()  # the log is whole when it has ended
     starts = [record for record in world.records() if record["event"] == "service_started"]
     assert len(starts) == 1

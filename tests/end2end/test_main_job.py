@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.end2end.processes import BRIDGE, Program, World, wait_until
+from tests.end2end.processes import BRIDGE, Program, World, is_running, wait_until
 from tests.end2end.x_display import XDisplay
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -103,7 +103,7 @@ def kill_hub(world: World) -> None:
         assert len(servers) == 3
         os.kill(world.hub_pid(), signal.SIGKILL)
         assert "call again" in reply_to_the_call(bridge)["error"]["message"]
-        wait_until(lambda: not any(map(is_there, servers)), "the servers of the killed hub to go")
+        wait_until(lambda: not any(map(is_running, servers)), "the servers of the killed hub to go")
         assert sum_of(bridge) == "The sum of 2 and 3 is 5."  # the bridge has started another hub
 
 
@@ -120,7 +120,7 @@ def kill_client(world: World) -> None:
     bridge = next(iter(psutil.Process(client.pid).children()))
     client.signal(signal.SIGKILL)
     client.wait()
-    wait_until(lambda: not is_there(bridge.pid), "the bridge to follow its client")
+    wait_until(lambda: not is_running(bridge.pid), "the bridge to follow its client")
     wait_until(lambda: status(world)["session_count"] == 0, "the hub to notice")
 
 
@@ -156,7 +156,3 @@ def sum_of(bridge: Program) -> str:
 
 def status(world: World) -> dict:
     return json.loads(world.tooltray("status", "--json").stdout)
-
-
-def is_there(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE

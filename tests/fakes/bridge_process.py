@@ -5,7 +5,6 @@ import os
 import select
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -91,9 +90,8 @@ class BridgeProcess:
 
     def take(self, size: int) -> int:
         """Reads so many bytes and forgets them; returns how many came before the end."""
-        taken = len(self._received)
-        self._received = b""
-        while taken < size and (data := self._read()):
+        taken, self._received = len(self._received[:size]), self._received[size:]
+        while taken < size and (data := self._read(min(CHUNK_BYTES, size - taken))):
             taken += len(data)
         return taken
 
@@ -121,11 +119,10 @@ class BridgeProcess:
         assert self.process.stderr
         return self.process.stderr.read()
 
-    def _read(self) -> bytes:
+    def _read(self, most: int = CHUNK_BYTES) -> bytes:
         assert self.process.stdout
         poll = select.poll()
         poll.register(self.process.stdout, select.POLLIN)
-        until = time.monotonic() + BOUND_S
-        if not poll.poll(max(0.0, until - time.monotonic()) * 1000):
+        if not poll.poll(BOUND_S * 1000):
             raise TimeoutError(f"the bridge has written nothing for {BOUND_S:.0f} s")
-        return os.read(self.process.stdout.fileno(), CHUNK_BYTES)
+        return os.read(self.process.stdout.fileno(), most)

@@ -22,7 +22,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.server_card import ServerCard
 from tooltray.ui.wishes import ServerWishes
 
-PATIENCE_S = 5.0  # a bound, not a measure: everything here takes milliseconds
+PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
 
 async def until(condition: Callable[[], object]) -> None:

@@ -55,9 +55,8 @@ class Connection:
 
     def take(self, size: int) -> int:
         """Reads so many bytes and forgets them; returns how many came before the end."""
-        taken = len(self._received)
-        self._received = b""
-        while taken < size and (data := self._socket.recv(CHUNK_BYTES)):
+        taken, self._received = len(self._received[:size]), self._received[size:]
+        while taken < size and (data := self._socket.recv(min(CHUNK_BYTES, size - taken))):
             taken += len(data)
         return taken
 

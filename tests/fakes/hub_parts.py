@@ -19,6 +19,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
+from tooltray.errors import Problem
 from tooltray.events import EventBus
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.era_memory import EraMemory
@@ -51,6 +52,7 @@ class Shell:
 
     def __init__(self, **environ: str) -> None:
         self.variables = {"PATH": "/usr/bin:/bin", **environ}
+        self.problem: Problem | None = None
 
     async def environ(self) -> Mapping[str, str]:
         return self.variables
@@ -147,6 +149,7 @@ class HubParts:
             secrets=self.secrets,
             servers=self.servers,
             tools=self.tools,
+            login_shell=self.shell,  # type: ignore[arg-type]
             doctor=Doctor(secrets=self.secrets, login_shell=self.shell, folder=folder),  # type: ignore[arg-type]
             stats=self.stats,
             bus=bus,

@@ -1,6 +1,7 @@
 """A desktop panel's tray without a panel: a private D-Bus session, a StatusNotifierWatcher on it, and a hand that reads and clicks menus.
 
-It speaks what panels speak (org.kde.StatusNotifierWatcher, org.kde.StatusNotifierItem, com.canonical.dbusmenu), by jeepney alone.
+It speaks what panels speak (org.kde.StatusNotifierWatcher, org.kde.StatusNotifierItem, com.canonical.dbusmenu), by jeepney alone, and
+answers as the desktop's portal does whether things should move.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ from jeepney.io.blocking import DBusConnection, open_dbus_connection
 WATCHER = "org.kde.StatusNotifierWatcher"
 ITEM = "org.kde.StatusNotifierItem"
 MENU = "com.canonical.dbusmenu"
+PORTAL = "org.freedesktop.portal.Desktop"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 ANSWER_S = 10.0  # a busy window on a busy machine answers in less
 LOOK_EVERY_S = 0.1  # whether the watcher is to end
@@ -41,6 +43,8 @@ class Panel:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.address = f"unix:path={folder / 'bus'}"
+        self.wants_less_motion = False
+        self.questions: list[tuple[str, str]] = []  # that the portal was asked
         self._items: list[str] = []
         self._is_ending = threading.Event()
 
@@ -55,6 +59,7 @@ class Panel:
         watcher = open_dbus_connection(self.address)
         reply = watcher.send_and_get_reply(message_bus.RequestName(WATCHER), timeout=ANSWER_S)
         assert reply.body[0] == 1, "another watcher is there"
+        watcher.send_and_get_reply(message_bus.RequestName(PORTAL), timeout=ANSWER_S)
         self._thread = threading.Thread(target=self._watch, args=[watcher], name="status notifier watcher")
         self._thread.start()
         return self
@@ -148,6 +153,9 @@ class Panel:
                 item = fields[HeaderFields.sender] + name if name.startswith("/") else name
                 self._items.append(item)
                 return [new_method_return(message), new_signal(here, "StatusNotifierItemRegistered", "s", (item,))]
+            case "ReadOne":
+                self.questions.append(message.body)
+                return [new_method_return(message, "v", (("b", not self.wants_less_motion),))]
             case "Get":
                 signature, value = known[message.body[1]]
                 return [new_method_return(message, "v", ((signature, value()),))]

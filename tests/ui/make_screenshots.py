@@ -168,7 +168,7 @@ async def servers_100(theme: Theme) -> Shot:
 async def servers_100_details(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
     table = result.window.page._table
-    table.choose("postgres-1")
+    table.selectRow(4)
     table.row_chosen.emit(result.servers.find("postgres-1"))
     result.window.page.show_tools("postgres-1", TOOLS[:5])
     return Shot(result)

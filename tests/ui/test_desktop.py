@@ -138,7 +138,13 @@ async def test_quit_stops_the_engine_first_and_ends_with_0(live: Callable[..., L
     assert engine.asked_to_stop == "quit"
     await until(lambda: "Hub is ending" in life.words)
     assert not life.code.done()
-    life.window.quit_requested.emit()  # once more changes nothing
+    heard = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, heard.set)
+    os.kill(os.getpid(), signal.SIGTERM)  # what came first decides
+    os.kill(os.getpid(), signal.SIGUSR1)
+    await heard.wait()
+    asyncio.get_running_loop().remove_signal_handler(signal.SIGUSR1)
+    assert engine.asked_to_stop == "quit"
     engine.end("quit")
     assert await life.code == 0
 

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from tooltray.resources import resource
-from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, tr, wanted_language
+from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, tr, wanted_language
 
 UI = Path(__file__).parents[2] / "desktop" / "tooltray" / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
@@ -80,6 +80,20 @@ def test_every_text_has_a_translation_with_the_same_fields_and_none_is_left_over
 )
 def test_the_language_is_the_first_one_that_a_person_reads_and_we_have(names: list[str], language: str) -> None:
     assert wanted_language(names) == language
+
+
+def test_an_app_in_chinese_has_qt_s_menus_in_chinese_too(app: QApplication) -> None:
+    install_language(app, "zh_TW")
+    translators = app.findChildren(QTranslator)
+    try:
+        assert tr("Servers") == "伺服器"
+        assert QCoreApplication.translate("QWidgetTextControl", "&Copy") != "&Copy"
+    finally:
+        for translator in translators:
+            app.removeTranslator(translator)
+            translator.deleteLater()
+    install_language(app, "")
+    assert tr("Servers") == "Servers"
 
 
 def test_a_translated_app_translates_and_leaves_qt_s_own_texts_alone(app: QApplication) -> None:

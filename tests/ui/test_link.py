@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 import pytest
-from PySide6.QtCore import QThread
+from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QApplication
 from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter, server
@@ -211,6 +211,8 @@ async def test_a_busy_gui_finds_one_delivery_and_not_a_queue_of_them(link: Engin
     listener = attach(link, engine)
     await until(lambda: listener.news)
     before = len(listener.deliveries)
+    wakeups: list[bool] = []
+    link._announced.connect(lambda: wakeups.append(True), Qt.ConnectionType.QueuedConnection)
     finished = threading.Event()
 
     async def flood() -> None:
@@ -223,6 +225,7 @@ async def test_a_busy_gui_finds_one_delivery_and_not_a_queue_of_them(link: Engin
     finished.wait(5)  # the GUI thread does nothing else meanwhile
     await until(lambda: listener.of(ServerChanged) and listener.of(ServerChanged)[-1].server.calls_today == 199)
     assert len(listener.deliveries) - before <= 2
+    assert len(wakeups) <= 2
 
 
 async def test_changed_settings_bring_a_whole_snapshot(link: EngineLink, engine: EngineThread) -> None:

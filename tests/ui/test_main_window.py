@@ -71,9 +71,12 @@ async def test_the_window_s_shortcuts(theme: Theme, key: Qt.Key, is_visible: boo
 async def test_control_n_adds_a_server_only_while_the_hub_runs(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.window.set_phase(HubPhase.STARTING)
+        add = next(each for each in desk.window.findChildren(QPushButton) if each.text() == "Add server")
+        assert not add.isEnabled()
         QTest.keyClick(desk.window, Qt.Key.Key_N, CONTROL)
         assert desk.window.sheet is None
         desk.window.set_phase(HubPhase.RUNNING)
+        assert add.isEnabled()
         QTest.keyClick(desk.window, Qt.Key.Key_N, CONTROL)
         assert desk.window.sheet is not None
 
@@ -222,7 +225,7 @@ async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme:
         desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
         desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
         await desk.asked("get_secret_names")
-        await until(lambda: "Command not found" in words(desk.window))
+        await until(lambda: "Command not found" in words(desk.window) and not len(desk.tasks))
         assert desk.window.findChild(SecretsHelp) is None
 
 

@@ -128,6 +128,50 @@ async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -
     assert layer.servers.servers == ()
 
 
+@pytest.mark.parametrize(
+    ("verb", "arguments"),
+    [
+        ("add_mcp_server", ("n", {"command": "x"}, False)),
+        ("update_mcp_server", ("a", {"command": "y"})),
+        ("remove_mcp_server", ("a",)),
+        ("start_server", ("a",)),
+        ("stop_server", ("a",)),
+        ("restart_server", ("a",)),
+        ("get_server_log", ("a", 7)),
+        ("add_mcp_default_server", ("a",)),
+        ("set_mcp_enabled", (False,)),
+        ("get_tools", ("a",)),
+        ("set_tool_enabled", ("a", "read", False)),
+        ("call_tool", ("read", {"x": 1})),
+        ("set_secret", ("n",)),
+        ("unlock_secrets", ("p",)),
+        ("set_secret_backend", ("file",)),
+        ("diagnose", ("a",)),
+        ("reset_tool_names", ()),
+    ],
+)
+async def test_a_verb_reaches_the_engine_with_its_arguments(layer: Layer, verb: str, arguments: tuple[object, ...]) -> None:
+    given = (*arguments, "value") if verb == "set_secret" else arguments  # a fake does not note values of secrets
+    await getattr(layer.hub, verb)(*given)
+    assert layer.engine.calls == [(verb, *arguments)]
+
+
+async def test_verbs_that_ask_bring_the_answer(layer: Layer) -> None:
+    assert await layer.hub.get_snapshot() == layer.engine.snapshot
+    assert await layer.hub.get_mcp_enabled() is True
+    assert await layer.hub.toggle_mcp_default_server("a") is True
+    assert await layer.hub.get_mcp_default_servers() == ["a"]
+    await layer.hub.remove_mcp_default_server("a")
+    assert await layer.servers.get_mcp_default_servers() == []
+    assert list(await layer.servers.get_mcp_servers()) == ["a", "b"]
+    assert await layer.tools.get_all_tool_definitions("a") == [{"name": "read"}]
+    assert await layer.tools.call_tool("read", {}) == {"content": []}
+    await layer.hub.set_secret("n", "v")
+    assert await layer.hub.get_secret_names() == ["n"]
+    await layer.hub.remove_secret("n")
+    assert await layer.hub.get_secret_names() == []
+
+
 HUB = HubSnapshot(
     pid=1, version="0", is_paused=False, session_count=0, started_at=0.0, servers=(server("a"), BUILTIN), notices=(Problem("old"),)
 )

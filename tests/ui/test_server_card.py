@@ -89,7 +89,7 @@ def test_every_state_has_its_words_and_its_next_step(state: ServerState, action:
 
 def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanation() -> None:
     shown = foot(server("a", ServerState.ERROR, problem=PROBLEM), None, NOW)
-    assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it", "error")
+    assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it. Looked in /bin.", "error")
     assert shown.explanation == "Command not found. Looked in /bin. Install it."
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
@@ -115,7 +115,7 @@ async def test_more_than_24_servers_are_a_table(theme: Theme) -> None:
 async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        table(desk).choose("server-7")
+        table(desk).selectRow(7)
         desk.engine.set_state("server-7", ServerState.ERROR)
         await until(lambda: table(desk).rows[7].state is ServerState.ERROR)
         assert table(desk).currentIndex().row() == 7
@@ -128,7 +128,7 @@ async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboa
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
-        table(desk).choose("server-2")
+        table(desk).selectRow(2)
         QTest.keyClick(table(desk), Qt.Key.Key_Space)
         await desk.asked("start_server", "server-2")
 
@@ -139,7 +139,7 @@ async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape
     async with Desk(FakePresenter(servers, [tool("read", "server-4")]), theme) as desk:
         await until(lambda: table(desk).isVisible())
         table(desk).setFocus()
-        table(desk).choose("server-4")
+        table(desk).selectRow(4)
         QTest.keyClick(table(desk), Qt.Key.Key_Return)
         await desk.asked("get_tools", "server-4")
         details = desk.window.page.details
@@ -148,6 +148,63 @@ async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape
         assert "Exit code 7. Pick it up." in page_words(desk)
         QTest.keyClick(table(desk), Qt.Key.Key_Escape)
         assert desk.window.page.details is None
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "wish"),
+    [
+        (ServerState.RUNNING, "Stop", "stop_server"),
+        (ServerState.STARTING, "Cancel", "stop_server"),
+        (ServerState.STOPPED, "Start", "start_server"),
+        (ServerState.ERROR, "Try again", "restart_server"),
+    ],
+)
+async def test_details_offer_the_next_step_and_the_log(theme: Theme, state: ServerState, text: str, wish: str) -> None:
+    servers = many(30)
+    servers[4] = replace(servers[4], state=state, problem=Problem("x") if state is ServerState.ERROR else None)
+    async with Desk(FakePresenter(servers, [tool("read", "server-4")]), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        table(desk).row_chosen.emit(desk.servers.find("server-4"))
+        details = desk.window.page.details
+        assert details is not None
+        await until(lambda: details.tools.table.rows)
+        buttons = {each.text() or each.accessibleName(): each for each in details.findChildren(QPushButton)}
+        buttons["Show log"].click()
+        assert desk.window.sheet is not None
+        desk.window.sheet.dismiss()
+        buttons["More for server-4"].click()
+        menu = details.findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        assert "Remove" in [action.text() for action in menu.actions()]
+        menu.close()
+        details.tools.table.switched.emit(details.tools.table.rows[0], False)
+        await desk.asked("set_tool_enabled", "server-4", "read", False)
+        buttons[text].click()
+        await desk.asked(wish, "server-4")
+        buttons["Close details"].click()
+        assert desk.window.page.details is None
+
+
+async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_s_switch_back(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(30)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        desk.engine.failures["stop_server"] = TooltrayError("it does not want to", "at all")
+        table(desk).row_chosen.emit(desk.servers.find("server-4"))
+        table(desk).switched.emit(desk.servers.find("server-4"), False)
+        await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
+        assert table(desk).model().index(4, 6).data() == "On"
+
+
+async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(30)), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        place = table(desk).visualRect(table(desk).model().index(3, 0)).center()
+        table(desk).customContextMenuRequested.emit(place)
+        menu = table(desk).findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        next(action for action in menu.actions() if action.text() == "Remove").trigger()
+        await desk.asked("remove_mcp_server", "server-3")
+        menu.close()
 
 
 async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> None:

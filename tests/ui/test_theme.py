@@ -4,15 +4,18 @@ import re
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFontDatabase, QImage
 from PySide6.QtWidgets import QApplication
+from shiboken6 import delete
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem
 from tooltray.events import ServerState
 from tooltray.resources import resource
-from tooltray.ui.theme import PLACEHOLDER, Theme
+from tooltray.ui.motion import MotionSetting
+from tooltray.ui.state_language import look
+from tooltray.ui.theme import PLACEHOLDER, Theme, _families
 from tooltray.ui.tray_icon import INKS, ON_ANY_PANEL
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.switch import Switch
@@ -111,6 +114,42 @@ async def test_the_ring_of_a_starting_server_turns_only_while_it_is_seen(app: QA
         await until(lambda: theme.spin.is_running)
         desk.engine.set_state("a", ServerState.RUNNING)
         await until(lambda: not theme.spin.is_running)
+
+
+def test_what_turns_turns_and_what_is_gone_stops_the_clock(app: QApplication) -> None:
+    theme = Theme()
+    badge = StateBadge(theme, look(ServerState.STARTING))
+    badge.show()
+    assert theme.spin.is_running
+    theme.spin._timer.timeout.emit()
+    assert theme.spin.angle > 0
+    delete(badge)  # no hide event comes then
+    theme.spin._timer.timeout.emit()
+    assert not theme.spin.is_running
+
+
+async def test_a_wish_for_less_motion_that_comes_late_stops_what_turns(app: QApplication) -> None:
+    theme = Theme()
+    theme.apply(app)
+    async with Desk(FakePresenter([server("a", ServerState.STARTING)]), theme) as desk:
+        await until(lambda: theme.spin.is_running)
+        theme.set_reduced_motion(True)
+        assert not theme.spin.is_running
+        assert desk.window.isVisible()
+
+
+async def test_without_a_portal_motion_stays_as_it_is(app: QApplication) -> None:
+    theme = Theme()
+    setting = MotionSetting(theme)
+    await until(setting._watcher.isFinished)
+    assert not theme.reduced_motion
+
+
+def test_a_font_that_is_not_installed_is_replaced_by_the_system_s(app: QApplication) -> None:
+    system = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont).family()
+    assert _families(["No Such Font At All", "second"], QFontDatabase.SystemFont.GeneralFont) == [system, "second"]
+    installed = QFontDatabase.families()[0]
+    assert _families([installed, "second"], QFontDatabase.SystemFont.GeneralFont) == [installed, "second"]
 
 
 async def test_with_less_motion_nothing_turns_and_a_switch_jumps(theme: Theme) -> None:

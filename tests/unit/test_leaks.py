@@ -8,12 +8,12 @@ from pathlib import Path
 from tests.end2end.processes import ROOT
 
 UNTIDY = """
-import asyncio, logging, socket, subprocess, sys, tempfile, threading
+import asyncio, gc, logging, socket, subprocess, sys, tempfile, threading
 import pytest
 from tests import leaks
 
 leaks.GRACE_S = 0.5  # nothing here goes by itself
-kept = []
+kept, gone = [], []
 
 def test_leaves_things():
     kept.append(tempfile.mkdtemp(prefix="forgotten"))
@@ -46,6 +46,18 @@ def lasting():
 def test_uses_what_the_module_holds(lasting):
     assert lasting.poll() is None
 
+def test_makes_a_cycle_of_qt_objects(qapp):
+    from PySide6.QtCore import QObject
+    gone.clear()
+    thing = QObject()
+    thing.itself = thing
+    thing.destroyed.connect(lambda: gone.append(threading.current_thread()))
+    assert not gc.isenabled()
+
+def test_the_cycle_was_collected_in_the_thread_of_the_gui():
+    assert gone == [threading.main_thread()]
+    assert gc.isenabled()
+
 async def test_is_tidy(home):
     import pathlib, os
     assert pathlib.Path.home() == home and len(os.fsencode(home / ".tooltray/run/hub.sock")) < 100
@@ -66,7 +78,7 @@ def test_a_test_that_leaves_something_or_logs_a_warning_fails_and_tidy_ones_pass
         check=False,
     )
 
-    assert "5 passed, 2 errors" in run.stdout, run.stdout + run.stderr
+    assert "7 passed, 2 errors" in run.stdout, run.stdout + run.stderr
     for left in ("temporary file forgotten", "port ", "unix ", "child process", "thread 'forgotten thread'", "task 'forgotten task'"):
         assert left in run.stdout, run.stdout
     assert "logged unexpectedly: WARNING product: nobody expected this" in run.stdout

@@ -52,7 +52,9 @@ CRASHED = diagnosis(
 
 
 def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlHub:
-    return FakeControlHub(home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)} | answers)
+    return FakeControlHub(
+        home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)} | answers
+    )
 
 
 def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Home) -> None:

@@ -1,0 +1,98 @@
+"""McpPresenter as sessions see it: answers from a script, notes what it is asked. The verbs have the signatures of the real one."""
+
+import asyncio
+import functools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from msgspec import Raw
+from tests.fakes.heard import Record
+
+from tooltray.errors import TooltrayError
+from tooltray.presenter.handshake import Greeting
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.mcp_client import Caller
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.verbs import VERBS
+from tooltray.wire import envelope
+from tooltray.wire.envelope import Envelope, dump, success
+from tooltray.wire.eras import Era, Head
+
+
+class FakeCorePresenter:
+    """
+    Attributes:
+        answers: what a verb returns, or the error it raises, by its name; None unless given.
+        calls: (verb, arguments) in their order.
+        relayed: (method, era, server, client) of what was carried to servers. `tools/call` of the tool `echo` answers with its parameters,
+            `hang` never, `ask` with what the AI client says to an elicitation, `tell` behind a progress notification.
+        servers: how each server greets.
+        held: keeps the lists back until it is set.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Any] = {}
+        self.calls: Record[tuple[str, dict[str, Any]]] = Record()
+        self.relayed: Record[tuple[str, Era, str | None, str]] = Record()
+        self.servers: dict[str, Greeting] = {}
+        self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
+        self.server_pids: frozenset[int] = frozenset()
+        self.session_counts: list[int] = []
+        self.cancelled: Record[bytes] = Record()
+        self.may_list = asyncio.Event()
+        self.may_list.set()
+
+    async def list_tools(self, server: str | None = None) -> Raw:
+        await self.may_list.wait()
+        return Raw(self.listings[server])
+
+    async def relay_tool_call(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    ) -> Envelope:
+        self.relayed.add((request.method, head.era, server, client))
+        match head.name:
+            case "hang":
+                try:
+                    await asyncio.get_running_loop().create_future()
+                finally:
+                    self.cancelled.add(bytes(request.id))
+            case "ask":
+                return await caller.ask("elicitation/create", dump({"message": "who?"}))
+            case "tell":
+                caller.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
+        return Envelope(result=request.params)
+
+    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
+        self.relayed.add((request.method, head.era, server, ""))
+        return success({"relayed": envelope.load(request.params)})
+
+    async def open_server(self, name: str, era: Era, *, timeout_s: float) -> Any:
+        if name not in self.servers:
+            raise TooltrayError(f"server '{name}' is not running")
+        return SimpleNamespace(greeting=self.servers[name])
+
+    def has_server(self, name: str) -> bool:
+        return name in self.servers
+
+    def set_session_count(self, count: int) -> None:
+        self.session_counts.append(count)
+
+    async def _called(self, verb: str, arguments: dict[str, Any]) -> Any:
+        self.calls.add((verb, arguments))
+        answer = self.answers.get(verb)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def _verb(name: str) -> Callable[..., Any]:
+    @functools.wraps(getattr(McpPresenter, name))
+    async def called(self: FakeCorePresenter, **arguments: Any) -> Any:
+        return await self._called(name, arguments)
+
+    return called
+
+
+for _name in VERBS:
+    setattr(FakeCorePresenter, _name, _verb(_name))

@@ -1,0 +1,131 @@
+"""presenter/doctor.py"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ServerState
+from tooltray.servers.diagnosis import Diagnosis
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    """A program that can be found, in a folder of its own."""
+    path = tmp_path / "bin" / "my-server"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o700)
+    return path
+
+
+@pytest.fixture
+def sick(tmp_path: Path, program: Path) -> Callable[..., Any]:
+    def _sick(command: str | None = "my-server", *, scripted: ScriptedServer | None = None, **fields: Any) -> Any:
+        return hub_parts(
+            tmp_path / "home",
+            servers={"s": entry(command, **fields) if command else fields},
+            programs={"my-server": scripted or ScriptedServer(), str(program): scripted or ScriptedServer()},
+            shell=Shell(PATH=f"{tmp_path}/empty:{program.parent}", FLAG="--flag"),
+        )
+
+    return _sick
+
+
+async def examine(parts: HubParts) -> Diagnosis:
+    [found] = await parts.presenter.diagnose("s")
+    return found
+
+
+async def test_a_server_that_could_run_is_found_and_nothing_is_started(sick: Any, program: Path, tmp_path: Path) -> None:
+    scripted = ScriptedServer()
+    async with sick(args=["${FLAG}"], scripted=scripted) as parts:
+        found = await examine(parts)
+        assert found.is_ok
+        assert (found.server, found.transport, found.state) == ("s", "stdio", "on_demand")
+        assert found.command == ("my-server", "${FLAG}")
+        assert found.resolved_command == str(program)
+        assert found.searched == (f"{tmp_path}/empty", str(program.parent))
+        assert found.path == f"{tmp_path}/empty:{program.parent}"
+        assert found.cwd == str(tmp_path / "home")
+        assert (found.problem, found.remedies, found.exit_code, found.stderr) == (None, (), None, ())
+        assert scripted.copies.all == []
+
+
+async def test_the_path_of_the_entry_counts_before_the_persons(sick: Any, program: Path) -> None:
+    async with sick(env={"PATH": "/nowhere"}) as parts:
+        found = await examine(parts)
+        assert (found.path, found.resolved_command) == ("/nowhere", "")
+
+
+async def test_a_command_that_does_not_exist_says_where_it_was_looked_for_and_what_to_do(sick: Any, tmp_path: Path, program: Path) -> None:
+    async with sick("npx") as parts:
+        found = await examine(parts)
+        assert not found.is_ok
+        assert found.problem.title == "command 'npx' not found"
+        assert found.problem.message == f"looked in {tmp_path}/empty, {program.parent}; Node.js is not on PATH"
+        assert found.remedies == ("Install Node.js, or set the command's full path.",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "title"),
+    [
+        ({"args": ["${secret:s/KEY}"]}, "There is no secret 's/KEY'"),
+        ({"env": {"A": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
+        ({"command": "tooltray"}, "'s' leads back to Tooltray itself"),
+    ],
+)
+async def test_settings_that_cannot_work_are_told_without_starting_anything(sick: Any, fields: dict[str, Any], title: str) -> None:
+    async with sick(**fields) as parts:
+        found = await examine(parts)
+        assert (found.is_ok, found.problem.title, found.resolved_command, found.searched) == (False, title, "", ())
+        assert found.remedies
+
+
+async def test_no_secret_is_in_what_is_found(sick: Any) -> None:
+    async with sick(args=["${secret:s/KEY}"]) as parts:
+        await parts.secrets.set("s/KEY", "s3cret-value")
+        assert "s3cret-value" not in repr(await examine(parts))
+
+
+async def test_a_server_that_is_switched_off_is_told_to_be(sick: Any) -> None:
+    async with sick(disable=True, cwd="/somewhere") as parts:
+        found = await examine(parts)
+        assert (found.is_ok, found.problem.title, found.cwd) == (False, "'s' is switched off", "/somewhere")
+
+
+async def test_a_server_over_http_has_no_command(sick: Any, tmp_path: Path) -> None:
+    async with sick(None, url="https://example.com/mcp") as parts:
+        with pytest.raises(TooltrayError):
+            await parts.servers.start("s")
+        found = await examine(parts)
+        assert (found.transport, found.command, found.resolved_command, found.cwd) == ("http", (), "", str(tmp_path / "home"))
+        assert found.problem.title == "'s' is reached over http"
+
+
+async def test_what_is_known_of_the_last_attempt_is_added(sick: Any) -> None:
+    scripted = ScriptedServer()
+    scripted.handlers["initialize"] = lambda copy, params: copy.die("out of cheese", exit_code=7)
+    async with sick(scripted=scripted) as parts:
+        with pytest.raises(TooltrayError):
+            await parts.servers.start("s")
+        await parts.servers.stop("s")
+        found = await examine(parts)
+        assert (found.exit_code, found.stderr[-1], found.stderr.count("out of cheese")) == (7, "out of cheese", 4)
+
+
+async def test_a_running_server_is_ok_with_its_tools_and_the_noise_it_makes(sick: Any) -> None:
+    scripted = ScriptedServer({"name": "t", "inputSchema": {}})
+    async with sick(scripted=scripted) as parts:
+        await parts.servers.start("s")
+        await parts.listed()
+        scripted.copy.say(b"Listening on stdio")
+        for number in range(30):
+            parts.servers.get("s").log.append(f"line {number}")
+        found = await examine(parts)
+        assert (found.is_ok, found.state, found.tool_count, found.noise_lines) == (True, ServerState.RUNNING.value, 1, 1)
+        assert found.stderr == tuple(f"line {number}" for number in range(20, 30))

@@ -1,0 +1,243 @@
+"""All sessions of a hub: made for each connection, counted, ended together."""
+
+import asyncio
+import inspect
+import os
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.fake_channel import FakeChannel, line
+from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.fake_core_presenter import FakeCorePresenter
+from tests.fakes.kept_log import KeptLog
+
+from tooltray.events import EventBus, SessionsChanged
+from tooltray.presenter.handshake import Greeting
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.publish.connection import Connection, Hello
+from tooltray.publish.control_session import HubControl
+from tooltray.publish.sessions import LEADS_BACK, Sessions
+from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.eras import Era
+
+NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+class Hub:
+    """Sessions without a socket."""
+
+    def __init__(self) -> None:
+        self.presenter, self.bus = FakeCorePresenter(), EventBus()
+        self.counts: list[int] = []
+        self.stops: list[str] = []
+        control = HubControl(kind="serve", execution_id="e", stop=lambda: self.stops.append("stop"), hand_over=_nothing, raise_window=None)
+        self.sessions = Sessions(
+            presenter=self.presenter,  # type: ignore[arg-type]
+            bus=self.bus,
+            deadlines=DeadlineWheel(),
+            log=KeptLog(),  # type: ignore[arg-type]
+            control=control,
+            on_count_changed=self.counts.append,
+        )
+
+    def connect(self, role: str = "client", *, server: str | None = None, wants_events: bool = False, pid: int = 0) -> "Peer":
+        hello = Hello(role=role, session="", server=server, cwd="", wants_events=wants_events, peer_pid=pid)
+        return Peer(self.sessions.open(hello, Connection(on_hello=_no_hello)))
+
+
+class Peer:
+    """The other end of one session."""
+
+    def __init__(self, dispatcher: RawDispatcher) -> None:
+        self.dispatcher, self.channel = dispatcher, FakeChannel()
+        dispatcher.attach(self.channel)
+
+    def send(self, **message: Any) -> None:
+        self.dispatcher.feed(line(**message))
+
+    async def ask(self, method: str, id: Any = 1, **params: Any) -> dict[str, Any]:
+        self.send(id=id, method=method, params=params)
+        return await self.channel.reply(id)
+
+    async def call(self, presenter: FakeCorePresenter, name: str, id: Any = 1) -> None:
+        """Begins a call."""
+        self.send(id=id, method="tools/call", params={"name": name})
+        await presenter.relayed.wait(count=len(presenter.relayed.all) + 1)
+
+
+async def _nothing() -> None:
+    pass
+
+
+def _no_hello(hello: Hello, connection: Connection) -> RawDispatcher:
+    raise AssertionError("the hello was given already")
+
+
+async def settled() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+@in_fake_time
+async def test_ai_clients_are_counted_as_they_come_and_go_and_front_ends_are_not() -> None:
+    hub = Hub()
+    first, second, front_end = hub.connect(), hub.connect(), hub.connect("control")
+    assert hub.sessions.count == 2
+    first.dispatcher.connection_lost("gone")
+    front_end.dispatcher.connection_lost("gone")
+    await settled()
+    assert hub.sessions.count == 1
+    second.dispatcher.connection_lost("gone")
+    await settled()
+    assert (hub.sessions.count, hub.counts, hub.presenter.session_counts) == (0, [1, 2, 1, 0], [1, 2, 1, 0])
+
+
+@in_fake_time
+async def test_a_client_is_served_and_a_front_end_controls() -> None:
+    hub = Hub()
+    client, front_end = hub.connect(), hub.connect("control", wants_events=True)
+    await settled()
+    assert (await client.ask("ping"))["result"] == {}
+    assert (await front_end.ask("hub/stop"))["result"] == {}
+    assert hub.stops == ["stop"]
+    hub.bus.publish(SessionsChanged(7))
+    assert (await front_end.channel.notification("event"))["data"] == {"session_count": 7}
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_client_may_ask_for_one_server() -> None:
+    hub = Hub()
+    hub.presenter.servers["one"] = Greeting(Era.LEGACY, "2025-06-18", {}, None)
+    hub.presenter.listings["one"] = b'{"tools":[]}'
+    client = hub.connect(server="one")
+    assert (await client.ask("tools/list"))["result"] == {"tools": []}
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_server_that_is_not_there_is_told_with_every_answer() -> None:
+    hub = Hub()
+    client = hub.connect(server="one")
+    error = (await client.ask("initialize"))["error"]
+    assert (error["code"], "no server 'one'" in error["message"]) == (-32603, True)
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_bridge_inside_one_of_our_own_servers_is_refused() -> None:
+    hub = Hub()
+    hub.presenter.server_pids = frozenset({os.getsid(0)})
+    inside, outside, unknown, gone = (hub.connect(pid=pid) for pid in (os.getpid(), 1, 0, NO_PROCESS))
+    assert (await inside.ask("initialize"))["error"] == {"code": -32603, "message": LEADS_BACK}
+    for other in (outside, unknown, gone):
+        assert "result" in await other.ask("ping")
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_what_a_server_says_goes_to_the_sessions_of_that_server_alone() -> None:
+    hub = Hub()
+    for name in ("one", "two"):
+        hub.presenter.servers[name] = Greeting(Era.LEGACY, "2025-06-18", {}, None)
+    everything, one, two = hub.connect(), hub.connect(server="one"), hub.connect(server="two")
+    for client in (everything, one, two):
+        await client.ask("initialize", protocolVersion="2025-06-18")
+        client.send(method="notifications/initialized")
+        await client.ask("ping", 2)
+    hub.sessions.on_server_said("one", None, "notifications/message", Raw(b'{"level":"info"}'))  # type: ignore[arg-type]
+    assert await one.channel.notification("notifications/message") == {"level": "info"}
+    assert [len(client.channel.messages) for client in (everything, two)] == [2, 2]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_requests_are_counted_also_those_of_clients_that_have_left() -> None:
+    hub = Hub()
+    client, other = hub.connect(), hub.connect()
+    for id in range(3):
+        await client.ask("ping", id)
+    await other.ask("ping")
+    client.dispatcher.connection_lost("gone")
+    await settled()
+    assert hub.sessions.request_count == 4
+    await hub.sessions.close("ended", grace_s=0)
+    assert hub.sessions.request_count == 4
+
+
+@in_fake_time
+async def test_closing_tells_every_open_call_why_and_ends_every_session() -> None:
+    hub = Hub()
+    client, front_end = hub.connect(), hub.connect("control")
+    await client.call(hub.presenter, "hang", "c")
+    await hub.sessions.close("Tooltray has ended", grace_s=0.5)
+    assert (await client.channel.reply("c"))["error"] == {"code": -32000, "message": "Tooltray has ended"}
+    assert hub.presenter.cancelled.all == [b'"c"']
+    assert (client.channel.is_closed, front_end.channel.is_closed, hub.sessions.count) == (True, True, 0)
+
+
+@in_fake_time
+async def test_closing_without_sessions_is_done_at_once() -> None:
+    hub = Hub()
+    await hub.sessions.close("ended", grace_s=0.5)
+    await hub.sessions.finish_calls(within_s=10)
+
+
+@in_fake_time
+async def test_calls_may_finish_before_a_hand_over() -> None:
+    hub, loop = Hub(), asyncio.get_running_loop()
+    client = hub.connect()
+    hub.presenter.may_list.clear()
+    client.send(id=1, method="tools/list")
+    begun = loop.time()
+    loop.call_later(3, hub.presenter.may_list.set)
+    await hub.sessions.finish_calls(within_s=10)
+    assert 3 <= loop.time() - begun < 10
+    assert "result" in client.channel.replies[1]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_calls_that_do_not_finish_are_not_waited_for_longer_than_was_said() -> None:
+    hub, loop = Hub(), asyncio.get_running_loop()
+    client = hub.connect()
+    await client.call(hub.presenter, "hang")
+    begun = loop.time()
+    await hub.sessions.finish_calls(within_s=10)
+    assert 10 <= loop.time() - begun < 11
+    await hub.sessions.close("ended", grace_s=0)
+    assert client.channel.replies[1]["error"]["message"] == "ended"
+
+
+@in_fake_time
+async def test_open_subscriptions_are_no_calls_that_must_finish() -> None:
+    hub, loop = Hub(), asyncio.get_running_loop()
+    client = hub.connect()
+    client.send(id=1, method="subscriptions/listen", params={"notifications": {"toolsListChanged": True}, "_meta": META})
+    await client.channel.message()
+    begun = loop.time()
+    await hub.sessions.finish_calls(within_s=10)
+    await hub.sessions.close("ended", grace_s=10)
+    assert loop.time() == begun
+    assert client.channel.replies == {}
+
+
+@in_fake_time
+async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
+    hub = Hub()
+    peer = Peer(hub.sessions.open_client(None).dispatcher)
+    assert "result" in await peer.ask("ping")
+    assert hub.sessions.count == 1
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@pytest.mark.parametrize(
+    "name", ["list_tools", "relay_tool_call", "relay", "open_server", "has_server", "set_session_count", "start_server", "call_tool"]
+)
+def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:
+    fake, real = (inspect.signature(getattr(kind, name)) for kind in (FakeCorePresenter, McpPresenter))
+    assert list(fake.parameters) == list(real.parameters)
+    assert [each.kind for each in fake.parameters.values()] == [each.kind for each in real.parameters.values()]
