@@ -12,6 +12,7 @@ test: prepare
 	.venv/bin/python -m coverage erase
 	.venv/bin/python -m coverage run -m pytest
 	.venv/bin/python -m coverage combine --quiet
+	@rm -f .coverage.*  # of programs killed while they wrote it
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report
 
 check: .venv/.dev

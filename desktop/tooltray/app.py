@@ -5,12 +5,15 @@ heavy is imported at the top: a second start is done before Qt is loaded, and th
 """
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
 import os
+import socket
 import sys
 import threading
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tooltray.config.home import Home
@@ -28,6 +31,8 @@ ANSWER_TIMEOUT_S = 2.0  # a desktop that runs answers within milliseconds, also 
 SWITCH_INTERVAL_S = 0.0005  # a busy window then costs AI clients 5 ms and not 100
 LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is about to, or about to end
 RETRY_EVERY_S = 0.1  # meanwhile
+EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
+X_SOCKETS = "/tmp/.X11-unix/X"  # where X servers of this computer listen; Linux has the same name without a file too
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
@@ -40,11 +45,16 @@ def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
 
     Returns:
         The exit code. In the hub itself, which is a child of the guardian, it ends with SystemExit.
+
+    Raises:
+        TooltrayError: the display is not there.
     """
     if _raise_window(home):
         return 0
+    check_display(os.environ)
     from tooltray import guardian
 
+    execution_id = execution_id or os.environ.get(EXECUTION_ID_VARIABLE, "")
     work = functools.partial(run_here, home, hidden=hidden, execution_id=execution_id)
     return guardian.run(work, lock=home.lock, files=(home.socket, home.hub_json))
 
@@ -117,6 +127,24 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     with qasync.QEventLoop(app) as loop:
         code: int = loop.run_until_complete(desktop.run())
     return code
+
+
+def check_display(environ: Mapping[str, str]) -> None:
+    """Looks whether the X server of this computer answers: Qt would end the process without a word that helps.
+
+    Raises:
+        TooltrayError: it does not.
+    """
+    display = environ.get("DISPLAY", "")
+    number = display.removeprefix(":").partition(".")[0]
+    if sys.platform != "linux" or environ.get("WAYLAND_DISPLAY") or environ.get("QT_QPA_PLATFORM", "xcb") != "xcb" or not number.isdigit():
+        return
+    for place in (f"\0{X_SOCKETS}{number}", f"{X_SOCKETS}{number}"):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as channel:
+            channel.connect(place)
+            return
+    hint = "Start Tooltray in a desktop session, or run it without a window: tooltray serve"
+    raise TooltrayError("The display does not answer", f"DISPLAY is {display}", hint)
 
 
 def _raise_window(home: Home) -> bool:

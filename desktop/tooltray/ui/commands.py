@@ -70,7 +70,7 @@ class Commands(QObject):
     def restart(self, name: str) -> None:
         """Ends a server if it runs, and starts it."""
         server = self._servers.find(name)
-        is_stopped = server is not None and server.state is ServerState.STOPPED
+        is_stopped = server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND)
         self._do(self._start if is_stopped else self._servers.restart_server, name, server=name)
 
     def set_default(self, name: str, is_default: bool) -> None:

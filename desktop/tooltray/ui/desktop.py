@@ -21,6 +21,7 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
 from tooltray.ui.main_window import MainWindow
+from tooltray.ui.motion import MotionSetting
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title, whole
@@ -104,6 +105,7 @@ class Desktop:
         self._window.show()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(painted.wait(), FIRST_PAINT_WAIT_S)
+        self._motion = MotionSetting(self._theme)
         if not has_tray:
             self._window.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
 
@@ -182,8 +184,11 @@ class Desktop:
     @contextlib.contextmanager
     def _ending_on_signals(self) -> Iterator[None]:
         numbers = [(getattr(signal, name), reason) for name, reason in SIGNALS.items() if hasattr(signal, name)]
-        for number, reason in numbers:
-            self._loop.add_signal_handler(number, self._end, reason)
+        try:
+            for number, reason in numbers:
+                self._loop.add_signal_handler(number, self._end, reason)
+        except NotImplementedError:  # pragma: no cover - Windows: Python's own handlers end the process
+            numbers = []
         try:
             yield
         finally:

@@ -37,11 +37,13 @@ def pixmap(name: str, size: int, color: QColor, *, second: QColor | None = None,
     return result
 
 
-def icon(name: str, color: QColor, size: int = 16, gap: int = 0) -> QIcon:
-    """Returns an icon for buttons and menus, for 1x, 2x and 3x screens."""
+def icon(name: str, color: QColor, size: int = 16, gap: int = 0, *, disabled: QColor | None = None) -> QIcon:
+    """Returns an icon for buttons and menus, for 1x, 2x and 3x screens; `disabled` is its colour where nothing can be pressed."""
     result = QIcon()
     for scale in SCALES:
         result.addPixmap(pixmap(name, size, color, scale=scale, gap=gap))
+        if disabled is not None:
+            result.addPixmap(pixmap(name, size, disabled, scale=scale, gap=gap), QIcon.Mode.Disabled)
     return result
 
 

@@ -95,6 +95,7 @@ class MainWindow(QMainWindow):
         """Says how far the hub is; `problem` is why it does not run."""
         self._phase = phase
         self._page.set_loading(phase in (HubPhase.STARTING, HubPhase.TAKING_OVER))
+        self._page.set_can_add(phase is HubPhase.RUNNING)
         self._page.notices.set_failure(problem)
         self._draw_hub()
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QDate, QLocale
 from tooltray.errors import Problem
 from tooltray.events import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import title, whole
+from tooltray.ui.problem_words import sentences, title, whole
 
 
 class Action(Enum):
@@ -67,7 +67,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 
 
 def _next_step(problem: Problem) -> str:
-    return problem.hint or problem.message
+    """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    return sentences(Problem("", problem.hint, problem.message))
 
 
 def _action(state: ServerState) -> Action:

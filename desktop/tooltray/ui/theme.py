@@ -6,10 +6,11 @@ resources.
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 from tooltray.resources import resource
@@ -30,6 +31,17 @@ class Theme(QObject):
         self.mode = mode
         self.reduced_motion = reduced_motion
         self.spin = SpinClock(self)
+        fonts, system = self._tokens["type"], QFontDatabase.SystemFont
+        self._families = {
+            "families": _families(fonts["families"], system.GeneralFont),
+            "mono": _families(fonts["mono"], system.FixedFont),
+        }
+
+    def set_reduced_motion(self, reduced: bool) -> None:
+        """Decides whether things move, from now on."""
+        if reduced != self.reduced_motion:
+            self.reduced_motion = reduced
+            self.changed.emit()
 
     def duration(self, name: str) -> int:
         """Returns a motion duration in milliseconds; 0 for people who asked for less motion."""
@@ -63,7 +75,7 @@ class Theme(QObject):
         """Returns the font of a text style; `tabular` gives digits of equal width."""
         spec = self._tokens["type"]["styles"][style]
         font = QFont()
-        font.setFamilies(self._tokens["type"]["mono" if spec.get("mono") else "families"])
+        font.setFamilies(self._families["mono" if spec.get("mono") else "families"])
         font.setPixelSize(spec["size"])
         font.setWeight(QFont.Weight(spec["weight"]))
         font.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, spec.get("tracking", 0))
@@ -100,6 +112,12 @@ class Theme(QObject):
         ):
             palette.setColor(target, self.color(name))
         return palette
+
+
+def _families(wanted: Sequence[str], system: QFontDatabase.SystemFont) -> list[str]:
+    """Returns the wanted families; where the first is not installed, the system's own font stands in for it."""
+    first, *others = wanted
+    return [first if QFontDatabase.hasFamily(first) else QFontDatabase.systemFont(system).family(), *others]
 
 
 def system_mode(app: QApplication) -> str:

@@ -29,6 +29,7 @@ class ServerEntry(QMenu):
         super().__init__(parent)
         self._theme, self._name, self._wishes = theme, name, wishes
         self._look: Look | None = None
+        theme.changed.connect(self._tint)
         self._start = self.addAction(tr("Start"))
         self._stop = self.addAction(tr("Stop"))
         self._restart = self.addAction(tr("Restart"))
@@ -44,11 +45,15 @@ class ServerEntry(QMenu):
             return
         self._look = shown
         self.setTitle(f"{_short(server.name)} · {shown.word}".replace("&", "&&"))
-        self.setIcon(icons.icon(shown.icon, self._theme.color(shown.tone), 14))
+        self._tint()
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
         self._start.setEnabled(server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR))
         self._stop.setEnabled(not is_stopped)
         self._restart.setEnabled(not is_stopped and server.state is not ServerState.ON_DEMAND)
+
+    def _tint(self) -> None:
+        if self._look is not None:
+            self.setIcon(icons.icon(self._look.icon, self._theme.color(self._look.tone), 14))
 
     def _on_start(self) -> None:
         self._wishes.start_requested.emit(self._name)
@@ -79,6 +84,7 @@ class TrayMenu(QMenu):
         super().__init__()
         self._theme, self._wishes = theme, wishes
         self._entries: dict[str, ServerEntry] = {}
+        self._icons: dict[QAction, str] = {}
         self._is_paused = False
         self.setFont(theme.font())
         self._head = self.addAction("")
@@ -90,6 +96,8 @@ class TrayMenu(QMenu):
         self.addSeparator()
         self._open = self._add("external", tr("Open Tooltray"))
         self._quit = self._add("power", tr("Quit"))
+        theme.changed.connect(self._tint)
+        self._tint()
         self._pause.triggered.connect(self._on_pause)
         self._copy.triggered.connect(self.entry_copy_requested)
         self._open.triggered.connect(self.open_requested)
@@ -99,6 +107,9 @@ class TrayMenu(QMenu):
         """Says how the hub and its servers are now."""
         self._head.setText(summary(phase, snapshot))
         self._is_paused = snapshot is not None and snapshot.is_paused
+        if self._icons[self._pause] != (icon := "play" if self._is_paused else "pause"):
+            self._icons[self._pause] = icon
+            self._tint()
         self._pause.setText(tr("Resume all servers") if self._is_paused else tr("Pause all servers"))
         self._pause.setEnabled(phase is HubPhase.RUNNING and snapshot is not None)
         self._quit.setEnabled(phase is not HubPhase.ENDING)
@@ -121,7 +132,13 @@ class TrayMenu(QMenu):
             self._entries[server.name].set_server(server)
 
     def _add(self, icon: str, text: str) -> QAction:
-        return self.addAction(icons.icon(icon, self._theme.color("text.secondary")), text)
+        action = self.addAction(text)
+        self._icons[action] = icon
+        return action
+
+    def _tint(self) -> None:
+        for action, icon in self._icons.items():
+            action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
 
     def _on_pause(self) -> None:
         self.pause_requested.emit(not self._is_paused)
@@ -150,10 +167,6 @@ class Tray(QObject):
     def is_available() -> bool:
         """Whether the desktop has a place for tray icons, now."""
         return QSystemTrayIcon.isSystemTrayAvailable()
-
-    @property
-    def is_shown(self) -> bool:
-        return self._icon.isVisible() and self.is_available()
 
     def show(self) -> None:
         self._icon.show()

@@ -151,22 +151,23 @@ class AddServerPanel(Surface):
                 complaint = f"{title(error.problem)}. {sentences(error.problem)}"
         self._complaint.setText(complaint)
         self._complaint.setVisible(bool(complaint))
-        self._check.setVisible(bool(found))
-        self._verdict.setVisible(bool(found))
-        self._verdict.setText(tr("1 server") if len(found) == 1 else tr("{count} servers", count=len(found)))
+        usable = sum(not pasted.is_remote for pasted in found)
+        self._check.setVisible(usable > 0)
+        self._verdict.setVisible(usable > 0)
+        self._verdict.setText(tr("1 server") if usable == 1 else tr("{count} servers", count=usable))
         self._show_previews(found)
 
     def _show_previews(self, found: Sequence[Pasted]) -> None:
         clear(self._preview_layout)
         self._previews = []
         self._what.setVisible(bool(found))
-        if found:
+        if any(not pasted.is_remote for pasted in found):
             self._preview_layout.addWidget(Label(self._theme, tr("What will run"), "strong"))
         names = set(self._taken)
         for pasted in found:
             preview = PastedPreview(self._theme, pasted, frozenset(names))
             preview.changed.connect(self._on_preview_changed)
-            names.add(pasted.name)
+            names |= set() if pasted.is_remote else {pasted.name}
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
         if any(not pasted.is_remote for pasted in found):

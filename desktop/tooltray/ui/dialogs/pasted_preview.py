@@ -4,15 +4,14 @@ from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.commands import NewServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.switch import Switch
 
@@ -82,28 +81,32 @@ class PastedPreview(Surface):
         self._pasted, self._taken = pasted, taken
         self._rows: list[SecretRow] = []
         self._layout = column(self, margins=(14, 4, 14, 4))
-        self._name = _field(theme, tr("Name of the server"), pasted.name)
+        if pasted.is_remote:
+            self._add_where_it_is()
+        else:
+            self._add_what_runs()
+            self._on_name_changed()
+
+    def _add_where_it_is(self) -> None:
+        self._add(tr("Name"), CodeLabel(self._theme, self._pasted.name))
+        self._add(tr("Address"), CodeLabel(self._theme, self._pasted.target))
+        self._note(
+            "alert", "warning", tr("It is reached over HTTP. This version starts servers on this computer only, so it is not added.")
+        )
+
+    def _add_what_runs(self) -> None:
+        theme, config = self._theme, self._pasted.config
+        self._name = _field(theme, tr("Name of the server"), self._pasted.name)
         self._name.setMaxLength(LONGEST_NAME)
         self._name.textChanged.connect(self._on_name_changed)
         self._chip = Chip(theme)
         self._add(tr("Name"), self._name, self._chip)
-        if pasted.is_remote:
-            self._add(tr("Address"), _value(theme, pasted.target))
-            self._note(
-                "alert", "warning", tr("It is reached over HTTP. This version starts servers on this computer only, so it is not added.")
-            )
-        else:
-            self._add_what_runs()
-        self._on_name_changed()
-
-    def _add_what_runs(self) -> None:
-        theme, config = self._theme, self._pasted.config
-        self._add(tr("Command"), _value(theme, self._pasted.target))
+        self._add(tr("Command"), CodeLabel(theme, self._pasted.target))
         if config.get("cwd"):
-            self._add(tr("Folder"), _value(theme, str(config["cwd"])))
+            self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
         plain = [key for key in config.get("env", {}) if key not in self._pasted.secrets]
         if plain:
-            self._add(tr("Variables"), _value(theme, ", ".join(plain)))
+            self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
         for index, (key, value) in enumerate(self._pasted.secrets.items()):
             secret = SecretRow(theme, key, value)
             secret.changed.connect(self.changed)
@@ -184,18 +187,3 @@ def _field(theme: Theme, name: str, text: str) -> QLineEdit:
     field.setMinimumWidth(120)
     field.setAccessibleName(name)
     return field
-
-
-def _value(theme: Theme, text: str) -> QLabel:
-    """A value from code: wrapped, also inside long words, so that nothing of what will run is hidden."""
-    label = Label(theme, _breakable(text, theme), "mono", wrap=True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setAccessibleName(text)
-    return label
-
-
-def _breakable(text: str, theme: Theme) -> str:
-    """Lets long words break: a label wraps between words only."""
-    most = 480 // max(1, QFontMetrics(theme.font("mono")).horizontalAdvance("m"))
-    chunks = ([word[place : place + most] for place in range(0, len(word), most)] or [""] for word in text.split(" "))
-    return " ".join("\u200b".join(parts) for parts in chunks)

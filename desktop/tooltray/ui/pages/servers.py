@@ -98,6 +98,10 @@ class ServersPage(QWidget):
         if not self._is_loaded:
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
+    def set_can_add(self, can_add: bool) -> None:
+        """Says whether there is a hub that servers could be added to."""
+        self._add.setEnabled(can_add)
+
     def show_refusal(self, name: str, problem: Problem | None) -> None:
         """Says at a server why a wish did not work; None takes it away."""
         if (card := self._cards.get(name)) is not None:
@@ -124,7 +128,7 @@ class ServersPage(QWidget):
         self._grid.ensureWidgetVisible(card, 0, 0)
 
     def _build_header(self) -> Header:
-        add = Button(self._theme, tr("Add server"), "primary", "plus")
+        self._add = add = Button(self._theme, tr("Add server"), "primary", "plus")
         add.clicked.connect(self._on_add)
         self._search = SearchField(self._theme, tr("Search servers and tools"))
         self._search.textChanged.connect(self._on_search)

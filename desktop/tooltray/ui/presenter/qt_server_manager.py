@@ -38,7 +38,8 @@ class QtServerManager(QObject):
         for name in before.keys() - {server.name for server in self._servers}:
             self.server_removed.emit(name)
         for server in self._servers:
-            if server != before.get(server.name):
+            known = before.get(server.name)
+            if server is not known and server != known:
                 self.server_changed.emit(server)
         self.servers_changed.emit()
 

@@ -41,7 +41,7 @@ class Button(QPushButton):
         self.setIconSize(QSize(self._side + gap, self._side))
         if self._icon:
             color = self._theme.color(ICON_COLORS.get(self._variant, "text.secondary"))
-            self.setIcon(icons.icon(self._icon, color, self._side, gap))
+            self.setIcon(icons.icon(self._icon, color, self._side, gap, disabled=self._theme.color("text.disabled")))
         else:
             self.setIcon(QIcon())
 

@@ -55,10 +55,7 @@ class StateBadge(QWidget):
         self.setAccessibleName(look.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.spin.ticked.connect(self._on_tick)
-
-    @property
-    def look(self) -> Look:
-        return self._look
+        theme.changed.connect(self._follow_clock)
 
     def set_look(self, look: Look) -> None:
         if look == self._look:

@@ -6,6 +6,9 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from tooltray.ui.theme import Theme
 
+BREAK = "\u200b"  # a space without width: where a line may end
+LONGEST_WHOLE, PIECE = 32, 8  # characters; a label wraps between words only, and a path is one word
+
 
 class Label(QLabel):
     """A label with a text style (`title`, `body`, ...) and a tone (`primary`, `secondary`, `muted`, `error`, ...)."""
@@ -49,10 +52,6 @@ class ElidedLabel(Label):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(text)
 
-    @property
-    def full_text(self) -> str:
-        return self._full
-
     def set_text(self, text: str, explanation: str = "") -> None:
         """Shows `text`; `explanation` is the tooltip even if the text fits."""
         if (text, explanation) != (self._full, self._explanation):
@@ -71,3 +70,24 @@ class ElidedLabel(Label):
         shown = QFontMetrics(self.font()).elidedText(self._full, self._mode, self.width())
         self.setText(shown)
         self.setToolTip(self._explanation or (self._full if shown != self._full else ""))
+
+
+class CodeLabel(Label):
+    """A value from code in mono: wrapped, also inside long words, so that nothing of it is hidden.
+
+    It cannot be selected: what lets long words break would be copied along.
+    """
+
+    def __init__(self, theme: Theme, text: str = "", tone: str = "primary") -> None:
+        super().__init__(theme, "", "mono", tone, wrap=True)
+        self.set_text(text)
+
+    def set_text(self, text: str) -> None:
+        self.setAccessibleName(text)
+        self.setText(" ".join(_breakable(word) for word in text.split(" ")))
+
+
+def _breakable(word: str) -> str:
+    if len(word) <= LONGEST_WHOLE:
+        return word
+    return BREAK.join(word[place : place + PIECE] for place in range(0, len(word), PIECE))

@@ -15,7 +15,7 @@ from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_scroll import PageScroll
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.surface import column, row
@@ -40,8 +40,7 @@ class ServerDetails(QFrame):
         body = column(content, margins=(20, 4, 20, 16), spacing=6)
         self._badge = StateBadge(theme, look(server.state))
         body.addWidget(self._badge)
-        self._reached = Label(theme, "", "mono", "secondary", wrap=True)
-        self._reached.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._reached = CodeLabel(theme, "", "secondary")
         body.addWidget(self._reached)
         body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
@@ -108,7 +107,7 @@ class ServerDetails(QFrame):
         server = self._server
         shown = foot(server, self._refusal, datetime.now())
         self._badge.set_look(look(server.state))
-        self._reached.setText(reached(server))
+        self._reached.set_text(reached(server))
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)

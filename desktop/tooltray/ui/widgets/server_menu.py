@@ -20,7 +20,7 @@ class ServerMenu(QMenu):
         self.setFont(theme.font())
         self.setAccessibleName(tr("More for {name}", name=server.name))
         self.aboutToHide.connect(self.deleteLater)
-        is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
+        is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING, ServerState.ON_DEMAND)
         if not server.is_builtin:
             self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
         self._add("log", tr("Show log")).triggered.connect(self._on_log)

@@ -20,14 +20,9 @@ class Surface(QWidget):
         self._theme, self._fill, self._border, self._radius, self._hover = theme, fill, border, radius, hover
         self.setAttribute(Qt.WidgetAttribute.WA_Hover, hover)
 
-    @property
-    def is_marked(self) -> bool:
-        """Whether the border is drawn in the accent, for a surface that has the keyboard."""
-        return False
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
-        border = "accent" if self.is_marked else "border.strong" if self._hover and self.underMouse() else self._border
+        border = "border.strong" if self._hover and self.underMouse() else self._border
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(theme.color(border)) if border else Qt.PenStyle.NoPen)

@@ -37,7 +37,6 @@ class Switch(PaintedButton):
         self.setFixedSize(WIDTH + 4, HEIGHT + 4)  # room for the focus ring
         self._slide = QPropertyAnimation(self, b"position", self)
         self._slide.setEasingCurve(QEasingCurve.Type.OutCubic)
-        self._slide.setDuration(theme.duration("fast"))
         self.toggled.connect(self._on_toggled)
 
     def set_on(self, on: bool) -> None:
@@ -52,6 +51,7 @@ class Switch(PaintedButton):
         if not self.isVisible():
             self._set_position(float(on))
             return
+        self._slide.setDuration(self._theme.duration("fast"))
         self._slide.setEndValue(float(on))
         self._slide.start()
 

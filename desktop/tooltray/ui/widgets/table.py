@@ -49,30 +49,38 @@ class Column:
 
 
 class RowModel(QAbstractTableModel):
-    """Frozen rows. `key` tells which row is which when they are replaced."""
+    """Frozen rows. `key` tells which row is which when they are replaced; no two rows may have the same."""
 
     def __init__(self, columns: Sequence[Column], key: Callable[[Any], Any]) -> None:
         super().__init__()
         self.columns = columns
         self.rows: list[Any] = []
         self._key = key
+        self._places: dict[Any, int] = {}
 
     def set_rows(self, rows: Sequence[Any]) -> bool:
         """Replaces the rows; returns whether they are the same ones with, at most, other values."""
-        if [self._key(row) for row in rows] == [self._key(row) for row in self.rows]:
-            for index, row in enumerate(rows):
-                if row != self.rows[index]:
-                    self.rows[index] = row
-                    self.dataChanged.emit(self.index(index, 0), self.index(index, len(self.columns) - 1))
+        keys = [self._key(row) for row in rows]
+        if keys == list(self._places):
+            for row in rows:
+                self.replace(row)
             return True
         self.beginResetModel()
         self.rows = list(rows)
+        self._places = {key: place for place, key in enumerate(keys)}
         self.endResetModel()
         return False
 
+    def replace(self, row: Any) -> None:
+        """Shows a row's new values; does nothing for a row that is not there."""
+        place = self.find(self._key(row))
+        if place >= 0 and row is not self.rows[place] and row != self.rows[place]:
+            self.rows[place] = row
+            self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
+
     def find(self, key: Any) -> int:
         """Returns a row's place, -1 if it is not there."""
-        return next((index for index, row in enumerate(self.rows) if self._key(row) == key), -1)
+        return self._places.get(key, -1)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
         return 0 if parent.isValid() else len(self.rows)
@@ -245,13 +253,7 @@ class Table(QTableView):
 
     def update_row(self, row: Any) -> None:
         """Shows a row's new values; does nothing for a row that is not there."""
-        if (place := self._model.find(self._key(row))) >= 0:
-            self._model.set_rows([*self._model.rows[:place], row, *self._model.rows[place + 1 :]])
-
-    def choose(self, key: Any) -> None:
-        """Selects a row; does nothing for one that is not there."""
-        if (place := self._model.find(key)) >= 0:
-            self.selectRow(place)
+        self._model.replace(row)
 
     def fit_height(self) -> None:
         """Makes the table as high as its rows: for tables inside something that scrolls itself."""

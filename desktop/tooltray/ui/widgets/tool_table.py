@@ -58,11 +58,6 @@ class ToolTable(QWidget):
         self._tools = tuple(tools)
         self._draw()
 
-    def set_problem(self, text: str) -> None:
-        """Says why the tools could not be listed."""
-        self._note.setText(text)
-        self._note.setVisible(not self._tools)
-
     def _draw(self) -> None:
         tools = self._tools or ()
         self._table.set_rows(tools[: self._limit])
