@@ -70,6 +70,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.commands import Commands
     from tooltray.ui.desktop import Desktop
+    from tooltray.ui.garbage import GarbageCollector
     from tooltray.ui.i18n import install_language, wanted_language
     from tooltray.ui.main_window import MainWindow
     from tooltray.ui.presenter.link import EngineLink
@@ -124,6 +125,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         entry=bridge_entry_text(home),
         hidden=hidden,
     )
+    GarbageCollector(app)
     with qasync.QEventLoop(app) as loop:
         code: int = loop.run_until_complete(desktop.run())
     return code

@@ -84,7 +84,7 @@ class Engine:
         self._lock = HubLock(home.lock)
         self._tasks = TaskKeeper()
         self._stopped: asyncio.Future[str] | None = None
-        self._listener: asyncio.Server | None = None
+        self._listener: bridge_listener.Listener | None = None
         self._idle_timer: asyncio.TimerHandle | None = None
         self._is_started = self._is_built = self._is_closed = False
         self.execution_id = self._options.execution_id or uuid.uuid4().hex
@@ -103,8 +103,8 @@ class Engine:
         _use_pidfd_watcher()
         await asyncio.to_thread(self._home.prepare)
         self._take_lock()
+        self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
-        self._is_started = True
         await self._build()
         self._is_built = True
         self._log.start()
@@ -120,7 +120,7 @@ class Engine:
     async def serve(self) -> str:
         """Until the hub is told to end; returns why: "stop", "hand_over", "idle", or what `request_stop` was given."""
         assert self._stopped is not None, "start first"
-        return await self._stopped
+        return await asyncio.shield(self._stopped)  # who waits for it may be cancelled, and `close` still wants to know why
 
     async def serve_stdio(self, server: str | None) -> None:
         """Serves one AI client on this process's stdin and stdout; returns when it is gone.
@@ -143,13 +143,15 @@ class Engine:
             return
         self._is_closed = True
         reason = self._stopped.result() if self._stopped and self._stopped.done() else "failure"
-        if self._is_built:
-            await self._close_parts()
-            self._log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self._sessions.request_count)
-            logging.getLogger("tooltray").removeHandler(self._log_handler)
-            await asyncio.to_thread(self._log.close)
-        await asyncio.to_thread(self._remove_files)
-        self._lock.release()
+        try:
+            if self._is_built:
+                await self._close_parts()
+                self._log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self._sessions.request_count)
+                logging.getLogger("tooltray").removeHandler(self._log_handler)
+                await asyncio.to_thread(self._log.close)
+        finally:  # the next hub is not to suffer from a bug in the end of this one
+            await asyncio.to_thread(self._remove_files)
+            self._lock.release()
 
     async def _close_parts(self) -> None:
         if self._idle_timer:

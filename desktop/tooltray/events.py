@@ -1,7 +1,7 @@
 """Everything the engine tells others: one frozen dataclass per event, frozen snapshots, and the bus that carries them.
 
-The lowest layer: everybody may import it, it imports only errors. Sessions, the control channel and the Qt presenter layer subscribe; presenter,
-managers and the settings store publish.
+The lowest layer: everybody may import it, it imports only errors. Sessions, the control channel and the Qt presenter layer subscribe;
+presenter, managers and the settings store publish.
 """
 
 import logging

@@ -7,6 +7,7 @@ stale.
 import asyncio
 import os
 import socket
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,16 +18,66 @@ from tooltray.wire.dispatcher import RawDispatcher
 BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
 
 
-async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> asyncio.Server:
+class Listener:
+    """The open socket, and those who have connected and not yet said who they are."""
+
+    def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> None:
+        self._on_hello = on_hello
+        self._strangers: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._server: asyncio.Server | None = None
+        self._is_closed = False
+
+    async def open(self, place: socket.socket) -> None:
+        self._server = await asyncio.get_running_loop().create_unix_server(
+            lambda: _Guest(self), sock=place, backlog=BACKLOG, start_serving=False
+        )
+        try:
+            await self._server.start_serving()
+        except asyncio.CancelledError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Takes nobody new and lets strangers go; sessions stay. May be called twice."""
+        self._is_closed = True
+        if self._server:
+            self._server.close()
+        for stranger in self._strangers:
+            stranger.close()
+
+    def let_in(self, connection: Connection) -> None:
+        """Somebody has connected; it may have been accepted in the moment before the end."""
+        self._strangers.add(connection)
+        if self._is_closed:
+            connection.close()
+
+    def introduce(self, hello: Hello, connection: Connection) -> RawDispatcher:
+        """Somebody has said who they are; returns what they are to be connected with."""
+        self._strangers.discard(connection)
+        return self._on_hello(hello, connection)
+
+
+class _Guest(Connection):
+    def __init__(self, listener: Listener) -> None:
+        super().__init__(on_hello=listener.introduce)
+        self._listener = listener
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._listener.let_in(self)
+
+
+async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> Listener:
     """Opens the socket, for this user alone.
 
     Raises:
         TooltrayError: it cannot be opened; says why.
     """
+    listener = Listener(on_hello)
     try:
         await asyncio.to_thread(path.unlink, missing_ok=True)
-        place = _bind(path)
-        return await asyncio.get_running_loop().create_unix_server(lambda: Connection(on_hello=on_hello), sock=place, backlog=BACKLOG)
+        await listener.open(_bind(path))
+        return listener
     except OSError as error:
         raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None
 

@@ -7,6 +7,7 @@ bounds what is kept for it.
 import asyncio
 import json
 import logging
+import os
 import socket
 import struct
 from collections.abc import Callable
@@ -54,7 +55,7 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._outbox = Outbox(transport)
         self._peer_pid, uid = _peer_of(transport.get_extra_info("socket"))
-        if uid is not None and uid != _own_uid():
+        if uid is not None and uid != os.getuid():
             logger.warning("a connection of another user (uid %d) was refused", uid)
             transport.abort()
 
@@ -130,12 +131,6 @@ class Connection(asyncio.Protocol):
         self._outbox.discard()
         if self._dispatcher:
             self._dispatcher.connection_lost("the AI client is gone")
-
-
-def _own_uid() -> int:
-    import os
-
-    return os.getuid()
 
 
 def _peer_of(connection: socket.socket) -> tuple[int, int | None]:

@@ -90,7 +90,7 @@ class ControlSession:
     async def _call(self, verb: Callable[..., Awaitable[Any]], params: Mapping[str, Any]) -> Envelope:
         try:
             arguments = _arguments(verb, params)
-        except (TypeError, msgspec.ValidationError) as error:
+        except (TypeError, msgspec.ValidationError, RecursionError) as error:
             return failure(INVALID_PARAMS, str(error))
         return success(msgspec.to_builtins(await verb(**arguments)))
 

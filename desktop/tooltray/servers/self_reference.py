@@ -12,6 +12,7 @@ from tooltray.errors import TooltrayError
 from tooltray.servers.command_lookup import LAUNCHERS
 
 _OURS = frozenset({"tooltray", "tooltray-bridge", "tooltray_bridge"})
+_ENV_OPTIONS_WITH_VALUE = frozenset({"-u", "--unset", "-C", "--chdir"})
 _BRIDGE_FILES = frozenset({"__main__.py", "hot.py", "cold.py"})
 
 
@@ -25,7 +26,7 @@ def leads_back(command: str, args: Sequence[str]) -> bool:
         if package.partition("@")[0].partition("==")[0] in _OURS:
             return True
     if program == "env":
-        rest = [arg for arg in args if "=" not in arg and not arg.startswith("-")]
+        rest = _behind_env(args)
         return bool(rest) and leads_back(rest[0], rest[1:])
     for before, arg in zip(("", *args), args, strict=False):
         if before == "-m" and arg.partition(".")[0] in _OURS:
@@ -40,6 +41,13 @@ def leads_back(command: str, args: Sequence[str]) -> bool:
 
 def refusal(name: str) -> TooltrayError:
     return TooltrayError(f"'{name}' leads back to Tooltray itself", "the hub would wait for itself", "Remove this entry.")
+
+
+def _behind_env(args: Sequence[str]) -> Sequence[str]:
+    """The command line that `env` runs."""
+    while args and (args[0].startswith("-") or "=" in args[0]):
+        args = args[2 if args[0] in _ENV_OPTIONS_WITH_VALUE else 1 :]
+    return args
 
 
 def _script_leads_back(script: str) -> bool:

@@ -21,7 +21,7 @@ from tooltray.wire.outbox import Outbox
 
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
-OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout; a grandchild may hold stdout open for ever
+OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout and stderr; a grandchild may hold them open for ever
 STDERR_LINES, STDERR_LINE_BYTES = 1000, 2000
 
 
@@ -117,7 +117,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         self._name, self._dispatcher, self._log, self._mask = name, dispatcher, log, mask
         self._stderr_rest = b""
         self._last_line = ""
-        self._has_stdout_ended = False
+        self._has_stdout_ended = self._has_stderr_ended = False
         self._exited = asyncio.Event()
         self._giving_up: asyncio.TimerHandle | None = None
 
@@ -175,6 +175,9 @@ class ChildPipes(asyncio.SubprocessProtocol):
         else:
             self._keep(self._stderr_rest)
             self._stderr_rest = b""
+            self._has_stderr_ended = True
+            if self._has_stdout_ended or self._exited.is_set():  # its last words are what callers are told
+                self._on_half_ended()
 
     def process_exited(self) -> None:
         self._exited.set()
@@ -183,7 +186,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def _on_half_ended(self) -> None:
         if self._giving_up:
             self._giving_up.cancel()
-        if self._has_stdout_ended and self._exited.is_set():
+        if self._has_stdout_ended and self._has_stderr_ended and self._exited.is_set():
             self._lose()
         else:
             self._giving_up = asyncio.get_running_loop().call_later(OTHER_HALF_OF_END_S, self._lose)
