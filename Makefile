@@ -6,7 +6,7 @@ PIP = -m pip --disable-pip-version-check --no-input install --quiet
 LOCKED = $(PIP) --require-hashes --only-binary :all:
 
 run: .venv/.run
-	@exec .venv/bin/tooltray
+	@trap : INT; .venv/bin/tooltray || { code=$$?; test $$code -eq 130 || exit $$code; }  # Ctrl-C is how one ends it
 
 test: prepare
 	.venv/bin/python -m coverage erase
