@@ -32,6 +32,11 @@ class Mask:
         self._forms: tuple[str, ...] = ()
         self._shortest = MAX_TEXT_LENGTH  # nothing is to be done with a text that is shorter
 
+    @property
+    def is_needed(self) -> bool:
+        """Whether any secret is known that could stand in a text."""
+        return bool(self._forms)
+
     def refresh(self) -> bool:
         """Asks for the secrets again; what was known stays masked if they cannot be told now. Returns whether there are others now."""
         try:

@@ -188,8 +188,10 @@ class StructuredLog:
         """A request as a line; empty where that takes more than a moment."""
         head = self._head(component)
         event, summary, fields = _request(id, method, params, len(params))
+        if self._mask.is_needed or len(method) > MAX_ID_BYTES:
+            summary, fields = self._mask.text(summary), self._mask.value(fields)
         try:
-            rest = msgspec.json.encode({"event": event, "summary": self._mask.text(summary), **self._mask.value(fields)})
+            rest = msgspec.json.encode({"event": event, "summary": summary, **fields})
         except (ValueError, TypeError):  # halves of surrogate pairs
             return b""
         return head + rest[1:] + b"\n"

@@ -14,7 +14,6 @@ from typing import Protocol
 
 from msgspec import Raw
 
-from tooltray.tasks import TaskKeeper
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
@@ -92,7 +91,6 @@ class RawDispatcher:
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
         self._open: set[bytes] = set()  # of those, the ones that nothing waits for
-        self._answering = TaskKeeper()
         self._backlog: deque[Envelope] = deque()
         self._is_held_back = False
         self.closed_because = self._ended_because = ""
@@ -198,7 +196,8 @@ class RawDispatcher:
         for id in unanswered + waiting:
             self._send(envelope.reply_parts(Raw(id), failure(CONNECTION_CLOSED, reason)))
         self._close(reason)
-        await self._answering.close()
+        while tasks := [task for task in self._in_flight.values() if task is not asyncio.current_task()]:
+            await asyncio.wait(tasks)
 
     async def idle(self) -> None:
         """Waits until no request of the peer is being answered."""
@@ -244,7 +243,8 @@ class RawDispatcher:
             self._send(envelope.reply_parts(message.id, failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")))
             return
         self._is_held_back = message.method in self._holds_back
-        task = self._answering.spawn(self._answer(message), name=f"{self.name} {message.method}")
+        # the one task that TaskKeeper does not start: it is kept and contained here, and a call is 3 us faster
+        task = asyncio.get_running_loop().create_task(self._answer(message), name=message.method)
         self._in_flight[key] = task
         if message.method in self._stays_open:
             self._open.add(key)
