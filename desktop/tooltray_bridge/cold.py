@@ -94,7 +94,7 @@ class Outage:
         self._attempt: HubStart | Patience | None = None
         self._refusal, self._refusal_until = b"", 0.0
         self._found_at: float | None = None
-        self._losses = 0
+        self._losses, self._pause_s = 0, EVERY_S
         self._obstacle: OSError | None = None  # what stood in the way of connecting
         self._home = _home_or_none(options.home, posix.environ)
         self._user_home = _home_or_none(None, {name: value for name, value in posix.environ.items() if name != b"TOOLTRAY_HOME"})
@@ -123,7 +123,8 @@ class Outage:
         self._losses = self._losses + 1 if is_quick else 0
         if self._losses >= QUICK_LOSSES:
             self._refuse("The Tooltray hub ends every connection at once. Its log says why; if it is of another version, start it anew")
-        return min(EVERY_S * 2**self._losses, SLOWEST_RETRY_S)
+        self._pause_s = min(self._pause_s * 2, SLOWEST_RETRY_S) if is_quick else EVERY_S
+        return self._pause_s
 
     def _connect(self) -> bool:
         if self._home is None:

@@ -27,6 +27,7 @@ class FakeCorePresenter:
         calls: (verb, arguments) in their order.
         relayed: (method, era, server, client) of what was carried to servers. `tools/call` of the tool `echo` answers with its parameters,
             `hang` never, `ask` with what the AI client says to an elicitation, `tell` behind a progress notification.
+        results: what a tool answers, by its name, instead.
         servers: how each server greets.
         held: keeps the lists back until it is set.
     """
@@ -35,6 +36,7 @@ class FakeCorePresenter:
         self.answers: dict[str, Any] = {}
         self.calls: Record[tuple[str, dict[str, Any]]] = Record()
         self.relayed: Record[tuple[str, Era, str | None, str]] = Record()
+        self.results: dict[str, bytes] = {}
         self.servers: dict[str, Greeting] = {}
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
         self.server_pids: frozenset[int] = frozenset()
@@ -61,7 +63,7 @@ class FakeCorePresenter:
                 return await caller.ask("elicitation/create", dump({"message": "who?"}))
             case "tell":
                 caller.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
-        return Envelope(result=request.params)
+        return Envelope(result=Raw(self.results[head.name]) if head.name in self.results else request.params)
 
     async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
         self.relayed.add((request.method, head.era, server, ""))

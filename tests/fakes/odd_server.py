@@ -105,8 +105,8 @@ def deaf() -> None:
 
 
 def leaves_a_child() -> None:
-    """Ends, and leaves a child of its group that holds stdout open."""
-    say("child", pid=child("holds"))
+    """Ends, and leaves a child of its group that holds stdout open and has forgotten whose it is."""
+    say("child", pid=child("holds", env={}))
     sys.stdin.readline()
     sys.exit(4)
 

@@ -193,9 +193,11 @@ def test_ctrl_c_on_a_terminal_reaches_the_hub_once(guarded: Callable[..., Guarde
         program = guarded(
             """
             signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+            os.kill(os.getppid(), signal.SIGSTOP)  # two at once would look like one
             say(pid=os.getpid())
             signal.sigwait([signal.SIGINT])
             os.kill(os.getppid(), signal.SIGTERM)  # comes back when the guardian is through with the SIGINT, whose number is lower
+            os.kill(os.getppid(), signal.SIGCONT)
             signal.sigwait([signal.SIGTERM])
             return 40 + (signal.SIGINT in signal.sigpending())
             """,

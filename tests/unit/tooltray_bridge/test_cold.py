@@ -8,7 +8,7 @@ import pwd
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -195,13 +195,63 @@ def test_a_client_that_reads_late_gets_its_errors_late(hub: FakeHub, bridge: Bri
     assert bridge.end() == 0
 
 
-def test_requests_beyond_what_is_kept_wait_in_the_clients_own_pipe(home: Path) -> None:
-    with BridgeProcess("--no-start", environ={"HOME": str(home)}) as bridge:
-        line = request(1, "tools/call", text="x" * (cold.KEPT_BYTES + 1))
-        bridge.send(line)
-        bridge.send(request(2, "tools/call"))
+class Attempt:
+    """A start that never gets ready, and is given up after so many steps."""
 
-        assert [bridge.message()["id"], bridge.message()["id"]] == [1, 2]
+    steps = 200
+    most_kept_bytes = 0
+
+    def __init__(self, relay: hot.Relay) -> None:
+        self._relay = relay
+        self._left = self.steps
+
+    def step(self) -> str:
+        Attempt.most_kept_bytes = max(Attempt.most_kept_bytes, self._relay.tracker.kept_bytes)
+        self._left -= 1
+        return "" if self._left else "given up"
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def outage_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], hot.Relay]]:
+    """Goes through an outage in the test's own process with a client that writes this and closes its side."""
+    monkeypatch.setattr(posix, "environ", {b"HOME": os.fsencode(home)})
+    monkeypatch.setattr(cold, "EVERY_S", 0.0)
+    with open(home / "asked", "w+b") as asked, open(home / "told", "w+b") as told:
+
+        def go(lines: bytes) -> hot.Relay:
+            asked.write(lines)
+            asked.seek(0)
+            relay = hot.Relay(hot.Tracker(), stdin=asked.fileno(), stdout=told.fileno())
+            relay.tracker.start_offline()
+            monkeypatch.setattr(cold, "HubStart", lambda *_: Attempt(relay))
+            assert not cold.Outage(relay, hot.Options(), b"hello\n").wait_for_hub()
+            return relay
+
+        yield go
+
+
+def test_no_more_requests_are_taken_in_than_are_kept(outage_of: Callable[[bytes], hot.Relay], home: Path) -> None:
+    line = request(1, "tools/call", text="x" * 10_000)
+    outage_of(line.replace(b'"id":1', b'"id":%d') * 500 % tuple(range(500)))
+
+    assert cold.KEPT_BYTES <= Attempt.most_kept_bytes < cold.KEPT_BYTES + 2 * hot.CHUNK_BYTES
+    answers = [json.loads(line) for line in (home / "told").read_bytes().splitlines()]
+    assert [answer["id"] for answer in answers] == list(range(500))
+    assert {answer["error"]["message"] for answer in answers} == {"given up"}
+
+
+def test_nothing_is_started_for_a_client_that_asks_nothing(
+    outage_of: Callable[[bytes], hot.Relay], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Attempt) -> str:
+        raise AssertionError("a hub was started")
+
+    monkeypatch.setattr(Attempt, "step", refuse)
+    outage_of(INITIALIZED + reply(5) + b"garbage\n" * 100_000)
+
+    assert (home / "told").read_bytes() == b""
 
 
 def test_a_hub_that_hangs_up_again_and_again_is_told_as_such(hub: FakeHub, bridge: BridgeProcess) -> None:

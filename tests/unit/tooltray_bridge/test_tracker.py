@@ -1,6 +1,7 @@
 """What is followed of both directions: which calls are told that the hub was lost, and what the next hub is told."""
 
 import json
+import tracemalloc
 
 import pytest
 from tests.fakes.fake_hub import reply, request
@@ -351,9 +352,22 @@ def test_a_message_beyond_the_limit_is_passed_on_for_the_hub_to_refuse_without_b
     tracker = Tracker()
     chunks = too_long(1)
 
-    assert all(tracker.client_sent(chunk) is chunk or len(chunk) < 1 << 20 for chunk in chunks)
+    assert all(tracker.client_sent(chunk) == chunk for chunk in chunks)
     assert tracker.hub_sent(reply(1)) == reply(1)
     assert tracker.hub_lost() == b""
+
+
+def test_of_a_message_beyond_the_limit_only_the_ends_are_kept() -> None:
+    tracker = Tracker()
+    tracemalloc.start()
+    try:
+        for _ in range(MAX_LINE_BYTES // (1 << 20) + 1):
+            tracker.client_sent(b"x" * (1 << 20))
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert kept < 4 << 20
 
 
 def test_a_message_beyond_the_limit_whose_hub_is_lost_is_answered_when_it_ends_and_the_next_hub_sees_nothing_of_it() -> None:
