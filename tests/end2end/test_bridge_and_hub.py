@@ -169,3 +169,13 @@ def test_serve_can_replace_a_hub(world):
     second.heeds_stdin = False
     assert first.wait() == 0
     wait_until(lambda: world.hub_pid() not in (None, pid), "the second hub")
+
+
+def test_a_hub_under_nohup_outlives_its_terminal(world):
+    hub = world.start("/bin/sh", "-c", f"trap '' HUP; exec {sys.executable} -m tooltray serve")
+    hub.heeds_stdin = False
+    world.wait_for(hub)
+    hub.signal(signal.SIGHUP)
+    assert world.start_bridge("--no-start").request("ping")["result"] == {}
+    hub.signal(signal.SIGTERM)
+    assert hub.wait() == 143

@@ -180,7 +180,8 @@ async def _serve_client(engine: HubEngine, server: str | None, failures: list[To
 def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
     """Calls the handler in the loop with the name of each signal that asks to end, on every platform."""
     loop = asyncio.get_running_loop()
-    numbers = {int(getattr(signal, name)): reason for name, reason in _SIGNALS.items() if hasattr(signal, name)}
+    known = {int(getattr(signal, name)): reason for name, reason in _SIGNALS.items() if hasattr(signal, name)}
+    numbers = {number: reason for number, reason in known.items() if signal.getsignal(number) is not signal.SIG_IGN}  # nohup's wish
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         signal.signal(number, lambda number, _: loop.call_soon_threadsafe(handler, numbers[number]))
