@@ -10,7 +10,7 @@ qt=(libglib2.0-0 libegl1 libgl1 libxkbcommon0 libdbus-1-3 libfontconfig1 libfree
 # its xcb plugin, for a real window
 xcb=(libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-render0 libxcb-shape0 libxcb-shm0
     libxcb-sync1 libxcb-util1 libxcb-xfixes0 libxcb-xkb1 libx11-xcb1 libxkbcommon-x11-0)
-screen=(xvfb xauth)
+screen=(xvfb xauth x11-utils imagemagick)  # a screen, a look at its windows, a picture of it
 session=(dbus gnome-keyring)
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 

@@ -3,9 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class TaskKeeper:
@@ -39,3 +42,18 @@ class TaskKeeper:
 
 
 Spawn = Callable[..., asyncio.Task[Any]]
+
+
+async def write_in_thread(write: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs what writes to the disk in a thread; who is cancelled meanwhile waits until it has written.
+
+    `asyncio.to_thread` would let go of the thread, which then wrote into a home that may be the next hub's already.
+    """
+    work = asyncio.get_running_loop().run_in_executor(None, partial(write, *args, **kwargs))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait({work})
+        if error := work.exception():
+            logger.error("writing failed", exc_info=error)
+        raise

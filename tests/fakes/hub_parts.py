@@ -98,6 +98,7 @@ class HubParts:
         gate: StartGate | None,
         start_process: Callable[..., Transport] | None,
         tools: Mapping[str, Any],
+        names_type: type[PublishedNames],
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
@@ -107,7 +108,7 @@ class HubParts:
         self.stats = CallStats()
         self.catalogues = CatalogueStore(home.catalogue)
         self._given = {"builtins": builtins, "patience": patience, "gate": gate, "start_process": start_process or self._start}
-        self._tool_options = tools
+        self._tool_options, self._names_type = tools, names_type
         self.launches: list[Launch] = []
 
     def _start(self, *, name: str, launch: Launch, log: Any, mask: Any) -> Transport:
@@ -135,7 +136,7 @@ class HubParts:
         self.tools = ToolManager(
             servers=self.servers,
             config=self.conf,
-            names=PublishedNames(self.home.names),
+            names=self._names_type(self.home.names),
             catalogues=self.catalogues,
             stats=self.stats,
             bus=bus,
@@ -227,6 +228,7 @@ async def hub_parts(
     gate: StartGate | None = None,
     start_process: Callable[..., Transport] | None = None,
     tools: Mapping[str, Any] | None = None,
+    names_type: type[PublishedNames] = PublishedNames,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
 
@@ -235,6 +237,7 @@ async def hub_parts(
         settings: more of the settings.
         programs: what the commands in the entries run.
         tools: further options of ToolManager.
+        names_type: what keeps the published names.
     """
     home = Home(root)
     home.prepare()
@@ -250,6 +253,7 @@ async def hub_parts(
         gate=gate,
         start_process=start_process,
         tools=tools or {},
+        names_type=names_type,
     )
     await parts.load()
     try:

@@ -31,6 +31,7 @@ from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import Caller, McpClient
+from tooltray.presenter.own_caller import OwnCaller
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import ToolManager, is_error
 from tooltray.servers.diagnosis import Diagnosis
@@ -38,7 +39,7 @@ from tooltray.servers.login_shell import LoginShell
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.envelope import Envelope, dump, failure
+from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era, Head
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
@@ -74,7 +75,8 @@ class McpPresenter:
         self._started_at = time.time()
         self._session_count = 0
         self._changed_stats: set[str] = set()
-        self._own_calls = HeldCalls(client=_OwnCaller(), deadlines=deadlines, spawn=spawn)
+        self._caller = OwnCaller()
+        self._own_calls = HeldCalls(client=self._caller, deadlines=deadlines, spawn=spawn)
         servers.listen(on_changed=self._on_server_changed, on_notification=_ignore)
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
@@ -268,7 +270,7 @@ class McpPresenter:
         """
         request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
         await self._tools.listing(None)
-        reply = await self._tools.call(request, Head(name=name), _OwnCaller(), self._own_calls, server=None, client=OWN_CLIENT_NAME)
+        reply = await self._tools.call(request, Head(name=name), self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME)
         if reply.error:
             error = envelope.load(reply.error)
             message = error.get("message", "") if isinstance(error, dict) else str(error)
@@ -394,21 +396,6 @@ def _backend(kind: str) -> SecretBackend:
         if kind == backend:
             return backend  # type: ignore[no-any-return]
     raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
-
-
-class _OwnCaller:
-    """Calls of the command line and the desktop: nobody to ask, and progress is not shown."""
-
-    capabilities = Raw(b"{}")
-
-    def can_answer(self, method: str) -> bool:
-        return False
-
-    async def ask(self, method: str, params: Raw) -> Envelope:
-        return failure(envelope.METHOD_NOT_FOUND, "nobody to ask")
-
-    def tell(self, method: str, params: Raw) -> None:
-        pass
 
 
 def _ignore(server: str, client: McpClient, method: str, params: Raw) -> None:

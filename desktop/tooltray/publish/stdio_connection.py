@@ -18,25 +18,29 @@ CHUNK_BYTES = 1 << 18
 HIGH_WATER_BYTES, LOW_WATER_BYTES = 1 << 20, 1 << 18  # of replies that the client has not read yet
 
 
-async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1) -> None:
-    """Carries bytes until the client closes its side or stops reading ours."""
+async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1, grace_s: float = GRACE_AFTER_EOF_S) -> None:
+    """Carries bytes until the client closes its side or stops reading ours.
+
+    Args:
+        grace_s: how long calls in flight may go on when the client has closed its side, and how long it then gets to read.
+    """
     writer = _Writer(stdout, dispatcher)
-    reader = _Reader(stdin, dispatcher, writer.may_read)
+    reader = _Reader(stdin, dispatcher, writer.may_read, grace_s)
     dispatcher.attach(writer)
     writer.start()
     reader.start()
     try:
         await dispatcher.closed.wait()
     finally:
-        await asyncio.to_thread(writer.finish)
+        await asyncio.to_thread(writer.finish, grace_s)
 
 
 class _Reader(threading.Thread):
     """Reads no faster than the dispatcher takes, and nothing while the client does not read its replies."""
 
-    def __init__(self, stdin: int, dispatcher: RawDispatcher, may_read: threading.Event) -> None:
+    def __init__(self, stdin: int, dispatcher: RawDispatcher, may_read: threading.Event, grace_s: float) -> None:
         super().__init__(name="tooltray-stdin", daemon=True)
-        self._stdin, self._dispatcher, self._may_read = stdin, dispatcher, may_read
+        self._stdin, self._dispatcher, self._may_read, self._grace_s = stdin, dispatcher, may_read, grace_s
         self._loop = asyncio.get_running_loop()
         self._taken = threading.Event()
 
@@ -53,7 +57,7 @@ class _Reader(threading.Thread):
         try:
             self._dispatcher.feed(chunk or b"\n")  # a last line may lack its newline
             if not chunk:
-                self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
+                self._dispatcher.end_of_input("the AI client is gone", grace_s=self._grace_s)
         finally:
             self._taken.set()
 
@@ -88,11 +92,11 @@ class _Writer(threading.Thread):
             self._is_closing = True
             self._changed.notify()
 
-    def finish(self) -> None:
-        """Waits until what was written has left, at most as long as a client gets to read it. In a thread."""
+    def finish(self, grace_s: float) -> None:
+        """Waits until what was written has left, at most so long. In a thread."""
         self.close()
         self.may_read.set()
-        self.join(GRACE_AFTER_EOF_S)
+        self.join(grace_s)
 
     def run(self) -> None:
         while (part := self._next()) is not None:

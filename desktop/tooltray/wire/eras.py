@@ -94,7 +94,7 @@ def read_client_info(params: Raw) -> ClientInfo:
     """Who sent a modern request, as far as it says so."""
     try:
         return msgspec.json.decode(params, type=_ParamsOfClient).meta.client
-    except ValueError:
+    except (ValueError, RecursionError):
         return ClientInfo()
 
 

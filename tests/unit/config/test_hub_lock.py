@@ -97,7 +97,10 @@ def test_another_process_keeps_it_as_long_as_it_lives_however_it_ends(path: Path
 def test_a_child_does_not_inherit_it(path: Path) -> None:
     lock = HubLock(path)
     assert lock.try_take()
-    with subprocess.Popen([sys.executable, "-I", "-c", "input()"], stdin=subprocess.PIPE, close_fds=False) as child:
+    waiting = [sys.executable, "-I", "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE, close_fds=False) as child:
+        assert child.stdout is not None
+        child.stdout.readline()  # it runs its own program now
         lock.release()
         other = HubLock(path)
         assert other.try_take()

@@ -3,13 +3,15 @@
 import asyncio
 import json
 import logging
+import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.heard import Record
+from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
@@ -17,6 +19,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ServerStarted, ServerState, ToolCallResult, ToolListChanged
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.tool_manager import CALL_TIMEOUT_S, ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.tools.names import PublishedNames
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Head
 
@@ -185,17 +188,26 @@ async def test_who_gives_up_while_the_list_is_made_leaves_no_empty_list_to_other
             assert await parts.listed() == ["t"]
 
 
+class SlowNames(PublishedNames):
+    """Names that a test lets be given."""
+
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def publish(self, tools: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        self.asked.set()
+        self.may_answer.wait(PATIENCE_S)
+        return super().publish(tools)
+
+
 async def test_a_change_while_the_list_is_made_is_in_it(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one(ScriptedServer(tool("t"))), names_type=SlowNames) as parts:
         await run(parts)
         await parts.heard.event(ToolListChanged)
-        lists = [asyncio.create_task(parts.listed()) for _ in range(3)]
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+        listing = asyncio.create_task(parts.listed())
+        await asyncio.to_thread(SlowNames.asked.wait, PATIENCE_S)
         await parts.servers.stop("s")
-        assert [await each for each in lists][-1] in (["t"], [])
-        assert await parts.listed() == []
+        SlowNames.may_answer.set()
+        assert await listing == []
 
 
 # the catalogue on disk

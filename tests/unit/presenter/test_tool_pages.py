@@ -101,6 +101,7 @@ async def test_an_error_is_told_in_its_own_words(relay: Relay, said: bytes, word
         b'{"tools":[],"nextCursor":5}',
         b'{"tools":{"a":"\\ud800"}}',
         b'["\\ud800"]',
+        b'{"x":"\\ud800","tools":{}}',
         b'{"x":"\\ud800","nextCursor":5}',
     ],
 )

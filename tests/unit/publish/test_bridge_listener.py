@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.fake_channel import line
+from tests.fakes.fake_transport import FakeSocket, FakeTransport
 from tests.fakes.heard import PATIENCE_S
 
 from tooltray.errors import TooltrayError
@@ -133,9 +134,9 @@ async def test_a_hundred_peers_may_come_in_one_moment(folder: Path, hub: Hub) ->
 
 async def test_closing_lets_go_who_has_not_said_hello_and_keeps_the_others(folder: Path, hub: Hub) -> None:
     listener = await bridge_listener.listen(folder / "hub.sock", hub.open)
+    stranger_reader, stranger = await talk(folder / "hub.sock", HELLO[:10])
     known_reader, known = await talk(folder / "hub.sock", HELLO, line(id=1, method="m"))
     await read(known_reader)
-    stranger_reader, stranger = await talk(folder / "hub.sock", HELLO[:10])
     listener.close()
     listener.close()
     assert await read(stranger_reader) is None
@@ -146,8 +147,14 @@ async def test_closing_lets_go_who_has_not_said_hello_and_keeps_the_others(folde
     await hang_up(known, stranger)
 
 
-async def test_a_listener_that_was_never_opened_can_be_closed(hub: Hub) -> None:
-    Listener(hub.open).close()
+async def test_who_was_accepted_in_the_moment_before_the_end_is_let_go(hub: Hub) -> None:
+    listener, transport = Listener(hub.open), FakeTransport(FakeSocket(4711, os.getuid()))
+    connection = Connection(on_hello=listener.introduce)
+    connection.connection_made(transport)
+    listener.close()
+    assert not transport.is_closing()
+    listener.let_in(connection)
+    assert transport.is_closing()
 
 
 async def test_opening_that_is_cancelled_leaves_no_open_socket(folder: Path, hub: Hub) -> None:

@@ -1,96 +1,23 @@
 """One AI client's conversation with the hub, in both eras."""
 
 import asyncio
-import itertools
 import json
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import pytest
-from tests.fakes.fake_channel import FakeChannel, line
+from tests.fakes.conversation import CHANGED, META, PREFIX, Conversation
 from tests.fakes.fake_clock import in_fake_time
-from tests.fakes.fake_core_presenter import FakeCorePresenter
-from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
-from tooltray.events import EventBus, ToolListChanged
 from tooltray.presenter.handshake import Greeting
-from tooltray.publish.client_session import INSTRUCTIONS, ClientSession
-from tooltray.tasks import TaskKeeper
-from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.publish.client_session import INSTRUCTIONS
 from tooltray.wire.envelope import NOTHING, dump
 from tooltray.wire.eras import Era
 
-PREFIX = "io.modelcontextprotocol/"
-META = {
-    PREFIX + "protocolVersion": "2026-07-28",
-    PREFIX + "clientInfo": {"name": "t", "version": "1"},
-    PREFIX + "clientCapabilities": {"elicitation": {"form": {}}},
-}
 SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
-CHANGED = "notifications/tools/list_changed"
 LISTED = b'{"tools":[{"name":"echo","later":1e400}]}'
 LONG_S = 60.0  # everything that was going to happen has happened
-
-
-class Conversation:
-    """An AI client at one end of a session. Use as a context manager."""
-
-    def __init__(self, *, server: str | None = None, refusal: str = "") -> None:
-        self.presenter, self.bus, self.log, self.channel = FakeCorePresenter(), EventBus(), KeptLog(), FakeChannel()
-        self.session = ClientSession(
-            name="client 1",
-            server=server,
-            refusal=refusal,
-            presenter=self.presenter,  # type: ignore[arg-type]
-            bus=self.bus,
-            deadlines=DeadlineWheel(),
-            log=self.log,  # type: ignore[arg-type]
-        )
-        self.session.dispatcher.attach(self.channel)
-        self._keeper = TaskKeeper()
-        self._ids = itertools.count(100)
-
-    async def __aenter__(self) -> "Conversation":
-        self.running = self._keeper.spawn(self.session.run(), name="session")
-        await asyncio.sleep(0)
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.session.dispatcher.connection_lost("the AI client is gone")
-        await self.running
-        await self.session.dispatcher.close("the AI client is gone")
-
-    def send(self, **message: Any) -> None:
-        self.session.dispatcher.feed(line(**message))
-
-    async def ask(self, method: str, params: Any = None, **message: Any) -> dict[str, Any]:
-        """Sends a request and waits for its reply."""
-        id = message.pop("id", next(self._ids))
-        self.send(id=id, method=method, **({} if params is None else {"params": params}), **message)
-        return await self.channel.reply(id)
-
-    async def result(self, method: str, params: Any = None) -> Any:
-        return (await self.ask(method, params))["result"]
-
-    async def error(self, method: str, params: Any = None) -> dict[str, Any]:
-        return (await self.ask(method, params))["error"]
-
-    async def greet(self, version: str = "2025-11-25", **capabilities: Any) -> dict[str, Any]:
-        info = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": {"name": "t", "version": "1"}}
-        result = await self.result("initialize", info)
-        self.send(method="notifications/initialized")
-        await self.session.dispatcher.idle()  # it is heard behind the handshake
-        return result
-
-    def change(self, server: str = "any") -> None:
-        self.bus.publish(ToolListChanged(server))
-
-    @property
-    def news(self) -> list[Any]:
-        """The parameters of every list_changed told so far."""
-        return [message.get("params") for message in self.channel.messages if message.get("method") == CHANGED]
 
 
 # the legacy handshake

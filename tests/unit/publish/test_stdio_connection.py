@@ -93,13 +93,13 @@ def pipes() -> Iterator[Pipes]:
 class Serving:
     """Serves a session on descriptors. Use as a context manager; leaves when the client has left."""
 
-    def __init__(self, stdin: int, stdout: int) -> None:
+    def __init__(self, stdin: int, stdout: int, **options: float) -> None:
         self.session = Session()
-        self._stdin, self._stdout, self._keeper = stdin, stdout, TaskKeeper()
+        self._stdin, self._stdout, self._options, self._keeper = stdin, stdout, options, TaskKeeper()
 
     async def __aenter__(self) -> "Serving":
         self._task = self._keeper.spawn(
-            stdio_connection.serve(self.session.dispatcher, stdin=self._stdin, stdout=self._stdout), name="serve"
+            stdio_connection.serve(self.session.dispatcher, stdin=self._stdin, stdout=self._stdout, **self._options), name="serve"
         )
         await asyncio.sleep(0)
         return self
@@ -172,21 +172,41 @@ async def test_a_client_that_does_not_read_is_not_read_from_and_gets_everything_
         await pipes.send(line(id=0, method="big") + line(id=1, method="big"))
         await serving.session.begun.wait(count=2)
         assert serving.session.dispatcher.is_congested
-        sending = TaskKeeper().spawn(pipes.send(b"".join(line(id=id, method="big") for id in range(2, count))), name="send")
-        await sending
-        await asyncio.to_thread(lambda: None)
+        more = b"".join(line(id=id, method="big", params={"filler": "x" * 2**20}) for id in range(2, count))
+        sending = TaskKeeper().spawn(pipes.send(more), name="send")
+        for _ in range(50):  # time enough for a reader that would not stop
+            await asyncio.to_thread(lambda: None)
+        assert not sending.done()
         assert serving.session.begun.all == [0, 1]
         assert [reply["id"] for reply in await pipes.messages(count)] == list(range(count))
+        await sending
         assert not serving.session.dispatcher.is_congested
         pipes.close(pipes.to_hub)
 
 
 async def test_a_client_that_never_reads_does_not_hold_up_the_end(pipes: Pipes) -> None:
-    async with Serving(pipes.stdin, pipes.stdout) as serving:
-        await pipes.send(line(id=1, method="big") + line(id=2, method="big"))
-        await serving.session.begun.wait(count=2)
+    async with Serving(pipes.stdin, pipes.stdout, grace_s=0.05) as serving:
+        await pipes.send(line(id=1, method="wait") + b"x\n" * 20_000)  # each gets an error, more than the pipe holds
+        await serving.session.begun.wait()
+        assert serving.session.dispatcher.is_congested
         await serving.session.dispatcher.close("Tooltray has ended")
     pipes.close(pipes.from_hub, pipes.to_hub)
+
+
+async def test_a_client_that_reads_a_while_and_stops_again_is_not_served_meanwhile(pipes: Pipes) -> None:
+    news = dump("x" * 60_000)
+    count = 2 * HIGH_WATER_BYTES // len(news)
+    async with Serving(pipes.stdin, pipes.stdout) as serving:
+        dispatcher = serving.session.dispatcher
+        for _ in range(count):
+            dispatcher.send_notification("n", news)
+        _read_messages(pipes.from_hub, count)  # without a turn of the loop: it hears of this only behind the next news
+        for _ in range(count):
+            dispatcher.send_notification("n", news)
+        await asyncio.sleep(0)
+        assert dispatcher.is_congested
+        assert len(await pipes.messages(count)) == count
+        pipes.close(pipes.to_hub)
 
 
 async def test_a_client_that_stops_reading_for_good_ends_the_session(pipes: Pipes) -> None:
@@ -231,7 +251,9 @@ async def test_the_last_words_of_a_hub_that_ends_are_written(pipes: Pipes) -> No
 def test_the_threads_end_though_the_loop_is_gone(pipes: Pipes) -> None:
     async def serve_for_a_moment() -> None:
         session = Session()
-        serving = TaskKeeper().spawn(stdio_connection.serve(session.dispatcher, stdin=pipes.stdin, stdout=pipes.stdout), name="serve")
+        serving = TaskKeeper().spawn(
+            stdio_connection.serve(session.dispatcher, stdin=pipes.stdin, stdout=pipes.stdout, grace_s=0.05), name="serve"
+        )
         await pipes.send(line(id=1, method="big"))
         await session.begun.wait()
         await session.dispatcher.close("ended")

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from tooltray import events
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem
 from tooltray.events import (
     EVENTS,
     ClientListUpdated,
@@ -142,10 +142,3 @@ def test_the_states_are_told_by_words_that_a_program_can_rely_on() -> None:
         "stopped",
         "stopping",
     ]
-
-
-def test_a_problem_reads_as_sentences() -> None:
-    assert str(Problem("it did not start", "exit code 1.", "See its log.")) == "it did not start. exit code 1. See its log"
-    assert str(Problem("it did not start")) == "it did not start"
-    assert str(TooltrayError("a", hint="b")) == "a. b"
-    assert TooltrayError("a", "b", "c").problem == Problem("a", "b", "c")

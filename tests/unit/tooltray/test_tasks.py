@@ -3,11 +3,12 @@
 import asyncio
 import gc
 import logging
+import threading
 
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import TaskKeeper
+from tooltray.tasks import TaskKeeper, write_in_thread
 
 
 @in_fake_time
@@ -77,7 +78,7 @@ async def test_closing_waits_for_the_last_words_of_every_task() -> None:
         keeper.spawn(work(name), name=name)
     await asyncio.sleep(0)
     await keeper.close()
-    assert (said, len(keeper)) == (["a", "b"], 0)
+    assert (sorted(said), len(keeper)) == (["a", "b"], 0)
 
 
 @in_fake_time
@@ -111,3 +112,34 @@ async def test_a_task_may_close_the_keeper_it_belongs_to() -> None:
 @in_fake_time
 async def test_closing_an_empty_keeper_does_nothing() -> None:
     await TaskKeeper().close()
+
+
+async def test_what_is_written_in_a_thread_gives_its_result_or_its_error() -> None:
+    assert await write_in_thread(sorted, [2, 1], reverse=True) == [2, 1]
+    with pytest.raises(ZeroDivisionError):
+        await write_in_thread(divmod, 1, 0)
+
+
+@pytest.mark.expected_warnings("writing failed")
+@pytest.mark.parametrize("fails", [False, True])
+async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
+    is_writing, may_end, written = threading.Event(), threading.Event(), []
+
+    def write() -> None:
+        is_writing.set()
+        may_end.wait(20)
+        written.append("all of it")
+        if fails:
+            raise OSError("the disk is full")
+
+    keeper = TaskKeeper()
+    task = keeper.spawn(write_in_thread(write), name="write")
+    await asyncio.to_thread(is_writing.wait, 20)
+    closing = asyncio.ensure_future(keeper.close())
+    await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    await closing
+    assert written == ["all of it"]
+    assert task.cancelled()
+    assert ("the disk is full" in caplog.text) is fails

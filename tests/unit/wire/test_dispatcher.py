@@ -367,6 +367,16 @@ async def test_a_call_without_an_answer_times_out_and_leaves_no_deadline() -> No
 
 
 @in_fake_time
+async def test_a_call_that_was_answered_leaves_no_deadline() -> None:
+    wheel = DeadlineWheel()
+    dispatcher, channel = make_dispatcher(is_server=True, deadlines=wheel)
+    pending = dispatcher.start_call("m", timeout_s=30)
+    dispatcher.feed(line(id=(await channel.message())["id"], result={}))
+    await dispatcher.outcome(pending)
+    assert len(wheel) == 0
+
+
+@in_fake_time
 async def test_progress_gives_a_call_its_time_anew() -> None:
     dispatcher, channel = make_dispatcher(is_server=True)
     pending = dispatcher.start_call("m", timeout_s=10)
@@ -608,6 +618,24 @@ async def test_requests_that_stay_open_are_no_reason_to_wait_at_the_end() -> Non
     assert asyncio.get_running_loop().time() == begun
     await answers.cancelled.wait()
     assert channel.messages == []
+
+
+@in_fake_time
+async def test_a_request_under_the_id_of_one_that_stayed_open_is_waited_for() -> None:
+    answers = Answers()
+    dispatcher, channel = make_dispatcher(answer=answers.answer, stays_open=frozenset({"subscriptions/listen"}))
+    dispatcher.feed(line(id=1, method="subscriptions/listen"))
+    await answers.begun.wait()
+    dispatcher.feed(line(method=CANCELLED, params={"requestId": 1}))
+    await answers.cancelled.wait()
+    await settled()
+    dispatcher.feed(line(id=1, method="m"))
+    await answers.begun.wait(count=2)
+    dispatcher.end_of_input("gone", grace_s=2)
+    assert not channel.is_closed
+    answers.let_go(1)
+    await channel.closing()
+    assert channel.messages == [{"jsonrpc": "2.0", "id": 1, "result": {"of": 1}}]
 
 
 @in_fake_time

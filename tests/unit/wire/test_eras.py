@@ -78,6 +78,28 @@ def test_what_is_no_object_or_has_no_readable_name_is_told(text: bytes) -> None:
     assert eras.read_head(Raw(text)) is None
 
 
+@pytest.mark.parametrize(
+    ("info", "name"),
+    [
+        ({"name": "claude-code", "title": "Claude Code", "version": "2.1.330"}, ("claude-code", "2.1.330")),
+        ({"name": "t"}, ("t", "")),
+        ({}, ("AI client", "")),
+        ("t", ("AI client", "")),
+        ({"name": 5}, ("AI client", "")),
+        ({"name": "half a pair: \ud800"}, ("AI client", "")),
+    ],
+)
+def test_a_modern_request_tells_who_sent_it_as_far_as_it_says_so(info: Any, name: tuple[str, str]) -> None:
+    found = eras.read_client_info(params(_meta={**ENVELOPE, "io.modelcontextprotocol/clientInfo": info}))
+    assert (found.name, found.version) == name
+
+
+@EASY_OR_HARD
+def test_who_sent_a_request_is_asked_for_in_vain_where_it_is_not_told(arguments: bytes) -> None:
+    assert deeper(40, lambda: eras.read_client_info(params(arguments))).name == "AI client"
+    assert eras.read_client_info(NOTHING).name == "AI client"
+
+
 @pytest.mark.parametrize("version", [b'"2099-01-01"', b'"2025-11-25"', b"5", b"null"])
 def test_a_modern_request_may_name_a_version_that_is_not_spoken(version: bytes) -> None:
     head = eras.read_head(Raw(b'{"_meta":{"io.modelcontextprotocol/protocolVersion":%b}}' % version))

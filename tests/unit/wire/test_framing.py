@@ -16,16 +16,18 @@ def lines_of(chunks: list[bytes], max_line_bytes: int = 2**20) -> tuple[list[byt
     return [bytes(line) for chunk in chunks for line in buffer.feed(chunk)], dropped, buffer
 
 
-def cut(stream: bytes, cuts: list[int]) -> list[bytes]:
-    at = sorted({min(each, len(stream)) for each in cuts} | {0, len(stream)})
-    return [stream[a:b] for a, b in itertools.pairwise(at)]
+def cut(stream: bytes, sizes: list[int]) -> list[bytes]:
+    """Pieces of these sizes, over and over."""
+    ends = itertools.takewhile(lambda end: end < len(stream), itertools.accumulate(itertools.cycle(sizes)))
+    return [stream[a:b] for a, b in itertools.pairwise([0, *ends, len(stream)])]
 
 
+sizes_of_pieces = st.lists(st.integers(1, 400), min_size=1, max_size=20)
 lines = st.lists(st.binary(max_size=60).map(lambda line: line.replace(b"\n", b"")), max_size=20)
 
 
 @settings(deadline=None)
-@given(lines, st.binary(max_size=20).map(lambda rest: rest.replace(b"\n", b"")), st.lists(st.integers(0, 1300), max_size=40))
+@given(lines, st.binary(max_size=20).map(lambda rest: rest.replace(b"\n", b"")), sizes_of_pieces)
 def test_lines_are_the_same_however_they_are_cut(lines: list[bytes], rest: bytes, cuts: list[int]) -> None:
     stream = b"".join(line + b"\n" for line in lines) + rest
     found, dropped, buffer = lines_of(cut(stream, cuts))
@@ -34,7 +36,7 @@ def test_lines_are_the_same_however_they_are_cut(lines: list[bytes], rest: bytes
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 300), max_size=20), st.lists(st.integers(0, 4000), max_size=40), st.integers(1, 200))
+@given(st.lists(st.integers(0, 300), max_size=20), sizes_of_pieces, st.integers(1, 200))
 def test_exactly_the_lines_beyond_the_bound_are_dropped_however_they_are_cut(sizes: list[int], cuts: list[int], bound: int) -> None:
     lines = [b"x" * size for size in sizes]
     found, dropped, buffer = lines_of(cut(b"".join(line + b"\n" for line in lines), cuts), bound)
