@@ -12,16 +12,20 @@ from typing import Any
 
 import pytest
 from tests.fakes import odd_server
+from tests.fakes.fake_channel import make_dispatcher
+from tests.fakes.fake_transport import FakeTransport
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.process_end import end_of
 
-from tooltray.servers.stdio_transport import STDERR_LINE_BYTES, STDERR_LINES, Launch, StdioTransport, new_log
+from tooltray.servers.stdio_transport import STDERR_LINE_BYTES, STDERR_LINES, ChildPipes, Launch, StdioTransport, new_log
 from tooltray.servers.stragglers import INSTANCE_VARIABLE
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope, dump, success
+from tooltray.wire.outbox import SLICE_BYTES
 
+NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 GRACE_S = 0.05  # servers that ignore what they are told are not waited for here
 
 
@@ -222,6 +226,40 @@ async def test_closing_twice_or_behind_the_servers_own_end_is_fine(start: Start)
     await server.close()
     server.dispatcher.send_notification("n")
     assert server.transport.exit_code == 3
+
+
+class FakeProcess(asyncio.SubprocessTransport):
+    """A process that has ended, with a pipe to its stdin."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stdin = FakeTransport()
+
+    def get_pipe_transport(self, fd: int) -> asyncio.BaseTransport | None:
+        return self.stdin
+
+    def get_pid(self) -> int:
+        return NO_PROCESS
+
+    def get_returncode(self) -> int | None:
+        return 0
+
+    def close(self) -> None:
+        pass
+
+
+async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left_at_its_end_is_dropped() -> None:
+    process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
+    pipes = ChildPipes(name="odd", dispatcher=dispatcher, log=new_log(), mask=str)
+    pipes.connection_made(process)
+    process.stdin.after_write = pipes.pause_writing
+    pipes.write(b"x" * 3 * SLICE_BYTES)
+    assert len(process.stdin.written) == SLICE_BYTES
+    pipes.resume_writing()
+    assert len(process.stdin.written) == 2 * SLICE_BYTES
+    pipes.process_exited()
+    await pipes.end(GRACE_S, GRACE_S)
+    assert (len(process.stdin.written), process.stdin.is_closing()) == (2 * SLICE_BYTES, True)
 
 
 # stderr
