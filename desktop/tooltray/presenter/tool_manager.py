@@ -238,7 +238,7 @@ class ToolManager:
 
     async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         managed = self._servers.get(route.server)
-        if head.name != route.definition.name:
+        if head.name != route.definition.name or eras.may_repeat_name(request.params):
             request.params = eras.with_members(request.params, name=dump(route.definition.name))
         return await self._relay(managed, request, head, caller, held)
 

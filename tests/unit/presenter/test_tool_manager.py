@@ -20,6 +20,7 @@ from tooltray.events import ServerStarted, ServerState, ToolCallResult, ToolList
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.tool_manager import CALL_TIMEOUT_S, ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.tools.names import PublishedNames
+from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Head
 
@@ -532,6 +533,20 @@ async def test_a_call_goes_out_under_the_servers_own_name(tmp_path: Path) -> Non
         assert await parts.listed() == ["read_file"]
         assert await text_of(parts, "read_file", arguments={"text": "x", "n": 2**70}) == "x"
         assert (await program.call("read.file")).params["arguments"]["n"] == 2**70
+
+
+async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_two_tools(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("read"), tool("wipe"))
+    async with hub_parts(tmp_path, **one(program)) as parts:
+        await run(parts)
+        await parts.listed()
+        request = Envelope(method="tools/call", params=Raw(b'{"name":"wipe","arguments":{},"name":"read"}'))
+        head = eras.read_head(request.params)
+        assert head is not None
+        client = parts.client()
+        await parts.tools.call(request, head, client, client.held, server=None, client="test")
+        assert (await program.call("read")).params == {"name": "read", "arguments": {}}
+        assert b"wipe" not in bytes(request.params)
 
 
 # which tools are offered and to whom

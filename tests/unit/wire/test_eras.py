@@ -178,3 +178,17 @@ def test_a_legacy_result_gets_what_the_modern_era_requires(method: str, result: 
 def test_a_modern_result_is_always_json_and_keeps_what_the_server_said(result: dict[str, Any]) -> None:
     modern = json.loads(bytes(eras.as_modern_result("tools/list", Raw(json.dumps(result, indent=1).encode()))))
     assert modern == {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result}
+
+
+@pytest.mark.parametrize(
+    ("params", "is_uncertain"),
+    [
+        (b'{"name":"read","arguments":{"text":"x"}}', False),
+        (b'{"name":"read","arguments":{},"name":"write"}', True),
+        (b'{"n\\u0061me":"read","arguments":{},"name":"write"}', True),
+        (b'{"name":"read","arguments":{"name":"x"}}', True),
+        (b'{"name":"read","arguments":{"text":"%b"}}' % (b"x" * eras.NAME_LOOKED_FOR_BELOW_BYTES), True),
+    ],
+)
+def test_a_name_that_may_stand_twice_is_suspected(params: bytes, is_uncertain: bool) -> None:
+    assert eras.may_repeat_name(Raw(params)) is is_uncertain
