@@ -37,7 +37,7 @@ from tooltray.publish.control_session import HubControl
 from tooltray.publish.sessions import Sessions
 from tooltray.servers.command_lookup import DEFAULT_PATH
 from tooltray.servers.login_shell import LoginShell, session_variables
-from tooltray.tasks import TaskKeeper, write_in_thread
+from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
 from tooltray.wire.deadlines import DeadlineWheel
@@ -112,7 +112,7 @@ class Engine:
         await self._tools.load()
         self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
-        await write_in_thread(self._write_hub_json)
+        await finish_in_thread(self._write_hub_json)
         self._on_session_count(0)
         summary = f"hub of {self._home.root} started"
         self._log.record("service_started", summary, pid=os.getpid(), version=__version__, kind=self._options.kind)

@@ -44,16 +44,17 @@ class TaskKeeper:
 Spawn = Callable[..., asyncio.Task[Any]]
 
 
-async def write_in_thread(write: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs what writes to the disk in a thread; who is cancelled meanwhile waits until it has written.
+async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs what must not be left half done in a thread; who is cancelled meanwhile waits until it has ended.
 
-    `asyncio.to_thread` would let go of the thread, which then wrote into a home that may be the next hub's already.
+    `asyncio.to_thread` lets go of its thread: what is written then goes to a home that may be the next hub's already, and what has not
+    begun never happens.
     """
-    work = asyncio.get_running_loop().run_in_executor(None, partial(write, *args, **kwargs))
+    ending = asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs))
     try:
-        return await asyncio.shield(work)
+        return await asyncio.shield(ending)
     except asyncio.CancelledError:
-        await asyncio.wait({work})
-        if error := work.exception():
-            logger.error("writing failed", exc_info=error)
+        await asyncio.wait({ending})
+        if error := ending.exception():
+            logger.error("work in a thread failed", exc_info=error)
         raise

@@ -209,6 +209,12 @@ def loaded(payload: Raw) -> Any:
     return json.loads(bytes(payload)) if payload else None
 
 
+async def settled() -> None:
+    """Gives everything that could happen by itself the turns to happen; for what must not happen."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
 def entry(command: str, /, **fields: Any) -> dict[str, Any]:
     """An entry of `mcpServers` whose tools may all be called."""
     return {"command": command, "autoApprove": ["all"], **fields}

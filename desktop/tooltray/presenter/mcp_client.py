@@ -151,7 +151,7 @@ class McpClient:
             reply = await self._dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
-        if head.era is Era.MODERN and self.era is Era.LEGACY and bytes(memoryview(reply.result)[:1]) == b"{":
+        if head.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
             reply.result = eras.as_modern_result(request.method, reply.result)
         return reply
 

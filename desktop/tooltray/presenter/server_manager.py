@@ -40,7 +40,7 @@ from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.self_reference import leads_back, refusal
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import CannotStart, Transport
-from tooltray.tasks import Spawn, write_in_thread
+from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
 
@@ -303,7 +303,7 @@ class ServerManager:
     def _remember_eras(self, server: ManagedServer) -> None:
         eras = server.eras | self._eras.eras(server.config_hash)
         if not server.is_builtin and self._eras.remember(server.config_hash, eras):
-            self._spawn(write_in_thread(self._eras.save), name="save eras")
+            self._spawn(finish_in_thread(self._eras.save), name="save eras")
 
     def _on_instance_said(self, server: ManagedServer, instance: Instance, method: str, params: Raw) -> None:
         if instance.client:

@@ -25,7 +25,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import Caller, McpClient
 from tooltray.presenter.server_manager import START_WAIT_S, ServerManager
 from tooltray.presenter.tool_pages import list_all
-from tooltray.tasks import Spawn, write_in_thread
+from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools import approval, tool_filter
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.definition import ToolDefinition, read_definitions
@@ -173,7 +173,7 @@ class ToolManager:
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
-        await write_in_thread(self._names.reset)
+        await finish_in_thread(self._names.reset)
         self._outdate_listing()
         for name, tools in self._tools.items():
             if tools.routes:
@@ -321,7 +321,7 @@ class ToolManager:
         if tools.expiry:
             tools.expiry.cancel()
         self._stats.forget(name)
-        self._spawn(write_in_thread(self._catalogues.forget, name), name=f"forget the tools of '{name}'")
+        self._spawn(finish_in_thread(self._catalogues.forget, name), name=f"forget the tools of '{name}'")
         self._outdate_listing()
         self._bus.publish(ToolListChanged(name))
 
@@ -374,7 +374,7 @@ class ToolManager:
             self._offer(managed)
         tools.listed.set()
         if not is_saved:
-            await write_in_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
+            await finish_in_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
 
     async def _list_once(self, server: ManagedServer) -> None:
         server.start()
@@ -426,7 +426,7 @@ class ToolManager:
 
     async def _names_of(self, routes: Sequence[Route]) -> list[str]:
         tools = [(route.server, route.definition.name) for route in routes]
-        names = await write_in_thread(self._names.publish, tools)
+        names = await finish_in_thread(self._names.publish, tools)
         return [names[tool] for tool in tools]
 
     def _offered(self, managed: ManagedServer, tools: _ServerTools) -> list[ToolDefinition]:

@@ -61,10 +61,7 @@ def _read(result: Raw) -> _Page:
         return msgspec.json.decode(result, type=_Page)
     except msgspec.ValidationError as error:
         raise TooltrayError("it answered tools/list with something else", str(error)) from None
-    except (
-        ValueError,
-        RecursionError,
-    ):  # half a surrogate pair in a string, which JSON allows: one odd description is no reason to lose all tools
+    except (ValueError, RecursionError):  # half a surrogate pair, which JSON allows: one odd description is no reason to lose all tools
         return _read_leniently(result)
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.errors import Problem
+from tooltray.tasks import finish_in_thread
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
     from tooltray.config import user_windows as user
@@ -121,7 +122,7 @@ class LoginShell:
             with suppress(PermissionError):  # macOS says so of a group that has ended; the number is ours until `wait`
                 os.killpg(process.pid, signal.SIGKILL)
             process.stdout.close()
-            await asyncio.to_thread(process.wait)
+            await finish_in_thread(process.wait)
         return _parse(output)
 
     def _start(self, flags: str, command: str) -> subprocess.Popen[bytes]:

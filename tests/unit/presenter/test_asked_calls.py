@@ -74,6 +74,12 @@ async def test_a_server_may_ask_several_times_and_each_answer_goes_with_its_own_
     assert (third["inputResponses"], third["requestState"]) == ({"b": {"ok": True}}, "s2")
 
 
+async def test_a_state_is_sent_back_once(relay: Relay) -> None:
+    relay.server.calls["ask"] = in_turn(required({"a": ELICIT}, requestState="s1"), required({"b": ELICIT}), text("done"))
+    await call(relay, person({}))
+    assert "requestState" not in (await relay.server.call("ask", count=3)).params
+
+
 async def test_a_server_that_asks_for_ever_is_given_up(relay: Relay) -> None:
     relay.server.calls["ask"] = lambda copy, params: required({"a": ELICIT})
     reply = await call(relay, person({}))

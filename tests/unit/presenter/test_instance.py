@@ -87,6 +87,12 @@ class Life:
         self.on_state[RUNNING] = lambda: self.server.copy.die() if next(left, None) is not None else None
 
 
+async def turns() -> None:
+    """Until whatever could happen by itself has happened."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 @pytest.fixture
 async def live() -> AsyncIterator[Callable[..., Life]]:
     lives: list[Life] = []
@@ -427,6 +433,7 @@ async def test_the_rest_of_a_dead_copy_is_ended_also_when_it_is_stopped_meanwhil
     life.server.copy.is_open = True  # something of it is still there
     stopping = life.spawn(life.instance.stop())
     await life.state(STOPPING)
+    await turns()
     assert not stopping.done()
     life.server.may_end.set()
     await stopping
@@ -504,7 +511,7 @@ async def test_a_start_while_it_is_being_stopped_begins_when_the_old_process_has
     stopping = life.spawn(life.instance.stop())
     await life.server.closing.wait()
     waiting = life.spawn(life.instance.running(timeout_s=10))
-    await asyncio.sleep(0)
+    await turns()
     assert len(life.server.copies.all) == 1
     life.server.may_end.set()
     assert (await waiting).transport is life.server.copies.all[1]
@@ -519,9 +526,9 @@ async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(live: Callable[
     first = life.spawn(life.instance.stop())
     await life.server.closing.wait()
     waiting = life.spawn(life.instance.running(timeout_s=10))
-    await asyncio.sleep(0)
+    await turns()
     second = life.spawn(life.instance.stop())
-    await asyncio.sleep(0)
+    await turns()
     life.server.may_end.set()
     await asyncio.gather(first, second)
     with pytest.raises(TooltrayError, match="is not running"):
@@ -537,7 +544,7 @@ async def test_a_start_while_what_was_given_up_still_ends_begins_right_after(liv
     await life.server.closing.wait()
     assert life.instance.state is ERROR
     waiting = life.spawn(life.instance.running(timeout_s=10))
-    await asyncio.sleep(0)
+    await turns()
     life.server.fails_to_open = None
     life.server.may_end.set()
     await waiting

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import Record
-from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.errors import TooltrayError
@@ -361,7 +361,7 @@ async def test_a_hub_that_ends_waits_for_a_removed_server_that_still_ends(tmp_pa
         await parts.conf.remove_server("s")
         await program.closing.wait()
         closing = asyncio.create_task(parts.servers.close())
-        await asyncio.sleep(0)
+        await settled()
         assert not closing.done()
         program.may_end.set()
         await closing
@@ -377,7 +377,7 @@ async def test_a_server_that_is_removed_and_added_again_is_not_said_to_be_gone_a
         await parts.conf.set_server("s", entry("program"))
         starting = asyncio.create_task(parts.servers.start("s"))
         await program.closing.wait()
-        await asyncio.sleep(0)
+        await settled()
         assert len(program.copies.all) == 1
         program.may_end.set()
         await starting

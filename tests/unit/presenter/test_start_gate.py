@@ -42,22 +42,19 @@ async def test_no_more_than_the_places_are_inside_at_once_and_a_place_is_taken_a
 
 
 async def test_a_place_that_is_held_for_long_is_given_to_the_next_and_only_once() -> None:
-    starting = Starting(StartGate(places=1, held_for_s=0.01))
-    slow = starting.begin("slow")
-    starting.begin("b")
-    await starting.inside.wait(lambda name: name == "b")
+    starting = Starting(StartGate(places=1, held_for_s=0.3))
+    slow, quick = starting.begin("slow"), starting.begin("quick")
+    await starting.inside.wait(lambda name: name == "quick")
     assert not slow.done()
-    starting.let_go["slow"].set()
-    await slow
-    gate_of_one = StartGate(places=1)
-    others = Starting(gate_of_one)
-    for name in "xy":
-        others.begin(name)
-    await others.inside.wait()
-    await asyncio.sleep(0)
-    assert others.inside.all == ["x"]
+    for name, passing in (("slow", slow), ("quick", quick)):
+        starting.let_go[name].set()
+        await passing
+    starting.begin("x")
+    starting.begin("y")
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert starting.inside.all == ["slow", "quick", "x"]
     await starting.close()
-    await others.close()
 
 
 async def test_who_gives_up_inside_or_in_front_of_the_gate_leaves_its_place() -> None:

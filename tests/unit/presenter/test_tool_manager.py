@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Record
-from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ServerStarted, ServerState, ToolCallResult, ToolListChanged
+from tooltray.events import ConfigChanged, ServerStarted, ServerState, ToolCallResult, ToolListChanged
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.tool_manager import CALL_TIMEOUT_S, ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.tools.names import PublishedNames
@@ -120,7 +120,7 @@ async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_pat
         await parts.heard.event(ToolListChanged, server="b")
         assert await parts.listed() == ["quick"]
         again = asyncio.create_task(parts.listed())
-        await _settle(parts)
+        await settled()
         assert again.done()
         go_on.set()
         await parts.heard.event(ToolListChanged, server="a")
@@ -310,7 +310,7 @@ async def test_a_server_that_was_used_while_it_was_listed_goes_on(tmp_path: Path
         await parts.servers.start("s")
         go_on.set()
         assert await parts.listed() == ["t"]
-        await _settle(parts)
+        await settled()
         assert parts.servers.get("s").state is ServerState.RUNNING
 
 
@@ -323,7 +323,7 @@ async def test_a_server_that_became_a_default_while_it_was_listed_goes_on(tmp_pa
         await parts.conf.set_default("s", True)
         go_on.set()
         assert await parts.listed() == ["t"]
-        await _settle(parts)
+        await settled()
         assert parts.servers.get("s").state is ServerState.RUNNING
 
 
@@ -353,12 +353,6 @@ async def test_servers_that_are_switched_off_are_not_started_to_be_listed(tmp_pa
         assert program.copies.all == []
 
 
-async def _settle(parts: HubParts) -> None:
-    """Until the tasks that could still do something have done it."""
-    for _ in range(20):
-        await asyncio.sleep(0)
-
-
 # a list changes
 
 
@@ -385,7 +379,7 @@ async def test_other_news_of_a_server_do_not_make_it_list(tmp_path: Path) -> Non
         assert await parts.listed() == ["a"]
         program.copy.notify("notifications/message", {})
         await parts.conf.change_server("s", descriptions="mine")
-        await _settle(parts)
+        await settled()
         assert program.count("tools/list") == 1
 
 
@@ -436,7 +430,7 @@ async def test_a_list_that_fails_leaves_what_was_known(tmp_path: Path) -> None:
         program.handlers["tools/list"] = lambda copy, params: error(-32603, "busy")
         program.copy.notify("notifications/tools/list_changed")
         await program.request("tools/list", count=2)
-        await _settle(parts)
+        await settled()
         assert await parts.listed() == ["a"]
         assert await text_of(parts, "a", arguments={"text": "hi"}) == "hi"
 
@@ -451,14 +445,34 @@ async def test_a_list_of_a_server_that_was_removed_meanwhile_counts_for_nothing(
         await parts.conf.remove_server("s")
         await parts.conf.set_server("s", entry("program", args=["2"]))
         go_on.set()
-        await _settle(parts)
+        await settled()
         assert await parts.listed() == []
         program.may_end.set()
 
 
+async def test_what_a_server_lists_in_the_moment_it_is_replaced_counts_for_nothing(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("a"))
+    async with hub_parts(tmp_path, **one(program)) as parts:
+        await run(parts)
+        assert await parts.listed() == ["a"]
+        go_on = program.hold("tools/list")
+        program.copy.notify("notifications/tools/list_changed")
+        await program.request("tools/list", count=2)
+        program.tools = [tool("of the old one")]
+        parts.bus.subscribe(ConfigChanged, lambda event: program.copy.say(late))
+        asked = program.asked.all[-1]
+        late = b'{"jsonrpc":"2.0","id":%d,"result":{"tools":[{"name":"late"}]}}' % asked.id
+        program.may_end.clear()
+        await parts.conf.change_server("s", args=["2"])
+        await settled()
+        assert await parts.listed() == ["a"]
+        program.may_end.set()
+        go_on.set()
+
+
 async def test_another_command_line_keeps_the_tools_until_the_new_server_has_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("old"))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one(program), tools={"first_listing_wait_s": 600.0}) as parts:
         await run(parts)
         assert await parts.listed() == ["old"]
         go_on = program.hold("tools/list")

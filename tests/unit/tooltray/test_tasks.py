@@ -8,7 +8,7 @@ import threading
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import TaskKeeper, write_in_thread
+from tooltray.tasks import TaskKeeper, finish_in_thread
 
 
 @in_fake_time
@@ -115,12 +115,12 @@ async def test_closing_an_empty_keeper_does_nothing() -> None:
 
 
 async def test_what_is_written_in_a_thread_gives_its_result_or_its_error() -> None:
-    assert await write_in_thread(sorted, [2, 1], reverse=True) == [2, 1]
+    assert await finish_in_thread(sorted, [2, 1], reverse=True) == [2, 1]
     with pytest.raises(ZeroDivisionError):
-        await write_in_thread(divmod, 1, 0)
+        await finish_in_thread(divmod, 1, 0)
 
 
-@pytest.mark.expected_warnings("writing failed")
+@pytest.mark.expected_warnings("work in a thread failed")
 @pytest.mark.parametrize("fails", [False, True])
 async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
     is_writing, may_end, written = threading.Event(), threading.Event(), []
@@ -133,7 +133,7 @@ async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written
             raise OSError("the disk is full")
 
     keeper = TaskKeeper()
-    task = keeper.spawn(write_in_thread(write), name="write")
+    task = keeper.spawn(finish_in_thread(write), name="write")
     await asyncio.to_thread(is_writing.wait, 20)
     closing = asyncio.ensure_future(keeper.close())
     await asyncio.sleep(0)
