@@ -2,7 +2,8 @@
 
 import asyncio
 import inspect
-import os
+import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -127,11 +128,21 @@ async def test_a_server_that_is_not_there_is_told_with_every_answer() -> None:
     await hub.sessions.close("ended", grace_s=0)
 
 
+@pytest.fixture
+def process_groups() -> Iterator[tuple[int, int]]:
+    """Two processes, each the leader of a session of its own, as servers are; this one's leader may lie outside its container."""
+    waiting = [subprocess.Popen(["cat"], stdin=subprocess.PIPE, start_new_session=True) for _ in range(2)]
+    yield waiting[0].pid, waiting[1].pid
+    for process in waiting:
+        process.communicate(timeout=20)  # ends with its input
+
+
 @in_fake_time
-async def test_a_bridge_inside_one_of_our_own_servers_is_refused() -> None:
+async def test_a_bridge_inside_one_of_our_own_servers_is_refused(process_groups: tuple[int, int]) -> None:
     hub = Hub()
-    hub.presenter.server_pids = frozenset({os.getsid(0)})
-    inside, outside, unknown, gone = (hub.connect(pid=pid) for pid in (os.getpid(), 1, 0, NO_PROCESS))
+    server, stranger = process_groups
+    hub.presenter.server_pids = frozenset({server})
+    inside, outside, unknown, gone = (hub.connect(pid=pid) for pid in (server, stranger, 0, NO_PROCESS))
     assert (await inside.ask("initialize"))["error"] == {"code": -32603, "message": LEADS_BACK}
     for other in (outside, unknown, gone):
         assert "result" in await other.ask("ping")
