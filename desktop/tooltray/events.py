@@ -152,6 +152,20 @@ class ToolListChanged:
 
 
 @dataclass(frozen=True)
+class PromptListChanged:
+    """What AI clients would see in `prompts/list` changed."""
+
+    server: str
+
+
+@dataclass(frozen=True)
+class ResourceListChanged:
+    """What AI clients would see in `resources/list` or `resources/templates/list` changed."""
+
+    server: str
+
+
+@dataclass(frozen=True)
 class SessionsChanged:
     session_count: int
 
@@ -174,6 +188,8 @@ EVENTS: tuple[type, ...] = (
     ServerChanged,
     ServerRemoved,
     ToolListChanged,
+    PromptListChanged,
+    ResourceListChanged,
     SessionsChanged,
     ProblemReported,
 )

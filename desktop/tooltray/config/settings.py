@@ -119,6 +119,7 @@ class MCPServerConfig(_Model):
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
         auto_approve: "read", "write", "all", or names of tools.
         disable: never start this server.
+        isolation: one copy for all AI clients, or one for each AI client's session.
     """
 
     command: Target = None
@@ -135,6 +136,7 @@ class MCPServerConfig(_Model):
     call_timeout: Seconds | None = None
     tool_filter: ToolFilter | None = None
     disabled_tools: tuple[StrictStr, ...] = ()
+    isolation: Literal["shared", "session"] = "shared"
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 
