@@ -1,7 +1,8 @@
-"""Requests, replies and notifications over one byte channel.
+"""Requests, replies and notifications over one connection.
 
 Above it: a session (an AI client) or McpClient (a server), which answer requests and see payloads as bytes. Below it: framing and a channel
-(a child's pipes, a socket). Knows no MCP method but `notifications/cancelled`, which correlates against its table of requests in flight.
+(a child's pipes, a socket), or a channel of whole messages (HTTP). Knows no MCP method but `notifications/cancelled`, which correlates
+against its table of requests in flight.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.wire import envelope
@@ -25,6 +27,8 @@ MAX_IN_FLIGHT = 256  # requests of one peer being answered at once; the rest wai
 JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
+OPENING_BRACKET = ord("[")
+OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
 
@@ -34,6 +38,53 @@ class Channel(Protocol):
 
     def write(self, data: bytes | memoryview) -> None: ...
     def close(self) -> None: ...
+
+
+class Outgoing(msgspec.Struct):
+    """One message on its way out.
+
+    Attributes:
+        parts: head, payload and tail; joined they are its JSON and a newline.
+        id: of a request of ours, or of the peer's request that this replies to; empty for a notification and a batch of replies.
+        method: empty for a reply.
+        about: the id of the peer's request that it belongs to (progress, questions, log messages); for a reply its own id; else empty.
+    """
+
+    parts: tuple[bytes, Raw, bytes]
+    id: Raw = NOTHING
+    method: str = ""
+    about: Raw = NOTHING
+
+    @property
+    def payload(self) -> Raw:
+        """The params, the result or the error."""
+        return self.parts[1]
+
+    def joined(self) -> bytes:
+        """Its JSON."""
+        return b"".join(self.parts)[:-1]
+
+
+class MessageChannel(Protocol):
+    """Where whole messages go; never blocks."""
+
+    def send(self, message: Outgoing) -> None: ...
+    def close(self) -> None: ...
+
+
+class _Batch:
+    """Requests that came as one array; their replies leave as one."""
+
+    __slots__ = ("about", "awaited", "replies")
+
+    def __init__(self) -> None:
+        self.about = NOTHING
+        self.awaited: set[bytes] = set()
+        self.replies: list[tuple[bytes, Raw, bytes]] = []
+
+    def parts(self) -> tuple[bytes, Raw, bytes]:
+        texts = (b"".join(parts)[:-1] for parts in self.replies)
+        return b"[" + b",".join(texts), NOTHING, b"]\n"
 
 
 class PendingCall:
@@ -87,6 +138,9 @@ class RawDispatcher:
         self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes)
         self._channel: Channel | None = None
+        self._messages: MessageChannel | None = None
+        self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
+        self._batches: dict[bytes, _Batch] = {}  # by the id of each request in them that is not answered
         self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
@@ -103,14 +157,29 @@ class RawDispatcher:
     def attach(self, channel: Channel) -> None:
         self._channel = channel
 
+    def attach_messages(self, channel: MessageChannel) -> None:
+        """In place of `attach`, for a transport that carries whole messages; `receive` then stands for `feed`."""
+        self._messages = channel
+
     def feed(self, chunk: bytes) -> None:
         if self.closed.is_set():
             return
         for line in self._lines.feed(chunk):
-            try:
-                self._receive(line)
-            except Exception:  # a bug of ours costs one message, not the connection
-                logger.exception("%s: a message could not be handled", self.name)
+            self._receive_safely(line)
+
+    def receive(self, message: bytes | bytearray) -> None:
+        """One whole message or batch of the peer; white space between its parts may be of any kind."""
+        if not self.closed.is_set():
+            self._receive_safely(message)
+
+    def settle(self, id: Raw, reply: Envelope) -> None:
+        """Answers a request of ours in the peer's place: the transport knows that no reply will come."""
+        if pending := self._find_pending(id):
+            pending.settle(reply)
+
+    def cancel_request(self, id: Raw) -> None:
+        """The peer has given up one of its requests, as over HTTP by closing the response."""
+        self._cancel(bytes(id))
 
     def pause_writing(self) -> None:
         """The peer does not read: nothing more is done for it until it does."""
@@ -144,11 +213,14 @@ class RawDispatcher:
         """How many requests of the peer are being answered or wait for it."""
         return len(self._in_flight) + len(self._backlog)
 
-    def start_call(self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True) -> PendingCall:
+    def start_call(
+        self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True, about: Raw = NOTHING
+    ) -> PendingCall:
         """Sends a request; `outcome` waits for its reply.
 
         Args:
             is_cancellable: whether the peer is told when nobody waits any more; not for `initialize` and what comes before it.
+            about: the id of the peer's request that it belongs to.
         """
         self._next_id += 1
         pending = PendingCall(envelope.dump(self._next_id), is_cancellable)
@@ -158,7 +230,7 @@ class RawDispatcher:
         self._pending[bytes(pending.id)] = pending
         if timeout_s is not None:
             pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
-        self._send(envelope.request_parts(bytes(pending.id), method, params))
+        self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
         return pending
 
     async def outcome(self, pending: PendingCall) -> Envelope:
@@ -175,12 +247,14 @@ class RawDispatcher:
                 pending.deadline.cancel()
                 pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection
 
-    async def call(self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True) -> Envelope:
+    async def call(
+        self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True, about: Raw = NOTHING
+    ) -> Envelope:
         """Sends a request and waits for its reply, as `outcome` does."""
-        return await self.outcome(self.start_call(method, params, timeout_s=timeout_s, is_cancellable=is_cancellable))
+        return await self.outcome(self.start_call(method, params, timeout_s=timeout_s, is_cancellable=is_cancellable, about=about))
 
-    def send_notification(self, method: str, params: Raw = NOTHING) -> None:
-        self._send(envelope.request_parts(b"", method, params))
+    def send_notification(self, method: str, params: Raw = NOTHING, *, about: Raw = NOTHING) -> None:
+        self._send(envelope.request_parts(b"", method, params), method=method, about=about)
 
     async def close(self, reason: str, *, grace_s: float = 0.0) -> None:
         """Ends the connection from our side: requests in flight are answered with an error, then the channel is closed.
@@ -194,7 +268,7 @@ class RawDispatcher:
         unanswered = [id for id, task in self._awaited.items() if not (task.done() or task.cancelling())]
         waiting = [bytes(each.id) for each in self._backlog if each.id and each.method not in self._stays_open]
         for id in unanswered + waiting:
-            self._send(envelope.reply_parts(Raw(id), failure(CONNECTION_CLOSED, reason)))
+            self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
         self._close(reason)
         while tasks := [task for task in self._in_flight.values() if task is not asyncio.current_task()]:
             await asyncio.wait(tasks)
@@ -214,14 +288,30 @@ class RawDispatcher:
 
     # inbound
 
+    def _receive_safely(self, line: bytes | bytearray) -> None:
+        try:
+            if self.takes_batches and (line[0] == OPENING_BRACKET or line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"["):
+                self._receive_batch(line)
+            else:
+                self._receive(line)
+        except Exception:  # a bug of ours costs one message, not the connection
+            logger.exception("%s: a message could not be handled", self.name)
+
     def _receive(self, line: bytes | bytearray) -> None:
         try:
-            message = envelope.decode(line)
-            if message.method:
-                envelope.forgive(message) if self._is_server else envelope.check_request(message)
+            message = self._read(line)
         except MalformedFrame as error:
             self._on_malformed(error, line)
             return
+        self._accept(message)
+
+    def _read(self, line: bytes | bytearray) -> Envelope:
+        message = envelope.decode(line)
+        if message.method:
+            envelope.forgive(message) if self._is_server else envelope.check_request(message)
+        return message
+
+    def _accept(self, message: Envelope) -> None:
         if not message.method:
             self._on_reply(message)
         elif message.method == CANCELLED and not message.id:
@@ -229,6 +319,37 @@ class RawDispatcher:
         else:
             self._backlog.append(message)
             self._work_off_backlog()
+
+    def _receive_batch(self, line: bytes | bytearray) -> None:
+        try:
+            elements = msgspec.json.decode(line, type=list[Raw])
+        except (ValueError, RecursionError):
+            self._on_malformed(MalformedFrame("not JSON", NOTHING), line)
+            return
+        if not elements:
+            self._on_malformed(MalformedFrame("a batch of nothing", NOTHING, envelope.INVALID_REQUEST), line)
+            return
+        batch = _Batch()
+        messages = [message for element in elements if (message := self._read_of_batch(batch, bytes(element)))]
+        if batch.replies and not batch.awaited:
+            self._send(batch.parts())
+        for message in messages:
+            self._accept(message)
+
+    def _read_of_batch(self, batch: _Batch, element: bytes) -> Envelope | None:
+        """A message in a batch; what is none, and is to be told so, is answered in the batch."""
+        try:
+            message = self._read(element)
+        except MalformedFrame as error:
+            if not (self._is_server or error.is_reply):
+                batch.replies.append(envelope.reply_parts(error.id, failure(envelope.INVALID_REQUEST, str(error))))
+            return None
+        key = bytes(message.id)
+        if message.method and key and key not in self._in_flight and key not in self._batches:
+            batch.about = batch.about or message.id
+            batch.awaited.add(key)
+            self._batches[key] = batch
+        return message
 
     def _work_off_backlog(self) -> None:
         while self._backlog and not (self._is_held_back or self.is_congested or len(self._in_flight) >= MAX_IN_FLIGHT):
@@ -240,7 +361,8 @@ class RawDispatcher:
             return
         key = bytes(message.id)
         if key in self._in_flight:
-            self._send(envelope.reply_parts(message.id, failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")))
+            refusal = failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")
+            self._send(envelope.reply_parts(message.id, refusal), id=message.id, about=message.id)
             return
         self._is_held_back = message.method in self._holds_back
         # the one task that TaskKeeper does not start: it is kept and contained here, and a call is 3 us faster
@@ -262,11 +384,30 @@ class RawDispatcher:
         except Exception:  # a bug of ours: the peer still gets an answer
             logger.exception("%s: answering %s failed", self.name, request.method)
             reply = failure(envelope.INTERNAL_ERROR, "Internal error")
-        self._send(envelope.reply_parts(request.id, reply))
+        self._reply(request.id, reply)
+
+    def _reply(self, id: Raw, reply: Envelope) -> None:
+        parts = envelope.reply_parts(id, reply)
+        if self._batches and (batch := self._batches.get(bytes(id))):
+            batch.replies.append(parts)
+            self._leave_batch(bytes(id))
+        else:
+            self._send(parts, id=id, about=id)
+
+    def _leave_batch(self, key: bytes) -> None:
+        """A request of a batch is answered, or will not be; after the last one the replies leave."""
+        batch = self._batches.pop(key, None)
+        if batch is None:
+            return
+        batch.awaited.discard(key)
+        if batch.replies and not batch.awaited:
+            self._send(batch.parts(), about=batch.about)
 
     def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
         self._in_flight.pop(key, None)
         self._open.discard(key)
+        if self._batches:
+            self._leave_batch(key)  # cancelled, so not answered
         if method in self._holds_back:
             self._is_held_back = False
         self._work_off_backlog()
@@ -278,11 +419,15 @@ class RawDispatcher:
             key = bytes(opened(message.params).get("requestId", NOTHING))
         except ValueError:
             return
+        self._cancel(key)
+
+    def _cancel(self, key: bytes) -> None:
         waiting = next((each for each in self._backlog if each.id and bytes(each.id) == key), None)
         if task := self._in_flight.get(key):
             task.cancel()
         elif waiting:
             self._backlog.remove(waiting)
+            self._leave_batch(key)
 
     def _on_reply(self, message: Envelope) -> None:
         if pending := self._find_pending(message.id):
@@ -298,7 +443,7 @@ class RawDispatcher:
         if error.id and (pending := self._find_pending(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif not (self._is_server or error.is_reply):
-            self._send(envelope.reply_parts(error.id, failure(error.code, str(error))))
+            self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
 
     def _on_oversized(self, ends: bytes, size: int) -> None:
         reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
@@ -310,12 +455,14 @@ class RawDispatcher:
         self.closed_because = reason
         self.closed.set()
         self._backlog.clear()
+        self._batches.clear()
         for pending in list(self._pending.values()):
             pending.settle(failure(CONNECTION_CLOSED, reason))
         for task in self._in_flight.values():
             task.cancel()
-        if self._channel:
-            self._channel.close()
+        for channel in (self._channel, self._messages):
+            if channel:
+                channel.close()
 
     def _expire(self, pending: PendingCall, method: str) -> None:
         self._send_cancelled(pending, "timed out")
@@ -326,8 +473,12 @@ class RawDispatcher:
         if pending.is_cancellable:
             self.send_notification(CANCELLED, envelope.dump({"requestId": pending.id, "reason": reason}))
 
-    def _send(self, parts: tuple[bytes, Raw, bytes]) -> None:
-        if self._channel is None or self.closed.is_set():
+    def _send(self, parts: tuple[bytes, Raw, bytes], *, id: Raw = NOTHING, method: str = "", about: Raw = NOTHING) -> None:
+        if self.closed.is_set():
+            return
+        if self._messages is not None:
+            self._messages.send(Outgoing(parts, id, method, about))
+        if self._channel is None:
             return
         head, payload, tail = parts
         view = memoryview(payload)

@@ -183,6 +183,10 @@ def success(result: Any) -> Envelope:
     return Envelope(result=dump(result))
 
 
+NOT_DELIVERED = failure(CONNECTION_CLOSED, "the server did not take the request; call again")
+"""Known by identity: the server never saw the request, so that it may be sent once more."""
+
+
 def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:
     """Head, payload and tail of a request (or of a notification, where `id` is empty)."""
     id_member = b'"id":%b,' % id if id else b""
