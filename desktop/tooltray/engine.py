@@ -30,6 +30,8 @@ from tooltray.events import EventBus
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.relay import Relay
+from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.publish import bridge_listener, stdio_connection
@@ -201,10 +203,13 @@ class Engine:
             spawn=spawn,
             folder=user_folder,
             mask=self._masked,
+            tool_schema=lambda server, tool: self._tools.input_schema(server, tool),
         )
         self._servers.load()
+        relay = Relay(is_paused=lambda: not self._config.settings.mcp_enabled)
         self._tools = ToolManager(
             servers=self._servers,
+            relay=relay,
             config=self._config,
             names=await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming)),
             catalogues=catalogues,
@@ -219,6 +224,7 @@ class Engine:
             secrets=self._secrets,
             servers=self._servers,
             tools=self._tools,
+            router=RequestRouter(servers=self._servers, tools=self._tools, relay=relay),
             login_shell=login_shell,
             doctor=Doctor(secrets=self._secrets, login_shell=login_shell, folder=user_folder),
             stats=self._stats,

@@ -10,13 +10,13 @@ from msgspec import Raw
 from tests.fakes.heard import Record
 
 from tooltray.errors import TooltrayError
+from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.presenter.mcp_client import Caller
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
-from tooltray.wire import envelope
-from tooltray.wire.envelope import Envelope, dump, success
+from tooltray.wire import envelope, eras
+from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.wire.eras import Era, Head
 
 
@@ -29,6 +29,8 @@ class FakeCorePresenter:
             `hang` never, `ask` with what the AI client says to an elicitation, `tell` behind a progress notification.
         results: what a tool answers, by its name, instead.
         servers: how each server greets.
+        own: the servers of which each session has a copy of its own.
+        ended: the sessions that have ended.
         held: keeps the lists back until it is set.
     """
 
@@ -37,7 +39,10 @@ class FakeCorePresenter:
         self.calls: Record[tuple[str, dict[str, Any]]] = Record()
         self.relayed: Record[tuple[str, Era, str | None, str]] = Record()
         self.results: dict[str, bytes] = {}
+        self.notifications: Record[tuple[str, str | None]] = Record()
         self.servers: dict[str, Greeting] = {}
+        self.own: set[str] = set()
+        self.ended: list[Session] = []
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
         self.server_pids: frozenset[int] = frozenset()
         self.session_counts: list[int] = []
@@ -45,13 +50,22 @@ class FakeCorePresenter:
         self.may_list = asyncio.Event()
         self.may_list.set()
 
-    async def list_tools(self, server: str | None = None) -> Raw:
-        await self.may_list.wait()
-        return Raw(self.listings[server])
-
-    async def relay_tool_call(
-        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    async def answer(
+        self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
     ) -> Envelope:
+        match request.method:
+            case "tools/list":
+                await self.may_list.wait()
+                listing = Raw(self.listings[server])
+                return Envelope(result=eras.as_modern_result(request.method, listing) if head.era is Era.MODERN else listing)
+            case "tools/call":
+                return await self._call(request, head, session, server=server, client=client)
+        if server is None:
+            return failure(METHOD_NOT_FOUND, "Method not found", request.method)
+        self.relayed.add((request.method, head.era, server, ""))
+        return success({"relayed": envelope.load(request.params)})
+
+    async def _call(self, request: Envelope, head: Head, session: Session, *, server: str | None, client: str) -> Envelope:
         self.relayed.add((request.method, head.era, server, client))
         match head.name:
             case "hang":
@@ -60,19 +74,22 @@ class FakeCorePresenter:
                 finally:
                     self.cancelled.add(bytes(request.id))
             case "ask":
-                return await caller.ask("elicitation/create", dump({"message": "who?"}))
+                return await session.ask("elicitation/create", dump({"message": "who?"}), about=request.id)
             case "tell":
-                caller.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
+                session.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}), about=request.id)
         return Envelope(result=Raw(self.results[head.name]) if head.name in self.results else request.params)
 
-    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
-        self.relayed.add((request.method, head.era, server, ""))
-        return success({"relayed": envelope.load(request.params)})
+    def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
+        self.notifications.add((method, server))
 
-    async def open_server(self, name: str, era: Era, *, timeout_s: float) -> Any:
+    async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> Any:
         if name not in self.servers:
             raise TooltrayError(f"server '{name}' is not running")
-        return SimpleNamespace(greeting=self.servers[name])
+        greeting = self.servers[name]
+        return SimpleNamespace(greeting=greeting, era=greeting.era, owner=session if name in self.own else None)
+
+    async def end_session(self, session: Session) -> None:
+        self.ended.append(session)
 
     def has_server(self, name: str) -> bool:
         return name in self.servers

@@ -26,6 +26,8 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.instance import Patience
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.relay import Relay
+from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.tool_manager import ToolManager
@@ -35,7 +37,7 @@ from tooltray.tasks import TaskKeeper
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump, success
+from tooltray.wire.envelope import NOTHING, Envelope, dump, success
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
@@ -59,14 +61,30 @@ class Shell:
 
 
 class Client:
-    """An AI client as the presenter sees it (a `Caller`); answers what it is asked with `answer`."""
+    """An AI client as the presenter sees it (a `Session`, and thereby a `Caller`); answers what it is asked with `answer`.
 
-    def __init__(self, *, capabilities: dict[str, Any] | None = None, answer: Any = None) -> None:
+    Attributes:
+        abouts: for each question and each piece of news, the id of the request that it belongs to; None where it belongs to none.
+    """
+
+    def __init__(
+        self, *, capabilities: dict[str, Any] | None = None, answer: Any = None, name: str = "client", introduction: Raw = NOTHING
+    ) -> None:
         self.declared = capabilities or {}
         self.answer = answer
+        self.name, self.folder, self.is_lasting, self.introduction = name, "", True, introduction
         self.asked: Record[tuple[str, Any]] = Record()
         self.told: Record[tuple[str, Any]] = Record()
+        self.abouts: list[Any] = []
         self.held: HeldCalls
+
+    @property
+    def session(self) -> "Client":
+        return self
+
+    @property
+    def session(self) -> "Client":
+        return self
 
     @property
     def capabilities(self) -> Raw:
@@ -75,12 +93,14 @@ class Client:
     def can_answer(self, method: str) -> bool:
         return {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[method] in self.declared
 
-    async def ask(self, method: str, params: Raw) -> Envelope:
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        self.abouts.append(loaded(about))
         self.asked.add((method, loaded(params)))
         answer = await self.answer(method) if callable(self.answer) else self.answer
         return answer if isinstance(answer, Envelope) else success(answer)
 
-    def tell(self, method: str, params: Raw) -> None:
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        self.abouts.append(loaded(about))
         self.told.add((method, loaded(params)))
 
 
@@ -133,8 +153,12 @@ class HubParts:
             **self._given,
         )
         self.servers.load()
+        options = dict(self._tool_options)
+        relay_options = {"start_wait_s": options.pop("start_wait_s")} if "start_wait_s" in options else {}
+        self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, **relay_options)
         self.tools = ToolManager(
             servers=self.servers,
+            relay=self.relay,
             config=self.conf,
             names=self._names_type(self.home.names),
             catalogues=self.catalogues,
@@ -142,7 +166,7 @@ class HubParts:
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,
-            **self._tool_options,
+            **options,
         )
         self.presenter = McpPresenter(
             pid=1,
@@ -150,6 +174,7 @@ class HubParts:
             secrets=self.secrets,
             servers=self.servers,
             tools=self.tools,
+            router=RequestRouter(servers=self.servers, tools=self.tools, relay=self.relay),
             login_shell=self.shell,  # type: ignore[arg-type]
             doctor=Doctor(secrets=self.secrets, login_shell=self.shell, folder=folder),  # type: ignore[arg-type]
             stats=self.stats,
@@ -178,7 +203,7 @@ class HubParts:
     def client(self, **options: Any) -> Client:
         client = Client(**options)
         wheel: Any = self.wheel
-        client.held = HeldCalls(client=client, deadlines=wheel, spawn=self.keeper.spawn)
+        client.held = HeldCalls(deadlines=wheel, spawn=self.keeper.spawn)
         return client
 
     async def listed(self, server: str | None = None) -> list[str]:

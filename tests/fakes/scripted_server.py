@@ -122,6 +122,7 @@ class Copy:
         self.is_open = False
         self.pids: tuple[int, ...] = ()
         self.exit_code: int | None = None
+        self.has_expired = False
         self._hub: RawDispatcher | None = None
         self._far_end = RawDispatcher(
             name="scripted",

@@ -1,57 +1,118 @@
 """Calls of legacy AI clients on a modern server: its `input_required` result becomes requests to the client, and the answers a second call.
 
-The mirror of held_calls. Above it: McpPresenter. Below it: McpClient.
+The mirror of held_calls. Above it: Relay. Below it: McpClient.
 """
+
+import asyncio
+import contextlib
 
 import msgspec
 from msgspec import Raw
 
-from tooltray.presenter.mcp_client import NO_CLIENT_TO_ASK, Caller, McpClient
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.mcp_client import NO_CLIENT_TO_ASK, McpClient
+from tooltray.presenter.questions import MAY_ASK, Question, lacking
 from tooltray.wire import eras
 from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Head
-from tooltray.wire.protocol import CAPABILITY_FOR
+from tooltray.wire.protocol import CAPABILITY_FOR, LOG_LEVEL_KEY, MISSING_CLIENT_CAPABILITY
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
-
-
-class _Question(msgspec.Struct):
-    method: str
-    params: Raw = NOTHING
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a call that a server wants made again although it asks nothing: it waits for something
 
 
 class _Result(msgspec.Struct):
     result_type: str = msgspec.field(name="resultType", default="complete")
-    questions: dict[str, _Question] = msgspec.field(name="inputRequests", default_factory=dict)
+    questions: dict[str, Question] = msgspec.field(name="inputRequests", default_factory=dict)
     state: Raw = msgspec.field(name="requestState", default=NOTHING)
+
+
+class _Refused(Exception):
+    """The client answered a question with an error."""
+
+    def __init__(self, reply: Envelope) -> None:
+        self.reply = reply
 
 
 _decoder = msgspec.json.Decoder(_Result)
 
 
-async def relay(server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
-    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer."""
-    params = request.params
+async def relay(
+    server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float, log_level: Raw = NOTHING
+) -> Envelope:
+    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
+
+    Args:
+        log_level: what the client set for its session; a modern server is told with each request.
+    """
+    first = eras.with_meta(request.params, {LOG_LEVEL_KEY: log_level}) if log_level else request.params
+    params, pause_s = first, FIRST_PAUSE_S
     for _ in range(MAX_ROUNDS):
-        reply = await server.call(Envelope(method=request.method, params=params), head, caller, timeout_s=timeout_s)
-        result = _read(reply)
-        if result.result_type != "input_required":
-            return reply
-        answers = {}
-        for key, question in result.questions.items():
-            if question.method not in CAPABILITY_FOR or not caller.can_answer(question.method):
-                return failure(NO_CLIENT_TO_ASK, f"server '{server.name}' asks for {question.method}, which this AI client cannot answer")
-            answer = await caller.ask(question.method, question.params)
-            if answer.error:
-                return answer
-            answers[key] = answer.result
-        state = {"requestState": result.state} if result.state else {}
-        params = eras.with_members(request.params, inputResponses=dump(answers), **state)
+        reply = await server.call(Envelope(id=request.id, method=request.method, params=params), head, caller, timeout_s=timeout_s)
+        asked = _read(reply) if request.method in MAY_ASK else _Result()
+        if asked.result_type != "input_required":
+            return _as_legacy(request.method, reply)
+        if refusal := _refusal(server.name, asked, caller):
+            return refusal
+        if not asked.questions:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        try:
+            answers = await _answers(asked, request, caller)
+        except _Refused as refused:
+            return refused.reply
+        params = eras.with_members(first or Raw(b"{}"), **answers)
     return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without coming to a result")
 
 
-def _read(reply: Envelope) -> _Result:
+def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
+    """Where not all questions can be answered, none is asked."""
+    for question in asked.questions.values():
+        what = f"server '{server}' asks for {question.method}, which this AI client cannot answer"
+        if question.method not in CAPABILITY_FOR:
+            return failure(NO_CLIENT_TO_ASK, what)
+        if missing := lacking(question, caller.capabilities):
+            return failure(MISSING_CLIENT_CAPABILITY, what, {"requiredCapabilities": missing})
+    return None
+
+
+async def _answers(asked: _Result, request: Envelope, caller: Caller) -> dict[str, Raw]:
+    """Asks everything together; returns what is added to the next call.
+
+    Raises:
+        _Refused: the client answered one with an error; the others are withdrawn.
+    """
+    given: dict[str, Raw] = {}
+
+    async def ask(key: str, question: Question) -> None:
+        answer = await caller.ask(question.method, question.params, about=request.id)
+        if answer.error:
+            raise _Refused(answer)
+        given[key] = answer.result
+
+    refused: _Refused | None = None
     try:
-        return _decoder.decode(reply.result) if reply.result else _Result()
-    except ValueError:
-        return _Result()  # not ours to judge: the client gets it as it is
+        async with asyncio.TaskGroup() as group:
+            for key, question in asked.questions.items():
+                group.create_task(ask(key, question), name=f"ask {question.method}")
+    except* _Refused as several:
+        refused = next(each for each in several.exceptions if isinstance(each, _Refused))
+    if refused:
+        raise refused
+    responses = {"inputResponses": dump({key: given[key] for key in asked.questions})} if given else {}
+    return responses | ({"requestState": asked.state} if asked.state else {})
+
+
+def _as_legacy(method: str, reply: Envelope) -> Envelope:
+    if reply.error:
+        reply.error = eras.as_legacy_error(method, reply.error)
+    else:
+        reply.result = eras.as_legacy_result(method, reply.result)
+    return reply
+
+
+def _read(reply: Envelope) -> _Result:
+    with contextlib.suppress(ValueError, RecursionError):  # what cannot be read is not ours to judge: the client gets it as it is
+        if reply.result:
+            return _decoder.decode(reply.result)
+    return _Result()

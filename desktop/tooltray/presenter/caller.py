@@ -11,25 +11,15 @@ from msgspec import Raw
 from tooltray.wire.envelope import NOTHING, Envelope
 
 
-class Session(Protocol):
-    """One AI client's connection; told apart by identity.
+class Caller(Protocol):
+    """Who one call is for: a session, or a call that stands for one (held_calls)."""
 
-    Attributes:
-        name: for records.
-        folder: where the client's bridge was started; empty if it is not known.
-        is_lasting: False for a request that stands for itself, as modern clients send them over HTTP: it has no copy of a server of its own,
-            and no subscription outlives it.
-        introduction: the params of its `initialize`, as the client wrote them; empty before that, and for clients that never send one.
-    """
-
-    name: str
-    folder: str
-    is_lasting: bool
-    introduction: Raw
+    @property
+    def session(self) -> "Session": ...
 
     @property
     def capabilities(self) -> Raw:
-        """What the client declared in its legacy handshake, as JSON."""
+        """What the client declared, as JSON."""
         ...
 
     def can_answer(self, method: str) -> bool:
@@ -45,15 +35,18 @@ class Session(Protocol):
         ...
 
 
-class Caller(Protocol):
-    """Who one call is for: a session, or a call that stands for one (held_calls)."""
+class Session(Caller, Protocol):
+    """One AI client's connection; told apart by identity.
 
-    @property
-    def session(self) -> Session: ...
+    Attributes:
+        name: for records.
+        folder: where the client's bridge was started; empty if it is not known.
+        is_lasting: False for a request that stands for itself, as modern clients send them over HTTP: it has no copy of a server of its
+            own, and no subscription outlives it.
+        introduction: the params of its `initialize`, as the client wrote them; empty before that, and for clients that never send one.
+    """
 
-    @property
-    def capabilities(self) -> Raw: ...
-
-    def can_answer(self, method: str) -> bool: ...
-    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope: ...
-    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None: ...
+    name: str
+    folder: str
+    is_lasting: bool
+    introduction: Raw

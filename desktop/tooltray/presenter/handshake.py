@@ -5,10 +5,11 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from tooltray.errors import TooltrayError
 from tooltray.wire import envelope
@@ -33,12 +34,13 @@ class EraRefused(TooltrayError):
 
 @dataclass(frozen=True)
 class Greeting:
-    """What a server said when it was opened."""
+    """What a server said when it was opened; `result` is all of it, as it was written."""
 
     era: Era
     version: str
     capabilities: dict[str, Any]
     instructions: str | None
+    result: Raw = field(default_factory=lambda: Raw(b"{}"), compare=False)
 
 
 class _Error(msgspec.Struct):
@@ -61,6 +63,7 @@ async def greet(
     is_known_legacy: bool = False,
     client_info: dict[str, str],
     capabilities: dict[str, Any],
+    introduction: Raw = NOTHING,
     discover_timeout_s: float = DISCOVER_TIMEOUT_S,
 ) -> Greeting:
     """Opens a connection.
@@ -70,13 +73,14 @@ async def greet(
         wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
         is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
         capabilities: what we declare as a client.
+        introduction: the params of `initialize`, in place of our own, where the connection is for one AI client alone.
         discover_timeout_s: after which a server counts as silent to `server/discover`.
 
     Raises:
         EraRefused: it was to be legacy and the server is modern only.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
-    opening = _Opening(dispatcher, server, client_info, capabilities, discover_timeout_s)
+    opening = _Opening(dispatcher, server, client_info, capabilities, introduction, discover_timeout_s)
     if wants is Era.LEGACY:
         return await opening.initialize()
     return await opening.negotiate(is_known_legacy=is_known_legacy)
@@ -84,10 +88,18 @@ async def greet(
 
 class _Opening:
     def __init__(
-        self, dispatcher: RawDispatcher, server: str, client_info: dict[str, str], capabilities: dict[str, Any], discover_timeout_s: float
+        self,
+        dispatcher: RawDispatcher,
+        server: str,
+        client_info: dict[str, str],
+        capabilities: dict[str, Any],
+        introduction: Raw,
+        discover_timeout_s: float,
     ) -> None:
         self._dispatcher, self._server = dispatcher, server
         self._client_info, self._capabilities, self._discover_timeout_s = client_info, capabilities, discover_timeout_s
+        own = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": capabilities, "clientInfo": client_info}
+        self._introduction = introduction or dump(own)
 
     async def negotiate(self, *, is_known_legacy: bool) -> Greeting:
         if not is_known_legacy and (greeting := await self._discover(MODERN_VERSIONS[-1])):
@@ -116,11 +128,10 @@ class _Opening:
         spoken = result.get("supportedVersions")
         if not isinstance(spoken, list) or version not in spoken:
             return None
-        return Greeting(Era.MODERN, version, _object(result.get("capabilities")), _text(result.get("instructions")))
+        return Greeting(Era.MODERN, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     async def initialize(self) -> Greeting:
-        params = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": self._capabilities, "clientInfo": self._client_info}
-        reply = await self._dispatcher.call("initialize", dump(params), is_cancellable=False)
+        reply = await self._dispatcher.call("initialize", self._introduction, is_cancellable=False)
         if reply.error:
             raise self._refusal(_read_error(reply))
         result = _read_object(reply)
@@ -130,7 +141,7 @@ class _Opening:
                 f"'{self._server}' speaks another protocol", f"it answered initialize with version {version!r}", "Update the server."
             )
         self._dispatcher.send_notification("notifications/initialized", NOTHING)
-        return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")))
+        return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     def _refusal(self, error: _Error) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):

@@ -1,123 +1,191 @@
 """Calls of modern AI clients on a legacy server.
 
 A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, it gets an
-`input_required` result and calls again with the answers. So the call to the server stays open between the two calls of the client.
+`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client.
 
-Above it: McpPresenter. Below it: McpClient.
+Above it: Relay, and the sessions, whose calls that wait for a person these are. Below it: McpClient.
 """
 
 import asyncio
+import itertools
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 
-import msgspec
 from msgspec import Raw
 
-from tooltray.presenter.mcp_client import Caller, McpClient
+from tooltray.presenter.caller import Caller, Session
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.questions import MAY_ASK, Question, can_be_asked, lacking
 from tooltray.tasks import Spawn
+from tooltray.wire import eras
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Head
-from tooltray.wire.protocol import CAPABILITY_FOR
 
 HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before
+MAX_HELD = 32  # of one AI client; a client that never comes back for its calls is not to fill the hub
+GATHERED_FOR_S = 0.02  # questions that a server asks together come one after another
+STATE_BYTES = 24  # nobody guesses it
+PROGRESS = "notifications/progress"
+UNKNOWN_STATE = "the state of this call is not known any more; call again"
 
-Question = tuple[str, Raw, asyncio.Future[Envelope]]
-"""What a server asks: method, params, and where the answer goes."""
 
-
-@dataclass(eq=False)
 class HeldCall:
-    """One call to the server; stands for the modern client towards McpClient (a `Caller`)."""
+    """One call to the server; stands for the modern client towards McpClient (a `Caller`).
 
-    client: Caller
-    capabilities: Raw
-    questions: asyncio.Queue[Question] = field(default_factory=asyncio.Queue)
-    open_question: Question | None = None
-    outcome: asyncio.Task[Envelope] | None = None
-    deadline: Deadline | None = None
+    Attributes:
+        outcome: what the server makes of it.
+    """
 
-    def __eq__(self, other: object) -> bool:
-        """Two calls of one client are one caller: a question may go by either."""
-        return isinstance(other, HeldCall) and other.client is self.client
+    def __init__(self, server: str, request: Envelope, head: Head, caller: Caller) -> None:
+        self.method = request.method
+        self.capabilities = head.meta.capabilities if request.method in MAY_ASK else Raw(b"{}")
+        self._server, self._name, self._first_token = server, head.name, head.meta.progress_token
+        self._take(request, head, caller)
+        self._questions: dict[str, tuple[Question, asyncio.Future[Envelope]]] = {}  # without an answer, by the key that the client sees
+        self._keys = itertools.count(1)
+        self._turn: asyncio.Future[None] | None = None
+        self.outcome: asyncio.Task[Envelope]
+        self.deadline: Deadline | None = None
 
-    def __hash__(self) -> int:
-        return id(self.client)
+    # what the server wants of the client (Caller)
+
+    @property
+    def session(self) -> Session:
+        return self._caller.session
 
     def can_answer(self, method: str) -> bool:
-        declared = msgspec.json.decode(self.capabilities)
-        return isinstance(declared, dict) and CAPABILITY_FOR[method] in declared
+        return can_be_asked(method, self.capabilities)
 
-    async def ask(self, method: str, params: Raw) -> Envelope:
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        question = Question(method, params)
+        if lacking(question, self.capabilities):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
-        self.questions.put_nowait((method, params, answer))
-        return await answer
+        key = str(next(self._keys))
+        self._questions[key] = (question, answer)
+        self._wake()
+        try:
+            return await answer
+        finally:
+            self._questions.pop(key, None)  # the server may have withdrawn it
 
-    def tell(self, method: str, params: Raw) -> None:
-        self.client.tell(method, params)
-
-    def answer(self, responses: Mapping[str, Raw]) -> None:
-        """Passes on what the client says to the open question; if it says nothing, it is asked again."""
-        question, self.open_question = self.open_question, None
-        if question is None or question[2].done():  # the server may have withdrawn it, or died
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        """News go with the client's latest call; while it is to come back, nothing waits for them."""
+        if self._request_id is None or (method == PROGRESS and not self._token):
             return
-        if responses:
-            question[2].set_result(Envelope(result=next(iter(responses.values()))))
-        else:
-            self.questions.put_nowait(question)
+        if method == PROGRESS and self._token != self._first_token:
+            params = eras.with_members(params, progressToken=self._token)
+        self._caller.tell(method, params, about=self._request_id if about else NOTHING)
+
+    # what the client does
+
+    def is_continued_by(self, server: str, request: Envelope, head: Head) -> bool:
+        """Whether a call is the same one made again: the state of one call opens no other."""
+        return (self._server, self.method, self._name) == (server, request.method, head.name)
+
+    def go_on(self, request: Envelope, head: Head, caller: Caller) -> None:
+        """The client has called again: its answers go to the server, and news of the call go there from now on."""
+        self._take(request, head, caller)
+        for key, response in head.input_responses.items():
+            if key in self._questions:
+                _, answer = self._questions.pop(key)
+                if not answer.done():  # the server has just died, or withdrawn it
+                    answer.set_result(Envelope(result=response))
+
+    def _take(self, request: Envelope, head: Head, caller: Caller) -> None:
+        self._caller, self._token = caller, head.meta.progress_token
+        self._request_id: Raw | None = request.id
+
+    # what happens next
+
+    def begin(self, outcome: "asyncio.Task[Envelope]") -> None:
+        self.outcome = outcome
+        outcome.add_done_callback(lambda outcome: self._wake())
+
+    async def is_over(self) -> bool:
+        """Waits until there is an outcome, or a question; False: there are questions."""
+        is_gathered = False
+        while not self.outcome.done():
+            if self._questions and is_gathered:
+                return False
+            is_gathered = bool(self._questions)
+            await (asyncio.wait({self.outcome}, timeout=GATHERED_FOR_S) if is_gathered else self._next_turn())
+        return True
+
+    async def _next_turn(self) -> None:
+        self._turn = asyncio.get_running_loop().create_future()
+        await self._turn
+
+    def required(self, state: str) -> Envelope:
+        """The questions without an answer, as the result of the client's call."""
+        self._request_id = None
+        asked = {key: question.to_json() for key, (question, _) in self._questions.items()}
+        return Envelope(result=dump({"resultType": "input_required", "inputRequests": asked, "requestState": state}))
+
+    def _wake(self) -> None:
+        if self._turn and not self._turn.done():
+            self._turn.set_result(None)
 
 
 class HeldCalls:
-    """Those of one session."""
+    """Those of one AI client; it may have several connections. Belongs to the engine's loop."""
 
-    def __init__(self, *, client: Caller, deadlines: DeadlineWheel, spawn: Spawn) -> None:
-        self._client, self._deadlines, self._spawn = client, deadlines, spawn
+    def __init__(self, *, deadlines: DeadlineWheel, spawn: Spawn) -> None:
+        self._deadlines, self._spawn = deadlines, spawn
         self._held: dict[str, HeldCall] = {}
 
-    async def relay(self, server: McpClient, request: Envelope, head: Head, *, timeout_s: float) -> Envelope:
+    async def relay(self, server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
         """Begins a call, or goes on with the one that the request's `requestState` names."""
-        call = self._held.pop(head.request_state, None) or self._begin(server, request, head, timeout_s)
-        if call.deadline:
-            call.deadline.cancel()
-            call.deadline = None
-        call.answer(head.input_responses)
-        assert call.outcome is not None
-        question = self._spawn(call.questions.get(), name=f"question of {request.method}")
+        call = self._resumed(server, request, head, caller) if head.request_state else self._begin(server, request, head, caller, timeout_s)
+        if call is None:
+            return failure(INVALID_PARAMS, UNKNOWN_STATE)
         try:
-            await asyncio.wait({call.outcome, question}, return_when=asyncio.FIRST_COMPLETED)
+            is_over = await call.is_over()
         except asyncio.CancelledError:
             call.outcome.cancel()
             raise
-        finally:
-            if not question.done():
-                question.cancel()
-        if call.outcome.done():
-            return call.outcome.result()
-        return self._hold(call, question.result())
+        return self._outcome(call) if is_over else self._hold(call)
 
     def close(self) -> None:
         """The client is gone: its calls are given up."""
         for state in list(self._held):
-            self._expire(state)
+            self._give_up(state)
 
-    def _begin(self, server: McpClient, request: Envelope, head: Head, timeout_s: float) -> HeldCall:
-        call = HeldCall(self._client, head.meta.capabilities)
-        call.outcome = self._spawn(server.call(request, head, call, timeout_s=timeout_s), name=f"held {request.method}")
+    def _begin(self, server: McpClient, request: Envelope, head: Head, caller: Caller, timeout_s: float) -> HeldCall:
+        call = HeldCall(server.name, request, head, caller)
+        call.begin(self._spawn(server.call(request, head, call, timeout_s=timeout_s), name=f"held {request.method}"))
         return call
 
-    def _hold(self, call: HeldCall, question: Question) -> Envelope:
-        state = secrets.token_urlsafe(12)
-        self._held[state], call.open_question = call, question
-        call.deadline = self._deadlines.add(HELD_FOR_S, partial(self._expire, state))
-        method, params, _ = question
-        asked = {"method": method} | ({"params": params} if params else {})
-        return Envelope(result=dump({"resultType": "input_required", "inputRequests": {"1": asked}, "requestState": state}))
+    def _resumed(self, server: McpClient, request: Envelope, head: Head, caller: Caller) -> HeldCall | None:
+        call = self._held.get(head.request_state)
+        if call is None or not call.is_continued_by(server.name, request, head):
+            return None
+        self._release(head.request_state)
+        call.go_on(request, head, caller)
+        return call
 
-    def _expire(self, state: str) -> None:
+    def _hold(self, call: HeldCall) -> Envelope:
+        if len(self._held) >= MAX_HELD:
+            self._give_up(next(iter(self._held)))
+        state = secrets.token_urlsafe(STATE_BYTES)
+        self._held[state] = call
+        call.deadline = self._deadlines.add(HELD_FOR_S, partial(self._give_up, state))
+        return call.required(state)
+
+    def _outcome(self, call: HeldCall) -> Envelope:
+        reply = call.outcome.result()
+        if reply.error:
+            reply.error = eras.as_modern_error(call.method, reply.error)
+        return reply
+
+    def _give_up(self, state: str) -> None:
+        if call := self._release(state):
+            call.outcome.cancel()
+
+    def _release(self, state: str) -> HeldCall | None:
         call = self._held.pop(state, None)
-        if call and call.deadline and call.outcome:
+        if call and call.deadline:
             call.deadline.cancel()
             call.deadline = None
-            call.outcome.cancel()
+        return call

@@ -15,8 +15,9 @@ from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
+from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
-from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.transport import CannotStart, Transport
 from tooltray.tasks import Spawn
@@ -26,8 +27,10 @@ from tooltray.wire.eras import Era
 logger = logging.getLogger(__name__)
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
 HEALTHY_AFTER_S = 60.0  # a copy that ran this long starts counting anew
-START_LIMIT_S = 60.0  # from the process's start to its greeting
-LAUNCHER_START_LIMIT_S = 300.0  # npx and uvx may have to download the server first
+START_LIMIT_S = 300.0  # from the first attempt to reach it to its greeting; npx and uvx may have to download the server first
+EXPIRY_AFTER_S = 10.0  # a session that ends sooner is a failure, or we would open one after the other
+SLOW_AFTER_S = 45.0  # from then on the card says so
+REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere comes back by itself; the last pause stays
 
 TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
     ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED}),
@@ -50,15 +53,19 @@ class Patience:
     Attributes:
         restart_after_s: one pause per restart in a row.
         healthy_after_s: a copy that ran this long starts counting anew.
-        start_limit_s: from the process's start to its greeting.
-        launcher_start_limit_s: the same for a command that downloads what it starts.
+        expiry_after_s: a server elsewhere that forgets our session is opened anew at once, unless it does so sooner than this.
+        start_limit_s: from the first attempt to reach it to its greeting.
+        slow_after_s: a start that takes longer is called slow.
+        remote_retry_after_s: the pauses after which a server elsewhere is tried again in the background; the last one stays.
         discover_timeout_s: after which a server counts as silent to the modern greeting.
     """
 
     restart_after_s: tuple[float, ...] = RESTART_AFTER_S
     healthy_after_s: float = HEALTHY_AFTER_S
+    expiry_after_s: float = EXPIRY_AFTER_S
     start_limit_s: float = START_LIMIT_S
-    launcher_start_limit_s: float = LAUNCHER_START_LIMIT_S
+    slow_after_s: float = SLOW_AFTER_S
+    remote_retry_after_s: tuple[float, ...] = REMOTE_RETRY_AFTER_S
     discover_timeout_s: float = DISCOVER_TIMEOUT_S
 
 
@@ -79,6 +86,9 @@ class Instance:
         gate: StartGate,
         patience: Patience,
         is_launcher: bool,
+        is_remote: bool = False,
+        owner: Session | None = None,
+        ask_person: AskPerson | None = None,
         is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
         on_changed: Callable[["Instance"], None],
@@ -87,7 +97,9 @@ class Instance:
         """
         Args:
             make_transport: resolves the settings into a transport; may raise TooltrayError.
-            is_launcher: the command downloads what it starts, so it gets more time.
+            is_launcher: the command downloads what it starts.
+            is_remote: it runs elsewhere, and is tried again in the background however often it fails.
+            owner, ask_person: see McpClient.
             is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
@@ -96,11 +108,12 @@ class Instance:
         self._make_transport, self._deadlines, self._spawn, self._gate = make_transport, deadlines, spawn, gate
         self._patience = patience
         self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
+        self._is_remote, self.owner, self._ask_person = is_remote, owner, ask_person
         self._on_changed, self._on_notification = on_changed, on_notification
         self.state, self.since = ServerState.STOPPED, time.time()
         self.problem: Problem | None = None
         self.detail = ""
-        self.client: McpClient | None = None  # while it runs
+        self._client: McpClient | None = None  # while it runs
         self._opening: McpClient | None = None
         self.exit_code: int | None = None  # of the last process
         self.is_refused = False  # the server does not speak the era it was to be opened in
@@ -108,11 +121,18 @@ class Instance:
         self._starts_again = False  # as soon as the owner has ended
         self._then = ServerState.STOPPED  # after STOPPING
         self._failures = 0  # in a row
+        self._is_given_up = self._is_pausing = False
         self._settled = asyncio.Event()  # not on its way to running
 
     @property
+    def client(self) -> McpClient | None:
+        """The connection, while it is one."""
+        client = self._client
+        return client if client is not None and not client.dispatcher.closed.is_set() else None
+
+    @property
     def pids(self) -> tuple[int, ...]:
-        client = self.client or self._opening
+        client = self._client or self._opening
         return client.transport.pids if client else ()
 
     def start(self) -> None:
@@ -122,6 +142,8 @@ class Instance:
         elif self.state in (ServerState.STOPPING, ServerState.ERROR):
             self._starts_again = True
             self._settled.clear()
+            if self._is_pausing:
+                self._owner.cancel()
 
     def rest(self, state: ServerState) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use."""
@@ -148,18 +170,23 @@ class Instance:
         Raises:
             TooltrayError: it is not running after `timeout_s`; says why.
         """
-        if self.client:
-            return self.client
+        if client := self.client:
+            return client
         self.start()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                while self.client is None and (self.is_busy or self._starts_again):  # it may have died again before we were woken
-                    await self._settled.wait()
-        if self.client:
-            return self.client
+                while self._is_to_be_waited_for:  # it may have died again before we were woken
+                    await (asyncio.sleep(0) if self._client else self._settled.wait())
+        if client := self.client:
+            return client
         if self.problem:
             raise TooltrayError(f"server '{self.name}' is not running: {self.problem.title}", self.problem.message, self.problem.hint)
         raise TooltrayError(f"server '{self.name}' is not running", self.detail or f"it is {self.state.value}", "Try again in a moment.")
+
+    @property
+    def _is_to_be_waited_for(self) -> bool:
+        is_just_lost = self._client is not None  # and its owner has not been told yet
+        return self.client is None and (is_just_lost or self.is_busy or self._starts_again)
 
     @property
     def is_stopped(self) -> bool:
@@ -173,7 +200,7 @@ class Instance:
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def _begin(self) -> None:
-        self._starts_again = self.is_refused = False
+        self._starts_again = self.is_refused = self._is_given_up = False
         self._failures = 0
         self._owner = self._spawn(self._own(), name=f"owner of '{self.name}' ({self.wants.value})")
         self._owner.add_done_callback(self._on_ended)
@@ -190,8 +217,8 @@ class Instance:
     async def _own(self) -> None:
         try:
             await self._run_once()
-            while self.state is ServerState.RESTARTING:
-                await asyncio.sleep(self._patience.restart_after_s[self._failures - 1])
+            while not self._is_given_up:
+                await self._pause()
                 self._change(self._starting_state())
                 await self._run_once()
         except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
@@ -199,22 +226,44 @@ class Instance:
             if self.state not in (ServerState.STOPPING, ServerState.ERROR):
                 self._give_up(Problem(f"'{self.name}' could not be run", "an internal error; the log has the details"))
 
+    async def _pause(self) -> None:
+        self._is_pausing = True
+        try:
+            await asyncio.sleep(self._pause_s)
+        finally:
+            self._is_pausing = False
+
+    @property
+    def _pause_s(self) -> float:
+        """Before the next attempt, which the failures so far call for."""
+        quick, slow = self._patience.restart_after_s, self._patience.remote_retry_after_s
+        if self._failures <= len(quick):
+            return quick[self._failures - 1] if self._failures else 0.0
+        return slow[min(self._failures - len(quick), len(slow)) - 1]
+
     async def _run_once(self) -> None:
         """Runs the server until it ends; leaves the state RESTARTING or ERROR."""
         client: McpClient | None = None
         reason = f"server '{self.name}' was stopped"
+        slow = asyncio.get_running_loop().call_later(self._patience.slow_after_s, self._on_slow)
         try:
             async with self._gate.passage():
                 transport = await self._make_transport()
                 client = self._opening = self._new_client(transport)
-                await client.open(timeout_s=self._start_limit_s)
-            self.client = client
+                await client.open(timeout_s=self._patience.start_limit_s)
+            slow.cancel()
+            self._client = client
             running_since = time.monotonic()
             self._change(ServerState.RUNNING)
             reason = await client.lost()
-            if time.monotonic() - running_since >= self._patience.healthy_after_s:
+            lived_s = time.monotonic() - running_since
+            if lived_s >= self._patience.healthy_after_s:
                 self._failures = 0
-            self._failed(Problem(f"'{self.name}' ended", reason, "See its log."))
+            if client.transport.has_expired and lived_s >= self._patience.expiry_after_s:
+                self._failures = 0
+                self._change(ServerState.RESTARTING, detail="Its session has expired; opens a new one")
+            else:
+                self._failed(Problem(f"'{self.name}' ended", reason, "See its log."))
         except EraRefused as error:
             self.is_refused = True
             self._give_up(error.problem)
@@ -226,12 +275,19 @@ class Instance:
             else:
                 self._failed(error.problem)
         except TimeoutError:
-            said = f"no greeting within {self._start_limit_s:g} s"
+            said = f"no greeting within {self._patience.start_limit_s:g} s"
             self._failed(Problem(f"'{self.name}' did not answer", said, "See its log; it may be no MCP server."))
         finally:
-            self.client = self._opening = None
+            slow.cancel()
+            self._client = self._opening = None
             if client is not None:
                 await self._end(client, reason)
+
+    def _on_slow(self) -> None:
+        """It may still come; a person who waits for it is told."""
+        if self.is_busy:
+            self.detail = f"Slow: no answer for {self._patience.slow_after_s:g} s"
+            self._on_changed(self)
 
     async def _end(self, client: McpClient, reason: str) -> None:
         """Ends the process to the last step, also when the owner is told to stop meanwhile: what is half ended outlives the hub."""
@@ -246,23 +302,20 @@ class Instance:
 
     def _failed(self, problem: Problem) -> None:
         self._failures += 1
-        pauses_s = self._patience.restart_after_s
-        if self._failures > len(pauses_s):
+        self._client = None
+        if self._failures <= len(self._patience.restart_after_s):
+            self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {self._pause_s:g} s")
+        elif self._is_remote:
+            self._change(ServerState.ERROR, problem=problem, detail=f"Is tried again every {self._pause_s:g} s")
+        else:
             self._give_up(problem)
-            return
-        self.client = None
-        self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {pauses_s[self._failures - 1]:g} s")
 
     def _give_up(self, problem: Problem) -> None:
-        self.client = None
+        self._is_given_up, self._client = True, None
         self._change(ServerState.ERROR, problem=problem)
 
     def _starting_state(self) -> ServerState:
         return ServerState.INSTALLING if self._is_launcher and self._is_first_start() else ServerState.STARTING
-
-    @property
-    def _start_limit_s(self) -> float:
-        return self._patience.launcher_start_limit_s if self._is_launcher else self._patience.start_limit_s
 
     def _new_client(self, transport: Transport) -> McpClient:
         return McpClient(
@@ -272,6 +325,8 @@ class Instance:
             wants=self.wants,
             is_known_legacy=self._is_known_legacy(),
             discover_timeout_s=self._patience.discover_timeout_s,
+            owner=self.owner,
+            ask_person=self._ask_person,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )
 

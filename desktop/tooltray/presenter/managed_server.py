@@ -1,8 +1,9 @@
-"""One server of the settings: its copies, at most one per era, as one thing with one state.
+"""One server of the settings: its copies, as one thing with one state.
 
 A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
 `logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy copy, started when the first of them comes; a
-server that speaks one era only has one copy, which serves everybody.
+server that speaks one era only has one copy, which serves everybody. With `isolation: session` every AI client's session has copies of its
+own besides, opened as the client introduces itself and ended with it; the shared one still tells what the server offers.
 
 Above it: ServerManager. Below it: Instance.
 """
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
+from tooltray.presenter.caller import Session
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.wire.eras import Era
@@ -32,16 +34,18 @@ class ManagedServer:
         is_builtin: bool,
         log: deque[str],
         idle_state: ServerState,
-        make_instance: Callable[["ManagedServer", Era], Instance],
+        make_instance: Callable[["ManagedServer", Era, Session | None], Instance],
     ) -> None:
         """
         Args:
             idle_state: what it is while it does not run and nobody stopped it.
+            make_instance: makes a copy for an era and, if it is not for all, for one session.
         """
         self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
         self._make_instance = make_instance
-        self.first = make_instance(self, Era.MODERN)
+        self.first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
+        self._own: dict[Session, dict[Era, Instance]] = {}  # copies for one session alone
         self._is_modern_only = False
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
@@ -50,7 +54,8 @@ class ManagedServer:
 
     @property
     def instances(self) -> tuple[Instance, ...]:
-        return (self.first, self._legacy) if self._legacy else (self.first,)
+        shared = (self.first, self._legacy) if self._legacy else (self.first,)
+        return (*shared, *(instance for own in self._own.values() for instance in own.values()))
 
     @property
     def state(self) -> ServerState:
@@ -75,37 +80,62 @@ class ManagedServer:
         eras = {instance.client.era.value for instance in self.instances if instance.client}
         return frozenset(eras)
 
-    def client_for(self, era: Era) -> McpClient | None:
-        """The connection for AI clients of an era, where it is there already."""
+    def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
+        """The connection for an AI client's requests of an era, where it is there already."""
+        if session is not None and self._has_own(session):
+            own = self._own.get(session, {}).get(era)
+            if own is None or not own.is_refused:
+                return own.client if own else None
         client = self.first.client
         if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_modern_only:
             return client
         return self._legacy.client if self._legacy else None
 
-    async def running(self, era: Era, *, timeout_s: float) -> McpClient:
-        """The connection for AI clients of an era, started if need be.
+    async def running(self, era: Era, *, timeout_s: float, session: Session | None = None) -> McpClient:
+        """The connection for an AI client's requests of an era, started if need be.
 
         Raises:
             TooltrayError: it does not run after `timeout_s`; says why.
         """
         self.is_used = True
-        if client := self.client_for(era):
+        if client := self.client_for(era, session):
             return client
         self._check_may_start()
+        if session is not None and self._has_own(session):
+            own = self._own.setdefault(session, {})
+            if era not in own:
+                own[era] = self._make_instance(self, era, session)
+            if client := await self._unless_refused(own[era], timeout_s):
+                return client
         first = await self.first.running(timeout_s=timeout_s)
         if self.client_for(era) is first:
             return first
         if self._legacy is None:
-            self._legacy = self._make_instance(self, Era.LEGACY)
-        legacy = self._legacy
-        self._check_has_not_failed(legacy)
+            self._legacy = self._make_instance(self, Era.LEGACY, None)
+        if client := await self._unless_refused(self._legacy, timeout_s):
+            return client
+        self._is_modern_only = True
+        return first
+
+    async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:
+        """The connection of a copy; None if the server does not speak the era that it is to be opened in."""
+        if instance.is_refused:
+            return None
+        self._check_has_not_failed(instance)
         try:
-            return await legacy.running(timeout_s=timeout_s)
+            return await instance.running(timeout_s=timeout_s)
         except TooltrayError:
-            if not legacy.is_refused:
-                raise
-            self._is_modern_only = True
-            return first
+            if instance.is_refused:
+                return None
+            raise
+
+    async def end_session(self, session: Session) -> None:
+        """Ends what an AI client had for itself."""
+        own = self._own.pop(session, {})
+        await asyncio.gather(*(instance.stop() for instance in own.values()))
+
+    def _has_own(self, session: Session) -> bool:
+        return self.config.isolation == "session" and session.is_lasting and not self.is_builtin
 
     def rest(self, idle_state: ServerState) -> None:
         """What it is while it does not run; a server that a person stopped stays stopped until this changes."""
@@ -119,7 +149,9 @@ class ManagedServer:
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends its copies together; bounded. `then` is the state afterwards."""
         self.is_used = False
-        await asyncio.gather(*(instance.stop(then=then) for instance in self.instances))
+        ending = self.instances
+        self._own.clear()
+        await asyncio.gather(*(instance.stop(then=then) for instance in ending))
         self._legacy = None
 
     def _check_may_start(self) -> None:

@@ -7,47 +7,39 @@ of names shown to AI clients, or of other servers.
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Callable
+import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import PurePath
+from typing import Any
 
 from msgspec import Raw
 
 from tooltray import __version__
+from tooltray.presenter.caller import Caller, Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
 from tooltray.servers.transport import Transport
 from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import PendingCall, RawDispatcher
-from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
+from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
 from tooltray.wire.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
 
 NO_CLIENT_TO_ASK = -32603
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
-DECLARED: dict[str, Any] = {"roots": {}, "elicitation": {}}  # to a shared server; sampling only belongs to one AI client's own copy
+DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
+DECLARED_FOR_ONE = DECLARED | {"sampling": {}}  # to a copy for one AI client that declares nothing once and for all
 
-
-class Caller(Protocol):
-    """Who a call is for."""
-
-    @property
-    def capabilities(self) -> Raw:
-        """What the AI client declared, as JSON."""
-        ...
-
-    def can_answer(self, method: str) -> bool:
-        """Whether it declared what a server's request needs."""
-        ...
-
-    async def ask(self, method: str, params: Raw) -> Envelope: ...
-    def tell(self, method: str, params: Raw) -> None: ...
+AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
+"""Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
 
 
 @dataclass(eq=False)
 class _RelayedCall:
     caller: Caller
+    id: Raw  # of the AI client's request
     pending: PendingCall
     progress_token: Raw
     is_token_changed: bool
@@ -65,6 +57,8 @@ class McpClient:
         wants: Era,
         is_known_legacy: bool = False,
         discover_timeout_s: float = DISCOVER_TIMEOUT_S,
+        owner: Session | None = None,
+        ask_person: AskPerson | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
@@ -72,12 +66,16 @@ class McpClient:
             wants: the era to open the server in, if it speaks it.
             is_known_legacy: it spoke nothing else the last time.
             discover_timeout_s: after which it counts as silent to `server/discover`.
+            owner: the one AI client that this copy of the server is for; None: all share it.
+            ask_person: asked where no AI client can be; None: nobody is there.
             on_notification: told of what concerns no call: list changes, updates, log messages.
         """
         self.name, self.transport = name, transport
         self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
+        self.owner, self._ask_person = owner, ask_person
         self._on_notification = on_notification
-        self._calls: set[_RelayedCall] = set()
+        self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count(1)
         self.greeting = Greeting(Era.LEGACY, "", {}, None)
@@ -105,7 +103,8 @@ class McpClient:
                 wants=self._wants,
                 is_known_legacy=self._is_known_legacy,
                 client_info=CLIENT_INFO,
-                capabilities=DECLARED,
+                capabilities=self._declared,
+                introduction=self.owner.introduction if self.owner else NOTHING,
                 discover_timeout_s=self._discover_timeout_s,
             )
         self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
@@ -113,6 +112,15 @@ class McpClient:
     @property
     def era(self) -> Era:
         return self.greeting.era
+
+    @property
+    def _declared(self) -> dict[str, Any]:
+        return DECLARED_FOR_ONE if self.owner else DECLARED
+
+    @property
+    def dispatcher(self) -> RawDispatcher:
+        """For requests that stay open, and for the transport."""
+        return self._dispatcher
 
     @property
     def noise_lines(self) -> int:
@@ -135,10 +143,29 @@ class McpClient:
 
     async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""
+        return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s)
+
+    def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
+        """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
+        return self._dispatcher.start_call(method, self._own_params(params))
+
+    def _own_params(self, params: dict[str, Any] | None) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
-            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(DECLARED)})
-        return await self._dispatcher.call(method, raw, timeout_s=timeout_s)
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
+        return raw
+
+    def notify(self, method: str, params: Raw = NOTHING) -> None:
+        """Passes on what an AI client says outside of requests."""
+        self._dispatcher.send_notification(method, params)
+
+    def callers(self) -> list[tuple[Caller, Raw]]:
+        """Who has a call in flight, oldest first, and the id of that request."""
+        return [(call.caller, call.id) for call in self._calls]
+
+    def is_asking(self, session: Session) -> bool:
+        """Whether a question of the server's lies before this AI client."""
+        return any(each is session for each in self._asking)
 
     async def call(self, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
         """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
@@ -165,8 +192,9 @@ class McpClient:
             params = eras.without_envelope(params)
         elif head.era is Era.LEGACY and self.era is Era.MODERN:
             params = eras.with_meta(params, {**self._envelope, CLIENT_CAPABILITIES_KEY: caller.capabilities})
-        call = _RelayedCall(caller, self._dispatcher.start_call(request.method, params, timeout_s=timeout_s), token, is_token_taken)
-        self._calls.add(call)
+        pending = self._dispatcher.start_call(request.method, params, timeout_s=timeout_s)
+        call = _RelayedCall(caller, request.id, pending, token, is_token_taken)
+        self._calls[call] = None
         if token:
             self._by_token[bytes(wire_token)] = call
         return call
@@ -176,7 +204,7 @@ class McpClient:
         return next(token for token in tokens if bytes(token) not in self._by_token)  # an AI client may use such a token itself
 
     def _forget(self, call: _RelayedCall) -> None:
-        self._calls.discard(call)
+        self._calls.pop(call, None)
         if call.progress_token:
             for token in [token for token, other in self._by_token.items() if other is call]:
                 del self._by_token[token]
@@ -194,18 +222,46 @@ class McpClient:
                 call.pending.progressed()
                 if call.is_token_changed:
                     params = eras.with_members(params, progressToken=call.progress_token)
-                call.caller.tell("notifications/progress", params)
+                call.caller.tell("notifications/progress", params, about=call.id)
 
     async def _answer(self, request: Envelope) -> Envelope:
-        """A server's request goes to the one AI client with a call in flight that can answer it."""
-        if request.method == "ping":
+        """A server's request goes to the AI client that owns this copy, else to the one that has a call in flight and can answer."""
+        method = request.method
+        if method == "ping":
             return success({})
-        if request.method not in CAPABILITY_FOR:
-            return failure(METHOD_NOT_FOUND, "Method not found")
-        callers = {call.caller for call in self._calls if call.caller.can_answer(request.method)}
-        if len(callers) == 1:
-            return await callers.pop().ask(request.method, request.params)
-        if request.method == "roots/list":
-            return success({"roots": []})
-        who = "no AI client" if not callers else "more than one AI client"
-        return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {request.method}")
+        if method not in CAPABILITY_FOR:
+            return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
+        able = {id(caller.session): (caller, about) for caller, about in self.callers() if caller.can_answer(method)}
+        if len(able) == 1:
+            ((caller, about),) = able.values()  # of several calls of one client the latest
+            return await self._ask(caller, request, about)
+        if self.owner and self.owner.can_answer(method):
+            return await self._ask(self.owner, request, NOTHING)
+        if method == "roots/list":
+            return success({"roots": self._roots()})
+        if method == "elicitation/create" and self._ask_person:
+            return await self._ask_person(self.name, request.params)
+        who = "no AI client" if not able else "more than one AI client"
+        return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    async def _pass_on(self, request: Envelope) -> Envelope:
+        """Whatever a server asks of the one AI client it is for: an extension may know it."""
+        assert self.owner is not None
+        about = next((id for caller, id in reversed(self.callers()) if caller.session is self.owner), NOTHING)
+        return await self._ask(self.owner, request, about)
+
+    async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
+        session = caller.session  # of a held call it is another one by the time of the answer
+        self._asking.append(session)
+        try:
+            return await caller.ask(request.method, request.params, about=about)
+        finally:
+            self._asking.remove(session)
+
+    def _roots(self) -> list[dict[str, str]]:
+        """Where the one AI client that calls was started, if it names no roots of its own."""
+        folders = {caller.session.folder for caller, _ in self.callers()}
+        folder = folders.pop() if len(folders) == 1 else ""
+        if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
+            return []
+        return [{"uri": PurePath(folder).as_uri(), "name": os.path.basename(folder)}]

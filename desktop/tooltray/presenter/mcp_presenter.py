@@ -27,11 +27,13 @@ from tooltray.events import (
     ToolListChanged,
     ToolSnapshot,
 )
+from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.managed_server import ManagedServer
-from tooltray.presenter.mcp_client import Caller, McpClient
+from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.own_caller import OwnCaller
+from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import ToolManager, is_error
 from tooltray.servers.diagnosis import Diagnosis
@@ -57,6 +59,7 @@ class McpPresenter:
         secrets: SecretStore,
         servers: ServerManager,
         tools: ToolManager,
+        router: RequestRouter,
         login_shell: LoginShell,
         doctor: Doctor,
         stats: CallStats,
@@ -70,13 +73,14 @@ class McpPresenter:
             stats_told_after_s: calls within so many seconds become one change of a server's card.
         """
         self._pid, self._config, self._secrets, self._login_shell = pid, config, secrets, login_shell
+        self._router = router
         self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
         self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
         self._changed_stats: set[str] = set()
         self._caller = OwnCaller()
-        self._own_calls = HeldCalls(client=self._caller, deadlines=deadlines, spawn=spawn)
+        self._own_calls = HeldCalls(deadlines=deadlines, spawn=spawn)
         servers.listen(on_changed=self._on_server_changed, on_notification=_ignore)
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
@@ -89,27 +93,26 @@ class McpPresenter:
 
     # for sessions of AI clients: raw, and never blocking one another
 
-    async def list_tools(self, server: str | None = None) -> Raw:
-        """The result of `tools/list`. `server`: only this one's, under their own names."""
-        return await self._tools.listing(server)
-
-    async def relay_tool_call(
-        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    async def answer(
+        self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
     ) -> Envelope:
-        """Carries out a `tools/call`; see ToolManager.call."""
-        return await self._tools.call(request, head, caller, held, server=server, client=client)
+        """Answers a request; see RequestRouter."""
+        return await self._router.answer(request, head, session, held, server=server, client=client)
 
-    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
-        """Carries any other request to one server."""
-        return await self._tools.relay(request, head, caller, held, server=server)
+    def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
+        self._router.take_notification(session, method, params, server=server)
 
-    async def open_server(self, name: str, era: Era, *, timeout_s: float) -> McpClient:
+    async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> McpClient:
         """The connection to one server, for what it says of itself.
 
         Raises:
             TooltrayError: there is none of this name, or it does not run within `timeout_s`.
         """
-        return await self._servers.get(name).running(era, timeout_s=timeout_s)
+        return await self._servers.get(name).running(era, timeout_s=timeout_s, session=session)
+
+    async def end_session(self, session: Session) -> None:
+        """An AI client is gone for good: what was done for it alone ends."""
+        await self._servers.end_session(session)
 
     def has_server(self, name: str) -> bool:
         return self._servers.find(name) is not None

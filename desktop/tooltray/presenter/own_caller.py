@@ -1,23 +1,28 @@
 """Who calls where no AI client does: the command line and the desktop.
 
-Above it: McpPresenter. Satisfies McpClient's Caller. There is nobody to ask, and progress is not shown.
+Above it: McpPresenter. There is nobody to ask, and progress is not shown.
 """
 
 from msgspec import Raw
 
-from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, failure
+from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 
 
 class OwnCaller:
-    """Has no state; one serves all calls."""
+    """Satisfies Session. Has no state; one serves all calls."""
 
+    name, folder, is_lasting, introduction = "tooltray", "", False, NOTHING
     capabilities = Raw(b"{}")
+
+    @property
+    def session(self) -> "OwnCaller":
+        return self
 
     def can_answer(self, method: str) -> bool:
         return False
 
-    async def ask(self, method: str, params: Raw) -> Envelope:
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
 
-    def tell(self, method: str, params: Raw) -> None:
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
         """Nobody listens."""

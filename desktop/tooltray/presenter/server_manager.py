@@ -29,14 +29,16 @@ from tooltray.events import (
     ServerStatusChanged,
     ServerStopped,
 )
+from tooltray.presenter.caller import Session
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.instance import Instance, Patience
 from tooltray.presenter.managed_server import ManagedServer
-from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.command_lookup import is_launcher
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
+from tooltray.servers.remote_transport import make_remote_transport
 from tooltray.servers.self_reference import leads_back, refusal
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import CannotStart, Transport
@@ -44,7 +46,6 @@ from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
 
-START_WAIT_S = 20.0  # how long a call waits for its server
 STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
 
 
@@ -73,28 +74,38 @@ class ServerManager:
         patience: Patience | None = None,
         gate: StartGate | None = None,
         start_process: StartProcess = StdioTransport,
+        ask_person: AskPerson | None = None,
+        tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             folder: where servers without `cwd` run.
             mask: takes secrets out of a text.
+            ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
             patience, gate: None stands for the usual limits.
+            tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
         """
         self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
         self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
-        self._mask = mask
+        self._mask, self._ask_person = mask, ask_person
         self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
+        self._tool_schema = tool_schema
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._running: set[str] = set()
         self._on_changed: list[Callable[[str], None]] = []
         self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
+        self._on_running: list[Callable[[ManagedServer, McpClient], None]] = []
 
     def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
         """Calls back with every change of a server's state, and with what a server says outside of calls."""
         self._on_changed.append(on_changed)
         self._on_notification.append(on_notification)
+
+    def listen_running(self, callback: Callable[[ManagedServer, McpClient], None]) -> None:
+        """Calls back each time a copy of a server has opened, also after a restart."""
+        self._on_running.append(callback)
 
     # what there is
 
@@ -174,6 +185,10 @@ class ServerManager:
         await self.stop(name, then=self.get(name).idle_state)
         await self.start(name)
 
+    async def end_session(self, session: Session) -> None:
+        """Ends the copies that an AI client had for itself."""
+        await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
+
     async def close(self) -> None:
         """Stops all servers together; bounded by the time that one server gets."""
         await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
@@ -237,7 +252,7 @@ class ServerManager:
             make_instance=partial(self._make_instance, builtin=builtin),
         )
 
-    def _make_instance(self, server: ManagedServer, era: Era, *, builtin: MemoryServer | None) -> Instance:
+    def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         return Instance(
             name=server.name,
             wants=era,
@@ -247,6 +262,9 @@ class ServerManager:
             gate=self._gate,
             patience=self._patience,
             is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
+            is_remote=server.config.transport in ("http", "sse"),
+            owner=owner,
+            ask_person=self._ask_person,
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: not server.is_known,
             on_changed=partial(self._on_instance_changed, server),
@@ -259,11 +277,20 @@ class ServerManager:
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         config = server.config
-        if config.transport != "stdio":
-            title = f"'{server.name}' is reached over {config.transport}"
-            raise CannotStart(title, "this version of Tooltray runs servers that are started by a command", "Use its stdio variant.")
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name)
+        if config.transport in ("http", "sse"):
+            return await make_remote_transport(
+                name=server.name,
+                kind=config.transport,
+                url=resolved.url or "",
+                headers=resolved.headers,
+                environ=environ,
+                tool_schema=partial(self._tool_schema, server.name),
+            )
+        if config.transport != "stdio":
+            title = f"'{server.name}' cannot be started"
+            raise CannotStart(title, f"its type is {config.transport}", "Give it a command, or a URL and the type http or sse.")
         command = resolved.command or ""
         if leads_back(command, resolved.args):
             raise refusal(server.name)
@@ -273,12 +300,14 @@ class ServerManager:
     # what instances do
 
     def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
-        if instance.client and instance.state is ServerState.RUNNING:
+        if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(server)
+            for opened in self._on_running:
+                opened(server, client)
         if self._servers.get(server.name) is server or server.name not in self._servers:
             self._tell_status(server)
             self._tell_changed(server.name)
-        is_only_an_era = instance.is_refused and instance is not server.first
+        is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
         if instance.state is ServerState.ERROR and instance.problem and not is_only_an_era:
             self._bus.publish(ProblemReported(instance.problem, server.name))
 

@@ -19,12 +19,13 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
-from tooltray.presenter import asked_calls
+from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
-from tooltray.presenter.mcp_client import Caller, McpClient
-from tooltray.presenter.server_manager import START_WAIT_S, ServerManager
-from tooltray.presenter.tool_pages import list_all
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.relay import Relay, paused
+from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools import approval, tool_filter
 from tooltray.tools.catalogue import CatalogueStore
@@ -32,11 +33,11 @@ from tooltray.tools.definition import ToolDefinition, read_definitions
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
-from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
-from tooltray.wire.eras import Era, Head
+from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
+from tooltray.wire.eras import Head
+from tooltray.wire.member_scanner import opened
 
 logger = logging.getLogger(__name__)
-CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
 FIRST_LISTING_WAIT_S = 5.0  # an AI client that gets an incomplete first list may keep it for days; one that waits longer gives up
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
 ERROR_LISTED_FOR_S = 600.0  # tools of a server in error stay listed, their calls say why they fail
@@ -88,6 +89,7 @@ class ToolManager:
         self,
         *,
         servers: ServerManager,
+        relay: Relay,
         config: McpConfHelper,
         names: PublishedNames,
         catalogues: CatalogueStore,
@@ -97,16 +99,14 @@ class ToolManager:
         spawn: Spawn,
         first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
         empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
-        start_wait_s: float = START_WAIT_S,
     ) -> None:
         """
         Args:
             first_listing_wait_s: how long AI clients are kept waiting for servers that were never listed.
             empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
-            start_wait_s: how long a call waits for its server.
         """
         self._first_listing_wait_s, self._empty_confirmed_after_s = first_listing_wait_s, empty_confirmed_after_s
-        self._start_wait_s = start_wait_s
+        self._relay = relay
         self._servers, self._config, self._names, self._catalogues = servers, config, names, catalogues
         self._stats, self._bus, self._deadlines, self._spawn = stats, bus, deadlines, spawn
         self._tools: dict[str, _ServerTools] = {}
@@ -121,7 +121,7 @@ class ToolManager:
             if catalogue is not None:
                 server.is_known = True
                 tools = self._tools_of(server)
-                tools.definitions = read_definitions(catalogue.tools).tools
+                tools.definitions = read_definitions(catalogue.definitions).tools
                 tools.listed.set()
                 self._offer(server)
         self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
@@ -160,6 +160,12 @@ class ToolManager:
 
     def tool_count(self, server: str) -> int:
         return len(self._definitions(server))
+
+    def input_schema(self, server: str, tool: str) -> Raw | None:
+        """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered."""
+        tools = self._tools.get(server)
+        route = tools.routes.get(tool) if tools else None
+        return opened(route.definition.raw).get("inputSchema") if route else None
 
     async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
         """Of all tools known, also those switched off."""
@@ -227,39 +233,15 @@ class ToolManager:
             arguments_size = len(memoryview(request.params))
             self._bus.publish(ToolCallResult(MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)))
 
-    async def relay(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str) -> Envelope:
-        """Carries any other request to one server, verbatim."""
-        managed = self._servers.find(server)
-        if managed is None:
-            return failure(METHOD_NOT_FOUND, f"there is no server '{server}'")
-        if not self._config.settings.mcp_enabled:
-            return _paused()
-        return await self._relay(managed, request, head, caller, held)
-
     async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         managed = self._servers.get(route.server)
         if head.name != route.definition.name or eras.may_repeat_name(request.params):
             request.params = eras.with_members(request.params, name=dump(route.definition.name))
-        return await self._relay(managed, request, head, caller, held)
-
-    async def _relay(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        era = head.era
-        client = managed.client_for(era)
-        if client is None:
-            try:
-                client = await managed.running(era, timeout_s=self._start_wait_s)
-            except TooltrayError as error:
-                return failure(CONNECTION_CLOSED, str(error))
-        timeout_s = managed.config.call_timeout or CALL_TIMEOUT_S
-        if era is client.era:
-            return await client.call(request, head, caller, timeout_s=timeout_s)
-        if era is Era.MODERN:
-            return await held.relay(client, request, head, timeout_s=timeout_s)
-        return await asked_calls.relay(client, request, head, caller, timeout_s=timeout_s)
+        return await self._relay.to(managed, request, head, caller, held)
 
     def _refusal(self, route: Route) -> Envelope | None:
         if not self._config.settings.mcp_enabled:
-            return _paused()
+            return paused()
         if not route.decision.is_approved:
             return failure(CONNECTION_CLOSED, f"{route.decision.message}. {route.decision.hint}.")
         return None
@@ -356,11 +338,11 @@ class ToolManager:
                 tools.listed.set()
 
     async def _list_believed(self, client: McpClient, tools: _ServerTools) -> list[Raw]:
-        raw = await list_all(client)
+        raw = await list_all(client, "tools/list", "tools")
         if raw or not tools.definitions:
             return raw
         await asyncio.sleep(self._empty_confirmed_after_s)
-        return await list_all(client)
+        return await list_all(client, "tools/list", "tools")
 
     async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw]) -> None:
         found = read_definitions(raw)
@@ -445,10 +427,6 @@ def _by_name(named: tuple[str, Route]) -> str:
 
 def _result(definitions: Iterable[Raw]) -> Raw:
     return Raw(b'{"tools":[%b]}' % b",".join(bytes(each) for each in definitions))
-
-
-def _paused() -> Envelope:
-    return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")
 
 
 def is_error(reply: Envelope) -> bool:

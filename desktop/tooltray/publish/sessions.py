@@ -12,15 +12,18 @@ from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.events import EventBus
+from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import ControlSession, HubControl
+from tooltray.publish.listening import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 
+LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
 LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
 
 
@@ -49,13 +52,23 @@ class Sessions:
         """Makes the session that a hello asks for; returns its dispatcher."""
         if hello.role == "control":
             return self._open_control(hello)
-        return self.open_client(hello.server, refusal=self._refusal(hello)).dispatcher
+        return self.open_client(hello.server, refusal=self._refusal(hello), folder=hello.cwd).dispatcher
 
-    def open_client(self, server: str | None, *, refusal: str = "") -> ClientSession:
+    def open_client(
+        self, server: str | None, *, refusal: str = "", folder: str = "", is_lasting: bool = True, held: HeldCalls | None = None
+    ) -> ClientSession:
+        """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
+
+        Args:
+            server, refusal, folder, is_lasting, held: see ClientSession.
+        """
         session = ClientSession(
             name=f"client {next(self._numbers)}",
             server=server,
             refusal=refusal,
+            folder=folder,
+            is_lasting=is_lasting,
+            held=held,
             presenter=self._presenter,
             bus=self._bus,
             deadlines=self._deadlines,
@@ -77,10 +90,19 @@ class Sessions:
         return self._finished_requests + sum(session.request_count for session in self._clients)
 
     def on_server_said(self, server: str, client: McpClient, method: str, params: Raw) -> None:
-        """A server's news goes to the sessions that have this server alone."""
-        for session in self._clients:
-            if session.server == server:
-                session.tell_server_news(method, params)
+        """What a server says outside of calls goes to those whom it concerns, as far as that can be known."""
+        match method:
+            case _ if method in LIST_CHANGES and client.owner is None:
+                pass  # the hub lists anew, and says so if the list is another one
+            case _:
+                for session in self._concerned(server, client):
+                    session.tell_server_news(method, params)
+
+    def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
+        """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
+        if client.owner is not None:
+            return [session for session in self._clients if session is client.owner]
+        return [session for session in self._clients if session.server in (None, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""

@@ -36,6 +36,7 @@ class MemoryTransport:
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
+    has_expired = False
 
     def __init__(self, *, name: str, server: MemoryServer, deadlines: DeadlineWheel) -> None:
         self._far_end = RawDispatcher(

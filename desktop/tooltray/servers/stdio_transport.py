@@ -43,6 +43,8 @@ def new_log() -> deque[str]:
 class StdioTransport:
     """Starts the process and ends it. Satisfies Transport."""
 
+    has_expired = False
+
     def __init__(
         self,
         *,

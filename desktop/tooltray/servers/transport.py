@@ -1,6 +1,6 @@
 """How a server is reached: what every transport offers McpClient.
 
-Above it: McpClient. Below it: one module per transport (stdio_transport, memory_transport).
+Above it: McpClient. Below it: one module per transport.
 """
 
 from typing import Protocol
@@ -24,6 +24,11 @@ class Transport(Protocol):
     @property
     def exit_code(self) -> int | None:
         """Of a process that has ended."""
+        ...
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether the connection ended because the server has forgotten our session; it is fine otherwise."""
         ...
 
     async def open(self, dispatcher: RawDispatcher) -> None:

@@ -18,7 +18,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text,
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, ServerStarted, ServerState, ToolCallResult, ToolListChanged
 from tooltray.presenter.held_calls import HELD_FOR_S
-from tooltray.presenter.tool_manager import CALL_TIMEOUT_S, ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.presenter.relay import CALL_TIMEOUT_S
+from tooltray.presenter.tool_manager import ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump

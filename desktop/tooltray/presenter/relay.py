@@ -1,0 +1,63 @@
+"""The way of a request to one server and of its reply back: the right copy, started if need be, and the join where eras differ.
+
+Above it: ToolManager, PromptManager, ResourceManager and the router, which know where a request goes. Below it: ManagedServer, McpClient,
+and the calls across eras.
+"""
+
+from collections.abc import Callable
+
+from tooltray.errors import TooltrayError
+from tooltray.presenter import asked_calls
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import McpClient
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
+from tooltray.wire.eras import Era, Head
+
+CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
+START_WAIT_S = 20.0  # how long a call waits for its server
+
+
+class Relay:
+    """Has no state of its own."""
+
+    def __init__(self, *, is_paused: Callable[[], bool], start_wait_s: float = START_WAIT_S) -> None:
+        """
+        Args:
+            is_paused: whether the person has paused everything.
+            start_wait_s: how long a call waits for its server.
+        """
+        self._is_paused, self._start_wait_s = is_paused, start_wait_s
+
+    async def to(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        """Carries a request to a server and returns its reply, or an error that says why there is none."""
+        if self._is_paused():
+            return paused()
+        reply = await self._once(managed, request, head, caller, held)
+        if reply is NOT_DELIVERED:  # the server had forgotten our session, and is being opened anew
+            reply = await self._once(managed, request, head, caller, held)
+        return reply
+
+    async def _once(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        client = managed.client_for(head.era, caller.session)
+        if client is None:
+            try:
+                client = await managed.running(head.era, timeout_s=self._start_wait_s, session=caller.session)
+            except TooltrayError as error:
+                return failure(CONNECTION_CLOSED, str(error))
+        return await self._over(client, request, head, caller, held, timeout_s=managed.config.call_timeout or CALL_TIMEOUT_S)
+
+    async def _over(
+        self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
+    ) -> Envelope:
+        if head.era is client.era:
+            return await client.call(request, head, caller, timeout_s=timeout_s)
+        if head.era is Era.MODERN:
+            return await held.relay(client, request, head, caller, timeout_s=timeout_s)
+        return await asked_calls.relay(client, request, head, caller, timeout_s=timeout_s)
+
+
+def paused() -> Envelope:
+    """What an AI client reads while everything is paused."""
+    return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")
