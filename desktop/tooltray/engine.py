@@ -21,21 +21,32 @@ from tooltray.activity.structured_log import LogHandler, StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.config.atomic_file import write_atomically
+from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
+from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.http_access import HttpAccess
+from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.offers import Offers
+from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.request_router import RequestRouter
+from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
+from tooltray.publish.http_listener import HttpListener
 from tooltray.publish.sessions import Sessions
 from tooltray.servers.command_lookup import DEFAULT_PATH
 from tooltray.servers.login_shell import LoginShell, session_variables
@@ -112,8 +123,10 @@ class Engine:
         self._log.start()
         logging.getLogger("tooltray").addHandler(self._log_handler)
         await self._tools.load()
+        await self._offers.load()
         self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
+        await self._http.follow()
         await finish_in_thread(self._write_hub_json)
         self._on_session_count(0)
         summary = f"hub of {self._home.root} started"
@@ -160,7 +173,9 @@ class Engine:
             self._idle_timer.cancel()
         if self._listener:
             self._listener.close()
+        await self._http.stop_taking()
         await self._sessions.close(ENDED, grace_s=END_WAIT_S)
+        await self._http.close()
         await self._servers.close()
         await self._tasks.close()
         await self._secrets.close()
@@ -169,6 +184,7 @@ class Engine:
         """Takes no new clients, lets calls finish, and then ends."""
         if self._listener:
             self._listener.close()
+        await self._http.stop_taking()
         await self._sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
         self.request_stop("hand_over")
 
@@ -192,6 +208,8 @@ class Engine:
         login_shell = LoginShell(own=_own_environ(is_foreign=self._options.is_child_of_client))
         user_folder = Path.home()
         catalogues = CatalogueStore(home.catalogue)
+        tokens = await asyncio.to_thread(ClientTokens, home.clients)
+        elicitations = Elicitations(self.bus, has_window=self._options.kind == "desktop")
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
@@ -204,19 +222,40 @@ class Engine:
             folder=user_folder,
             mask=self._masked,
             tool_schema=lambda server, tool: self._tools.input_schema(server, tool),
+            ask_person=elicitations.ask,
         )
         self._servers.load()
-        relay = Relay(is_paused=lambda: not self._config.settings.mcp_enabled)
+        log_levels = LogLevels(spawn=spawn)
+        relay = Relay(is_paused=lambda: not self._config.settings.mcp_enabled, log_levels=log_levels)
+        names = await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming))
+        self._offers = Offers(servers=self._servers, catalogues=catalogues, bus=self.bus, deadlines=deadlines, spawn=spawn)
         self._tools = ToolManager(
             servers=self._servers,
+            offers=self._offers,
             relay=relay,
             config=self._config,
-            names=await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming)),
+            names=names,
             catalogues=catalogues,
             stats=self._stats,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
+        )
+        prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
+        resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)
+        listens = ServerListens(spawn=spawn, tell=self._servers.tell)
+        subscriptions = Subscriptions(servers=self._servers, listens=listens, spawn=spawn)
+        for follow in (log_levels.on_running, listens.on_running, subscriptions.on_running):
+            self._servers.listen_running(follow)
+        router = RequestRouter(
+            servers=self._servers,
+            tools=self._tools,
+            prompts=prompts,
+            resources=resources,
+            completion=Completion(servers=self._servers, prompts=prompts, resources=resources, relay=relay),
+            subscriptions=subscriptions,
+            log_levels=log_levels,
+            relay=relay,
         )
         self.presenter = McpPresenter(
             pid=os.getpid(),
@@ -224,10 +263,14 @@ class Engine:
             secrets=self._secrets,
             servers=self._servers,
             tools=self._tools,
-            router=RequestRouter(servers=self._servers, tools=self._tools, relay=relay),
+            prompts=prompts,
+            resources=resources,
+            router=router,
             login_shell=login_shell,
             doctor=Doctor(secrets=self._secrets, login_shell=login_shell, folder=user_folder),
             stats=self._stats,
+            http=HttpAccess(config=self._config, tokens=tokens, door=lambda: self._http),
+            elicitations=elicitations,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
@@ -247,7 +290,18 @@ class Engine:
             control=control,
             on_count_changed=self._on_session_count,
         )
-        self._servers.listen(on_changed=lambda name: None, on_notification=self._sessions.on_server_said)
+        self._http = HttpListener(
+            config=self._config,
+            tokens=tokens,
+            sessions=self._sessions,
+            servers=self.presenter,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            on_changed=self._on_http_changed,
+        )
+        for hears in (listens.on_notification, self._sessions.on_server_said):
+            self._servers.listen(on_changed=lambda name: None, on_notification=hears)
 
     def _on_session_count(self, count: int) -> None:
         if self._idle_timer:
@@ -255,6 +309,10 @@ class Engine:
             self._idle_timer = None
         if count == 0 and self._options.idle_exit_s is not None and not self._is_closed:
             self._idle_timer = asyncio.get_running_loop().call_later(self._options.idle_exit_s, self.request_stop, "idle")
+
+    def _on_http_changed(self) -> None:
+        if not self._is_closed:
+            self._tasks.spawn(finish_in_thread(self._write_hub_json), name="hub.json")
 
     def _masked(self, text: str) -> str:
         self._mask.refresh()
@@ -276,7 +334,7 @@ class Engine:
             "pid": os.getpid(),
             "version": __version__,
             "socket": str(self._home.socket),
-            "http": None,
+            "http": self._http.address,
             "kind": self._options.kind,
         }
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +29,9 @@ class FakeCorePresenter:
             `hang` never, `ask` with what the AI client says to an elicitation, `tell` behind a progress notification.
         results: what a tool answers, by its name, instead.
         servers: how each server greets.
+        listened: what each open listen wants of resources, and of which server.
+        hearing: who subscribed to resources, and to which.
+        uris: published ones, by server and its own, where they differ.
         own: the servers of which each session has a copy of its own.
         ended: the sessions that have ended.
         held: keeps the lists back until it is set.
@@ -42,6 +45,9 @@ class FakeCorePresenter:
         self.notifications: Record[tuple[str, str | None]] = Record()
         self.servers: dict[str, Greeting] = {}
         self.own: set[str] = set()
+        self.listened: dict[bytes, tuple[list[str], str | None]] = {}
+        self.hearing: list[tuple[Session, str]] = []
+        self.uris: dict[tuple[str, str], str] = {}
         self.ended: list[Session] = []
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
         self.server_pids: frozenset[int] = frozenset()
@@ -79,8 +85,29 @@ class FakeCorePresenter:
                 session.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}), about=request.id)
         return Envelope(result=Raw(self.results[head.name]) if head.name in self.results else request.params)
 
+    # its news
+
+    @property
+    def news(self) -> "FakeCorePresenter":
+        return self
+
     def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
         self.notifications.add((method, server))
+
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
+        self.listened[bytes(id)] = (list(uris), server)
+
+    def end_listening(self, session: Session, id: Raw) -> None:
+        self.listened.pop(bytes(id), None)
+
+    def hearers(self, client: Any, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
+        return envelope.load(params)["uri"], self.hearing
+
+    def wants_log_message(self, session: Session, params: Raw) -> bool:
+        return envelope.load(params).get("level") != "debug"
+
+    def published_uri(self, server: str, uri: str) -> str:
+        return self.uris.get((server, uri), uri)
 
     async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> Any:
         if name not in self.servers:

@@ -9,8 +9,11 @@ from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.events import (
+    ClientTokenSnapshot,
     ConfigChanged,
+    ElicitationEnded,
     EventBus,
+    HttpStatus,
     HubSnapshot,
     ServerChanged,
     ServerRemoved,
@@ -49,6 +52,8 @@ class FakePresenter:
         self.secrets: dict[str, str] = {}
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
+        self.http = HttpStatus()
+        self.client_names: set[str] = set()
         known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
         self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
 
@@ -202,3 +207,27 @@ class FakePresenter:
 
     async def reset_tool_names(self) -> None:
         self._note("reset_tool_names")
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        self._note("answer_elicitation", id, action, content)
+        self.bus.publish(ElicitationEnded(id))
+
+    async def get_http_status(self) -> HttpStatus:
+        return self.http
+
+    async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        self._note("set_http_enabled", enabled, port)
+        self.http = HttpStatus(enabled, enabled, f"http://127.0.0.1:{port or 7717}/mcp" if enabled else "")
+        return self.http
+
+    async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
+        return [ClientTokenSnapshot(name, STARTED_AT) for name in sorted(self.client_names)]
+
+    async def create_client_token(self, name: str) -> str:
+        self._note("create_client_token", name)
+        self.client_names.add(name)
+        return f"token of {name}"
+
+    async def remove_client_token(self, name: str) -> None:
+        self._note("remove_client_token", name)
+        self.client_names.remove(name)

@@ -16,20 +16,30 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
+from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
-from tooltray.events import EventBus
+from tooltray.events import EventBus, HttpStatus
+from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
+from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.offers import Offers
+from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.request_router import RequestRouter
+from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
@@ -83,10 +93,6 @@ class Client:
         return self
 
     @property
-    def session(self) -> "Client":
-        return self
-
-    @property
     def capabilities(self) -> Raw:
         return dump(self.declared)
 
@@ -104,6 +110,20 @@ class Client:
         self.told.add((method, loaded(params)))
 
 
+class Door:
+    """The HTTP endpoints as the presenter sees them."""
+
+    def __init__(self) -> None:
+        self.status = HttpStatus()
+        self.calls: list[tuple[str, Any]] = []
+
+    async def follow(self, *, is_retry: bool = False) -> None:
+        self.calls.append(("follow", is_retry))
+
+    async def forget_client(self, name: str) -> None:
+        self.calls.append(("forget_client", name))
+
+
 class HubParts:
     """All parts by name; made by `hub_parts`."""
 
@@ -118,6 +138,7 @@ class HubParts:
         gate: StartGate | None,
         start_process: Callable[..., Transport] | None,
         tools: Mapping[str, Any],
+        offers: Mapping[str, Any],
         names_type: type[PublishedNames],
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
@@ -128,8 +149,9 @@ class HubParts:
         self.stats = CallStats()
         self.catalogues = CatalogueStore(home.catalogue)
         self._given = {"builtins": builtins, "patience": patience, "gate": gate, "start_process": start_process or self._start}
-        self._tool_options, self._names_type = tools, names_type
+        self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
+        self.door = Door()
 
     def _start(self, *, name: str, launch: Launch, log: Any, mask: Any) -> Transport:
         self.launches.append(launch)
@@ -155,12 +177,18 @@ class HubParts:
         self.servers.load()
         options = dict(self._tool_options)
         relay_options = {"start_wait_s": options.pop("start_wait_s")} if "start_wait_s" in options else {}
-        self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, **relay_options)
+        self.log_levels = LogLevels(spawn=spawn)
+        self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, log_levels=self.log_levels, **relay_options)
+        names = self._names_type(self.home.names)
+        self.offers = Offers(
+            servers=self.servers, catalogues=self.catalogues, bus=bus, deadlines=deadlines, spawn=spawn, **self._offer_options
+        )
         self.tools = ToolManager(
             servers=self.servers,
+            offers=self.offers,
             relay=self.relay,
             config=self.conf,
-            names=self._names_type(self.home.names),
+            names=names,
             catalogues=self.catalogues,
             stats=self.stats,
             bus=bus,
@@ -168,22 +196,45 @@ class HubParts:
             spawn=spawn,
             **options,
         )
+        self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
+        self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
+        self.completion = Completion(servers=self.servers, prompts=self.prompts, resources=self.resources, relay=self.relay)
+        self.listens = ServerListens(spawn=spawn, tell=self.servers.tell)
+        self.subscriptions = Subscriptions(servers=self.servers, listens=self.listens, spawn=spawn)
+        for follow in (self.log_levels.on_running, self.listens.on_running, self.subscriptions.on_running):
+            self.servers.listen_running(follow)
+        self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
+        self.router = RequestRouter(
+            servers=self.servers,
+            tools=self.tools,
+            prompts=self.prompts,
+            resources=self.resources,
+            completion=self.completion,
+            subscriptions=self.subscriptions,
+            log_levels=self.log_levels,
+            relay=self.relay,
+        )
         self.presenter = McpPresenter(
             pid=1,
             config=self.conf,
             secrets=self.secrets,
             servers=self.servers,
             tools=self.tools,
-            router=RequestRouter(servers=self.servers, tools=self.tools, relay=self.relay),
+            prompts=self.prompts,
+            resources=self.resources,
+            router=self.router,
             login_shell=self.shell,  # type: ignore[arg-type]
             doctor=Doctor(secrets=self.secrets, login_shell=self.shell, folder=folder),  # type: ignore[arg-type]
             stats=self.stats,
+            http=HttpAccess(config=self.conf, tokens=ClientTokens(self.home.clients), door=lambda: self.door),
+            elicitations=Elicitations(bus, has_window=False),
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,
             stats_told_after_s=0.0,
         )
         await self.tools.load()
+        await self.offers.load()
 
     async def ended(self) -> None:
         """Stops all servers and waits for everything that is still being done, on the disk too."""
@@ -259,6 +310,7 @@ async def hub_parts(
     gate: StartGate | None = None,
     start_process: Callable[..., Transport] | None = None,
     tools: Mapping[str, Any] | None = None,
+    offers: Mapping[str, Any] | None = None,
     names_type: type[PublishedNames] = PublishedNames,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
@@ -267,7 +319,7 @@ async def hub_parts(
         servers, default: entries of `mcpServers`, and which of them start with the hub; None leaves the file as it is.
         settings: more of the settings.
         programs: what the commands in the entries run.
-        tools: further options of ToolManager.
+        tools, offers: further options of ToolManager and Offers.
         names_type: what keeps the published names.
     """
     home = Home(root)
@@ -284,6 +336,7 @@ async def hub_parts(
         gate=gate,
         start_process=start_process,
         tools=tools or {},
+        offers=offers or {},
         names_type=names_type,
     )
     await parts.load()

@@ -17,7 +17,9 @@ from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import SecretBackend
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
+    ClientTokenSnapshot,
     EventBus,
+    HttpStatus,
     HubSnapshot,
     ServerChanged,
     ServerSnapshot,
@@ -29,11 +31,15 @@ from tooltray.events import (
 )
 from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.own_caller import OwnCaller
+from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.request_router import RequestRouter
+from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import ToolManager, is_error
 from tooltray.servers.diagnosis import Diagnosis
@@ -59,10 +65,14 @@ class McpPresenter:
         secrets: SecretStore,
         servers: ServerManager,
         tools: ToolManager,
+        prompts: PromptManager,
+        resources: ResourceManager,
         router: RequestRouter,
         login_shell: LoginShell,
         doctor: Doctor,
         stats: CallStats,
+        http: HttpAccess,
+        elicitations: Elicitations,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -73,8 +83,9 @@ class McpPresenter:
             stats_told_after_s: calls within so many seconds become one change of a server's card.
         """
         self._pid, self._config, self._secrets, self._login_shell = pid, config, secrets, login_shell
-        self._router = router
+        self._prompts, self._resources, self._router = prompts, resources, router
         self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
+        self._http, self._elicitations = http, elicitations
         self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
@@ -99,8 +110,10 @@ class McpPresenter:
         """Answers a request; see RequestRouter."""
         return await self._router.answer(request, head, session, held, server=server, client=client)
 
-    def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
-        self._router.take_notification(session, method, params, server=server)
+    @property
+    def news(self) -> RequestRouter:
+        """What sessions say and hear outside of requests."""
+        return self._router
 
     async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> McpClient:
         """The connection to one server, for what it says of itself.
@@ -112,7 +125,12 @@ class McpPresenter:
 
     async def end_session(self, session: Session) -> None:
         """An AI client is gone for good: what was done for it alone ends."""
+        self._router.end_session(session)
         await self._servers.end_session(session)
+
+    def published_uri(self, server: str, uri: str) -> str:
+        """The URI by which clients of all servers know a resource of one."""
+        return self._resources.published_uri(server, uri)
 
     def has_server(self, name: str) -> bool:
         return self._servers.find(name) is not None
@@ -281,9 +299,14 @@ class McpPresenter:
         result = envelope.load(reply.result)
         return result if isinstance(result, dict) else {"content": [], "isError": is_error(reply), "structuredContent": result}
 
+    def tool_schema(self, name: str, server: str | None) -> Raw | None:
+        """The schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
+        return self._tools.published_schema(name, server)
+
     async def reset_tool_names(self) -> None:
         """Forgets the published names; AI clients may then know tools by other names."""
         await self._tools.forget_names()
+        await self._prompts.forget_names()
 
     # verbs: secrets
 
@@ -317,10 +340,55 @@ class McpPresenter:
         self._secrets.use(backend)
         self._retry_failed()
 
+    # verbs: questions to the person
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
+
+        Raises:
+            TooltrayError: it has ended, or the answer does not fit.
+        """
+        self._elicitations.answer(id, action, content)
+
+    # verbs: HTTP
+
+    async def get_http_status(self) -> HttpStatus:
+        return self._http.status
+
+    async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        """Opens the endpoints for AI clients, or closes them; they stay as they are after a restart.
+
+        Args:
+            port: where, from now on; 0: any that is free; None leaves that as it is.
+
+        Raises:
+            TooltrayError: the address cannot be opened, as where another program has the port.
+        """
+        return await self._http.set_enabled(enabled, port)
+
+    async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
+        return self._http.clients
+
+    async def create_client_token(self, name: str) -> str:
+        """Makes a token for an AI client and returns it, for this once; one that the client had before ends.
+
+        Raises:
+            TooltrayError: the name cannot be used, or the token not be saved.
+        """
+        return await self._http.create_token(name)
+
+    async def remove_client_token(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is none of this name.
+        """
+        await self._http.remove_token(name)
+
     # inside
 
     def _notices(self) -> Iterator[Problem]:
         yield from self._config.problems
+        yield from self._http.problems
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():
@@ -374,6 +442,7 @@ class McpPresenter:
             detail=server.first.detail,
             pids=server.pids,
             auto_approve=tuple(config.auto_approve),
+            isolation=config.isolation,
         )
 
     def _on_server_changed(self, name: str) -> None:

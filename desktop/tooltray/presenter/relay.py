@@ -10,10 +10,13 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter import asked_calls
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.wire import eras
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
 from tooltray.wire.eras import Era, Head
+from tooltray.wire.protocol import LOG_LEVEL_KEY
 
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
 START_WAIT_S = 20.0  # how long a call waits for its server
@@ -22,13 +25,18 @@ START_WAIT_S = 20.0  # how long a call waits for its server
 class Relay:
     """Has no state of its own."""
 
-    def __init__(self, *, is_paused: Callable[[], bool], start_wait_s: float = START_WAIT_S) -> None:
+    def __init__(self, *, is_paused: Callable[[], bool], log_levels: LogLevels, start_wait_s: float = START_WAIT_S) -> None:
         """
         Args:
             is_paused: whether the person has paused everything.
+            log_levels: what clients asked for, which each era says in its own way.
             start_wait_s: how long a call waits for its server.
         """
-        self._is_paused, self._start_wait_s = is_paused, start_wait_s
+        self._is_paused, self._log_levels, self._start_wait_s = is_paused, log_levels, start_wait_s
+
+    @property
+    def is_paused(self) -> bool:
+        return self._is_paused()
 
     async def to(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         """Carries a request to a server and returns its reply, or an error that says why there is none."""
@@ -54,7 +62,10 @@ class Relay:
         if head.era is client.era:
             return await client.call(request, head, caller, timeout_s=timeout_s)
         if head.era is Era.MODERN:
-            return await held.relay(client, request, head, caller, timeout_s=timeout_s)
+            async with self._log_levels.during(head, caller.session, client):
+                return await held.relay(client, request, head, caller, timeout_s=timeout_s)
+        if level := self._log_levels.of(caller.session):
+            request.params = eras.with_meta(request.params, {LOG_LEVEL_KEY: level})
         return await asked_calls.relay(client, request, head, caller, timeout_s=timeout_s)
 
 

@@ -1,29 +1,59 @@
 """Where each request of an AI client goes: to a list of the hub's own, to the state that clients share, or to one server.
 
-Above it: McpPresenter, which sessions call. Below it: ToolManager and its neighbours, and Relay. A session that has one server alone
-reaches it by any method, also by those that nobody here has heard of.
+Above it: McpPresenter, which sessions call. Below it: the managers of tools, prompts and resources, what clients share, and Relay. A
+session that has one server alone reaches it by any method, also by those that nobody here has heard of.
 """
 
+import asyncio
+from collections.abc import Iterable
+
+import msgspec
 from msgspec import Raw
 
+from tooltray.errors import TooltrayError
 from tooltray.presenter.caller import Session
+from tooltray.presenter.completion import Completion
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.list_pages import MAX_PAGES
+from tooltray.presenter.log_levels import LogLevels, read_level
+from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
-from tooltray.presenter.relay import Relay
+from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.relay import START_WAIT_S, Relay, paused
+from tooltray.presenter.resource_manager import ResourceManager, not_found, read_uri
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.wire import eras
-from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure
+from tooltray.wire.elements import elements_of
+from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Era, Head
+from tooltray.wire.member_scanner import closed, opened
 
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
+SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"
+SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})  # state of a connection, which legacy clients share
+LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
+LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
 
 
 class RequestRouter:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, tools: ToolManager, relay: Relay) -> None:
-        self._servers, self._tools, self._relay = servers, tools, relay
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        prompts: PromptManager,
+        resources: ResourceManager,
+        completion: Completion,
+        subscriptions: Subscriptions,
+        log_levels: LogLevels,
+        relay: Relay,
+    ) -> None:
+        self._servers, self._tools, self._prompts, self._resources = servers, tools, prompts, resources
+        self._completion, self._subscriptions, self._log_levels, self._relay = completion, subscriptions, log_levels, relay
 
     async def answer(
         self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
@@ -35,20 +65,124 @@ class RequestRouter:
             server: the session has this one alone, under its own names.
             client: who asks, for the record.
         """
-        match request.method:
-            case "tools/call":
-                return await self._tools.call(request, head, session, held, server=server, client=client)
-            case "tools/list":
-                return _in_era(request.method, head.era, await self._tools.listing(server))
+        method = request.method
+        if method == "tools/call":
+            return await self._tools.call(request, head, session, held, server=server, client=client)
+        if method == "tools/list":
+            return _in_era(method, head.era, await self._tools.listing(server))
         if server is not None:
-            return await self._answer_of(server, request, head, session, held)
+            managed = self._servers.find(server)
+            if managed is None:
+                return failure(INVALID_PARAMS, f"there is no server '{server}'")
+            return await self._answer_of_one(managed, request, head, session, held)
+        return await self._answer_of_all(request, head, session, held)
+
+    # all servers together
+
+    async def _answer_of_all(self, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        match request.method:
+            case "prompts/list":
+                return _in_era(request.method, head.era, await self._prompts.listing())
+            case "prompts/get":
+                return await self._prompts.get(request, head, session, held)
+            case "resources/list":
+                return _in_era(request.method, head.era, await self._resources.listing())
+            case "resources/templates/list":
+                return _in_era(request.method, head.era, await self._resources.templates())
+            case "resources/read":
+                return await self._resources.read(request, head, session, held)
+            case "completion/complete":
+                return await self._completion.complete(request, head, session, held)
+        if request.method == SET_LEVEL and head.era is Era.LEGACY:
+            return await self._log_levels.set(session, read_level(request.params), self._copies_for(session))
+        if request.method in SHARED and head.era is Era.LEGACY:
+            uri = read_uri(request.params)
+            owner = await self._resources.owner(uri) if uri is not None else None
+            return await self._subscribe(request, session, *owner) if owner else not_found(uri or "", head.era)
         return failure(METHOD_NOT_FOUND, "Method not found", request.method)
 
-    async def _answer_of(self, server: str, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
-        managed = self._servers.find(server)
-        if managed is None:
-            return failure(INVALID_PARAMS, f"there is no server '{server}'")
+    def _copies_for(self, session: Session) -> list[McpClient]:
+        return [client for client in self._servers.running_clients() if client.owner in (None, session)]
+
+    async def _subscribe(self, request: Envelope, session: Session, managed: ManagedServer, uri: str) -> Envelope:
+        if request.method == UNSUBSCRIBE:
+            return await self._subscriptions.unsubscribe(session, managed, uri)
+        return await self._subscriptions.subscribe(session, managed, uri)
+
+    # one server alone
+
+    async def _answer_of_one(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        if request.method in SHARED and head.era is Era.LEGACY:
+            return await self._share(managed, request, head, session, held)
+        if request.method in LISTS:
+            return await self._whole_list(managed, request, head, session, held)
         return await self._relay.to(managed, request, head, session, held)
+
+    async def _share(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        """State that is kept for all who use the same copy; a server that has no such thing says so itself."""
+        if self._relay.is_paused:
+            return paused()
+        try:
+            client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
+        except TooltrayError as error:
+            return failure(CONNECTION_CLOSED, str(error))
+        if request.method == SET_LEVEL:
+            if client.era is Era.LEGACY and "logging" not in client.greeting.capabilities:
+                return await self._relay.to(managed, request, head, session, held)
+            return await self._log_levels.set(session, read_level(request.params), [client], server=managed.name)
+        uri = read_uri(request.params)
+        if uri is None or (client.era is Era.LEGACY and not _subscribes(client)):
+            return await self._relay.to(managed, request, head, session, held)
+        return await self._subscribe(request, session, managed, uri)
+
+    async def _whole_list(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        """One page for the client, however many the server makes of it: many clients read no other."""
+        params = request.params
+        reply = await self._relay.to(managed, request, head, session, held)
+        if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
+            return reply
+        member, first = LISTS[request.method], reply
+        elements, seen = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes]()
+        while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
+            seen.add(bytes(cursor))
+            page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
+            reply = await self._relay.to(managed, page, head, session, held)
+            if reply.error:
+                return reply
+            elements += elements_of(opened(reply.result).get(member, Raw(b"[]")))
+        members = opened(first.result)
+        members.pop("nextCursor", None)
+        return Envelope(result=closed(members | {member: Raw(b"[%b]" % b",".join(map(bytes, elements)))}))
+
+    # what clients listen to
+
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
+        """What one `subscriptions/listen` of a modern client wants to hear of; returns when the servers tell it, at most after a while."""
+        wanted: dict[str, frozenset[str]] = {}
+        for uri in uris:
+            if server is not None:
+                wanted[server] = wanted.get(server, frozenset()) | {uri}
+            elif owner := await self._resources.owner(uri):
+                managed, own = owner
+                wanted[managed.name] = wanted.get(managed.name, frozenset()) | {own}
+        asking = self._subscriptions.set_listened(session, bytes(id), wanted)
+        if wanted and asking:
+            await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
+
+    def end_listening(self, session: Session, id: Raw) -> None:
+        self._subscriptions.set_listened(session, bytes(id), {})
+
+    def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
+        """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""
+        uri = read_uri(params) or ""
+        return uri, self._subscriptions.hearers(client, uri)
+
+    def wants_log_message(self, session: Session, params: Raw) -> bool:
+        return self._log_levels.wants(session, read_level(params))
+
+    def end_session(self, session: Session) -> None:
+        self._subscriptions.end(session)
+        self._log_levels.end(session)
 
     # notifications
 
@@ -58,7 +192,7 @@ class RequestRouter:
             client.notify(method, params)
 
     def _concerned(self, session: Session, method: str, server: str | None) -> list[McpClient]:
-        reached = [client for client in self._servers.running_clients() if client.owner in (None, session)]
+        reached = self._copies_for(session)
         if method == PROGRESS:
             return [client for client in reached if client.is_asking(session)]
         if method == ROOTS_CHANGED:
@@ -70,3 +204,19 @@ class RequestRouter:
 
 def _in_era(method: str, era: Era, result: Raw) -> Envelope:
     return Envelope(result=eras.as_modern_result(method, result) if era is Era.MODERN else result)
+
+
+def _subscribes(client: McpClient) -> bool:
+    resources = client.greeting.capabilities.get("resources")
+    return isinstance(resources, dict) and resources.get("subscribe") is True
+
+
+def _next_cursor(reply: Envelope) -> Raw:
+    """Of a list that goes on; empty if it does not."""
+    if not reply.result or b'"nextCursor"' not in bytes(reply.result):
+        return NOTHING
+    try:
+        cursor = opened(reply.result).get("nextCursor", NOTHING)
+    except (ValueError, RecursionError, msgspec.DecodeError):
+        return NOTHING
+    return cursor if bytes(cursor).startswith(b'"') and cursor != dump("") else NOTHING

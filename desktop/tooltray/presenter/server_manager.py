@@ -107,6 +107,11 @@ class ServerManager:
         """Calls back each time a copy of a server has opened, also after a restart."""
         self._on_running.append(callback)
 
+    def tell(self, client: McpClient, method: str, params: Raw) -> None:
+        """What a server says outside of calls, or would say if it could: to all who listen."""
+        for callback in self._on_notification:
+            callback(client.name, client, method, params)
+
     # what there is
 
     def __iter__(self) -> Iterator[ManagedServer]:
@@ -335,9 +340,8 @@ class ServerManager:
             self._spawn(finish_in_thread(self._eras.save), name="save eras")
 
     def _on_instance_said(self, server: ManagedServer, instance: Instance, method: str, params: Raw) -> None:
-        if instance.client:
-            for callback in self._on_notification:
-                callback(server.name, instance.client, method, params)
+        if client := instance.client:
+            self.tell(client, method, params)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

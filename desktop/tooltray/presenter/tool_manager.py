@@ -24,6 +24,7 @@ from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay, paused
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import Spawn, finish_in_thread
@@ -34,7 +35,7 @@ from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
-from tooltray.wire.eras import Head
+from tooltray.wire.eras import Era, Head
 from tooltray.wire.member_scanner import opened
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ class ToolManager:
         self,
         *,
         servers: ServerManager,
+        offers: Offers,
         relay: Relay,
         config: McpConfHelper,
         names: PublishedNames,
@@ -104,7 +106,9 @@ class ToolManager:
         Args:
             first_listing_wait_s: how long AI clients are kept waiting for servers that were never listed.
             empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
+            offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
+        self._offers = offers
         self._first_listing_wait_s, self._empty_confirmed_after_s = first_listing_wait_s, empty_confirmed_after_s
         self._relay = relay
         self._servers, self._config, self._names, self._catalogues = servers, config, names, catalogues
@@ -130,9 +134,10 @@ class ToolManager:
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
         for server in self._servers:
-            if not self._tools_of(server).listed.is_set() and server.state is ServerState.ON_DEMAND:
+            listed = self._tools_of(server).listed, self._offers.listed(server)
+            if server.state is ServerState.ON_DEMAND and not all(each.is_set() for each in listed):
                 server.start()
-                self._spawn(self._list_once(server), name=f"list '{server.name}' once")
+                self._spawn(self._list_once(server, listed), name=f"list '{server.name}' once")
 
     # what there is
 
@@ -166,6 +171,11 @@ class ToolManager:
         tools = self._tools.get(server)
         route = tools.routes.get(tool) if tools else None
         return opened(route.definition.raw).get("inputSchema") if route else None
+
+    def published_schema(self, name: str, server: str | None) -> Raw | None:
+        """The same by the name that AI clients see. `server`: this one's tools, under their own names."""
+        target = (server, name) if server else self._names.target(name)
+        return self.input_schema(*target) if target else None
 
     async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
         """Of all tools known, also those switched off."""
@@ -303,9 +313,15 @@ class ToolManager:
         if tools.expiry:
             tools.expiry.cancel()
         self._stats.forget(name)
-        self._spawn(finish_in_thread(self._catalogues.forget, name), name=f"forget the tools of '{name}'")
+        self._spawn(self._forget_on_disk(name, tools), name=f"forget the tools of '{name}'")
         self._outdate_listing()
         self._bus.publish(ToolListChanged(name))
+
+    async def _forget_on_disk(self, name: str, tools: _ServerTools) -> None:
+        """Behind what is just being saved."""
+        if tools.refreshing:
+            await asyncio.wait({tools.refreshing})
+        await finish_in_thread(self._catalogues.forget, name)
 
     def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
         if method == "notifications/tools/list_changed" and (managed := self._servers.find(name)):
@@ -330,7 +346,7 @@ class ToolManager:
         try:
             raw = await self._list_believed(client, tools)
             if not tools.is_dirty and self._servers.find(managed.name) is managed:
-                await self._take_over(managed, tools, raw)
+                await self._take_over(managed, tools, raw, needs_headers=client.era is Era.MODERN and managed.config.transport == "http")
         except TooltrayError as error:
             logger.info("the tools of '%s' could not be listed: %s", managed.name, error)
         finally:
@@ -344,8 +360,8 @@ class ToolManager:
         await asyncio.sleep(self._empty_confirmed_after_s)
         return await list_all(client, "tools/list", "tools")
 
-    async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw]) -> None:
-        found = read_definitions(raw)
+    async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw], *, needs_headers: bool) -> None:
+        found = read_definitions(raw, needs_headers=needs_headers)
         definitions = found.tools
         for remark in found.remarks:
             logger.info("'%s': %s", managed.name, remark)
@@ -358,9 +374,10 @@ class ToolManager:
         if not is_saved:
             await finish_in_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
 
-    async def _list_once(self, server: ManagedServer) -> None:
+    async def _list_once(self, server: ManagedServer, listed: Iterable[asyncio.Event]) -> None:
         server.start()
-        await self._tools_of(server).listed.wait()
+        for each in listed:
+            await each.wait()
         is_idle = server.state is ServerState.RUNNING and not server.is_used
         if is_idle and self._servers.find(server.name) is server and not self._servers.is_default(server.name):
             await server.stop(then=ServerState.ON_DEMAND)

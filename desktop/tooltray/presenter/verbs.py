@@ -31,4 +31,10 @@ VERBS: tuple[str, ...] = (
     "set_secret_backend",
     "diagnose",
     "reset_tool_names",
+    "answer_elicitation",
+    "get_http_status",
+    "set_http_enabled",
+    "list_client_tokens",
+    "create_client_token",
+    "remove_client_token",
 )

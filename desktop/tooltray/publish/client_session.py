@@ -186,8 +186,7 @@ class ClientSession:
         if server and server.owner is self and server.era is Era.LEGACY:
             version = server.greeting.version  # it was asked for the client's
         self.dispatcher.takes_batches = version == BATCH_VERSION
-        greeting = greetings.of_server(server.greeting, Era.LEGACY) if server else greetings.of_hub(Era.LEGACY)
-        return Envelope(result=eras.with_members(greeting, protocolVersion=dump(version)))
+        return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
@@ -195,8 +194,12 @@ class ClientSession:
 
     async def _discover(self, request: Envelope) -> Envelope:
         self._call_client(eras.read_client_info(request.params))
-        server = await self._open_server(Era.MODERN)
-        return Envelope(result=greetings.of_server(server.greeting, Era.MODERN) if server else greetings.of_hub(Era.MODERN))
+        return Envelope(result=self._greeting(await self._open_server(Era.MODERN), Era.MODERN))
+
+    def _greeting(self, server: McpClient | None, era: Era) -> Raw:
+        if server is None:
+            return greetings.of_hub(era, is_for_all=self._server is None)
+        return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
         """The one server of this session, if it has but one and that can be had soon."""
@@ -217,10 +220,12 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
+            await self._presenter.news.listen_to_resources(self, request.id, wanted.uris, server=self._server)
             self.listening.open(request.id, wanted)
             return await end
         finally:
             self.listening.end(request.id)
+            self._presenter.news.end_listening(self, request.id)
 
     # notifications
 
@@ -229,7 +234,7 @@ class ClientSession:
             self.listening.is_legacy = True
             self._is_initialized.set()
         else:
-            self._presenter.take_notification(self, message.method, message.params, server=self._server)
+            self._presenter.news.take_notification(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:
         if self._server in (None, event.server):

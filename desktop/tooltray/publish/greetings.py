@@ -26,10 +26,16 @@ OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
 _SAID_OF_ITSELF = {"capabilities", "serverInfo", "instructions"}
 
 
-def of_hub(era: Era) -> Raw:
-    """What stands for all servers together, also for those that are still to come."""
+def of_hub(era: Era, *, is_for_all: bool = True) -> Raw:
+    """What stands for servers that are still to come.
+
+    Args:
+        is_for_all: for all of them together; False for one that could not be asked in time.
+    """
     capabilities = OWN_CAPABILITIES | ({"logging": {}} if era is Era.LEGACY else {})
-    members = {"capabilities": dump(capabilities), "serverInfo": dump(SERVER_INFO), "instructions": dump(INSTRUCTIONS)}
+    members = {"capabilities": dump(capabilities), "serverInfo": dump(SERVER_INFO)}
+    if is_for_all:
+        members["instructions"] = dump(INSTRUCTIONS)
     return closed(members) if era is Era.LEGACY else _modern(members)
 
 

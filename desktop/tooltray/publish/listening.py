@@ -106,10 +106,10 @@ class Listening:
             uri: what the client subscribed to.
             params: of the notification, with the URI that the client knows.
         """
-        hearing = [(meta, id) for wanted, meta, id in self._open.values() if uri in wanted.uris]
-        for meta, id in hearing:
-            self._tell(RESOURCE_UPDATED, eras.with_members(params, _meta=meta), about=id)
-        if not hearing:
+        for wanted, meta, id in self._open.values():
+            if uri in wanted.uris:
+                self._tell(RESOURCE_UPDATED, eras.with_members(params, _meta=meta), about=id)
+        if self.is_legacy:
             self._tell(RESOURCE_UPDATED, params)
 
     def close(self) -> None:

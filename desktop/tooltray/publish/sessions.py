@@ -6,7 +6,7 @@ Above it: the engine. Below it: client_session and control_session.
 import asyncio
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec import Raw
 
@@ -20,8 +20,10 @@ from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import ControlSession, HubControl
 from tooltray.publish.listening import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.tasks import TaskKeeper
+from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.envelope import dump
 
 LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
 LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
@@ -80,6 +82,11 @@ class Sessions:
         return session
 
     @property
+    def clients(self) -> Collection[ClientSession]:
+        """The sessions of AI clients that are connected now."""
+        return self._clients
+
+    @property
     def count(self) -> int:
         """AI clients connected now."""
         return len(self._clients)
@@ -92,11 +99,40 @@ class Sessions:
     def on_server_said(self, server: str, client: McpClient, method: str, params: Raw) -> None:
         """What a server says outside of calls goes to those whom it concerns, as far as that can be known."""
         match method:
+            case "notifications/message":
+                self._pass_log_message(server, client, params)
+            case "notifications/resources/updated":
+                self._pass_update(server, client, eras.without_subscription_id(params))
             case _ if method in LIST_CHANGES and client.owner is None:
                 pass  # the hub lists anew, and says so if the list is another one
             case _:
                 for session in self._concerned(server, client):
                     session.tell_server_news(method, params)
+
+    def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
+        """To the session that calls, if there is but one; else to all that have this server and want such messages."""
+        news = self._presenter.news
+        callers = {caller.session: (caller, about) for caller, about in client.callers()}
+        if len(callers) == 1:
+            ((caller, about),) = callers.values()
+            if news.wants_log_message(caller.session, params):
+                caller.tell("notifications/message", params, about=about)
+            return
+        for session in self._concerned(server, client):
+            if news.wants_log_message(session, params):
+                session.tell_server_news("notifications/message", params)
+
+    def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
+        uri, hearers = self._presenter.news.hearers(client, params)
+        for session in self._clients:
+            asked_for = [self._known(session, server, asked) for hearer, asked in hearers if hearer is session]
+            known = self._known(session, server, uri)
+            for asked in asked_for:
+                session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
+
+    def _known(self, session: ClientSession, server: str, uri: str) -> str:
+        """How a client knows a server's resource."""
+        return uri if session.server else self._presenter.published_uri(server, uri)
 
     def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
         """Whose copy it is, or who has this server alone, or together with all others while it is shared."""

@@ -1,9 +1,10 @@
-"""The last known list of tools of each server, on disk, so that an AI client's first `tools/list` is complete at once.
+"""The last known lists of each server (tools, prompts, ...), on disk, so that an AI client's first list is complete at once.
 
-Above it: ToolManager. Below it: config.atomic_file. Knows nothing of what is in a definition.
+Above it: ToolManager and Offers. Below it: config.atomic_file. Knows nothing of what is in a definition.
 
-One file per server. Its first line is JSON that says whose it is and how long each definition is; the definitions follow, verbatim, one per
-line. Nothing has to be parsed to find them, so they may be nested to any depth. A file that is not exactly right is a miss.
+One file per server and kind. Its first line is JSON that says whose it is and how long each definition is; the definitions follow,
+verbatim, one per line. Nothing has to be parsed to find them, so they may be nested to any depth. A file that is not exactly right is a
+miss.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from tooltray.config.atomic_file import write_atomically
 logger = logging.getLogger(__name__)
 
 FORMAT = "tooltray catalogue 1"
+TOOLS = "tools"
 READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind it tells servers apart
 
 _UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
@@ -34,23 +36,27 @@ class Catalogue:
     """What a server listed.
 
     Attributes:
-        tools: raw definitions, as the server wrote them, in its order.
+        definitions: raw, as the server wrote them, in its order.
         saved_at: unix seconds.
+        is_declared: the server said in its greeting that it has things of this kind; one that did not was not asked for a list.
     """
 
     server: str
     config_hash: str
-    tools: tuple[Raw, ...]
+    definitions: tuple[Raw, ...]
     saved_at: float
+    is_declared: bool = True
 
 
-class _Head(msgspec.Struct, rename="camel"):
+class _Head(msgspec.Struct, rename="camel", omit_defaults=True):
     format: str
     server: str
     config_hash: str
     saved_at: float
     sizes: list[int]  # of the definitions, in bytes
     digest: str  # of all that follows this line
+    kind: str = TOOLS
+    is_declared: bool = True
 
 
 class CatalogueStore:
@@ -60,55 +66,69 @@ class CatalogueStore:
         self._folder = folder
         self._lock = threading.Lock()  # a `forget` after a `save` stays forgotten
 
-    def load(self, server: str, config_hash: str) -> Catalogue | None:
-        """The last list saved for a server in this configuration; None if there is none that can be trusted. A damaged file is removed."""
-        path = self._path(server)
+    def load(self, server: str, config_hash: str, *, kind: str = TOOLS) -> Catalogue | None:
+        """The last list saved for a server in this configuration; None if there is none that can be trusted. A damaged file is removed.
+
+        Args:
+            kind: of what is listed, a word for a file's name: "tools", "prompts", ...
+        """
+        path = self._path(server, kind)
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
-            logger.warning("the saved tools of %r cannot be read: %s", server, error)
+            logger.warning("the saved %s of %r cannot be read: %s", kind, server, error)
             return None
         first_line, _, body = content.partition(b"\n")
         try:
             head = msgspec.json.decode(first_line, type=_Head)
-            if head.format != FORMAT or head.server != server or head.digest != _digest(body):
+            if (head.format, head.server, head.kind, head.digest) != (FORMAT, server, kind, _digest(body)):
                 raise ValueError("another format, another server, or damaged")
-            tools = tuple(_pieces(body, head.sizes))
+            definitions = tuple(_pieces(body, head.sizes))
         except (ValueError, RecursionError) as error:
-            logger.info("the saved tools of %r are removed: %s", server, error)
-            self.forget(server)
+            logger.info("the saved %s of %r are removed: %s", kind, server, error)
+            self._remove(path)
             return None
         if head.config_hash != config_hash:
             return None  # what another command or URL listed; the next save replaces it
-        return Catalogue(server, config_hash, tools, head.saved_at)
+        return Catalogue(server, config_hash, definitions, head.saved_at, head.is_declared)
 
-    def save(self, server: str, config_hash: str, tools: Sequence[bytes]) -> None:
+    def save(self, server: str, config_hash: str, definitions: Sequence[bytes], *, kind: str = TOOLS, is_declared: bool = True) -> None:
         """Keeps a server's list. If the disk refuses, that is logged: the list is then asked for again at the next start.
 
         Args:
-            tools: raw definitions; bytes or `Raw`.
+            definitions: raw; bytes or `Raw`.
+            kind: see `load`.
+            is_declared: see Catalogue.
         """
-        body = b"\n".join([*tools, b""])
-        sizes = [len(tool) for tool in tools]
-        head = _Head(FORMAT, server, config_hash, time.time(), sizes, _digest(body))
+        body = b"\n".join([*definitions, b""])
+        sizes = [len(definition) for definition in definitions]
+        head = _Head(FORMAT, server, config_hash, time.time(), sizes, _digest(body), kind, is_declared)
         with self._lock:
             try:
                 self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                write_atomically(self._path(server), msgspec.json.encode(head) + b"\n" + body)
+                write_atomically(self._path(server, kind), msgspec.json.encode(head) + b"\n" + body)
             except OSError as error:
-                logger.warning("the tools of %r cannot be saved for the next start: %s", server, error)
+                logger.warning("the %s of %r cannot be saved for the next start: %s", kind, server, error)
 
     def forget(self, server: str) -> None:
-        """Removes what is saved for a server."""
-        with self._lock, suppress(OSError):
-            self._path(server).unlink()
+        """Removes what is saved for a server, of all kinds."""
+        for path in (self._path(server, TOOLS), *self._folder.glob(f"{_stem(server)}.*.jsonl")):
+            self._remove(path)
 
-    def _path(self, server: str) -> Path:
-        """A name that every file system takes, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
-        readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
-        return self._folder / f"{readable or 'server'}.{hashlib.sha256(server.encode()).hexdigest()[:16]}.jsonl"
+    def _remove(self, path: Path) -> None:
+        with self._lock, suppress(OSError):
+            path.unlink()
+
+    def _path(self, server: str, kind: str) -> Path:
+        return self._folder / f"{_stem(server)}{'' if kind == TOOLS else f'.{kind}'}.jsonl"
+
+
+def _stem(server: str) -> str:
+    """A name that every file system takes, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
+    readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
+    return f"{readable or 'server'}.{hashlib.sha256(server.encode()).hexdigest()[:16]}"
 
 
 def _pieces(body: bytes, sizes: Sequence[int]) -> Iterator[Raw]:

@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from tooltray.errors import TooltrayError
 from tooltray.wire import member_scanner
+from tooltray.wire.routing_headers import InvalidAnnotation, marked_arguments
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
 
@@ -103,8 +104,13 @@ def read_definition(raw: bytes) -> ToolDefinition:
     return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, tuple(_flaws(members, annotations)))
 
 
-def read_definitions(raws: Iterable[bytes]) -> ToolList:
-    """Reads a server's whole list: what cannot be used is left out, and of tools with one name the first is used."""
+def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False) -> ToolList:
+    """Reads a server's whole list: what cannot be used is left out, and of tools with one name the first is used.
+
+    Args:
+        needs_headers: calls of these tools repeat arguments in HTTP headers, as 2026-07-28 has it; then a tool that marks them wrongly must
+            not be used.
+    """
     tools: dict[str, ToolDefinition] = {}
     remarks: list[str] = []
     for place, raw in enumerate(raws, 1):
@@ -116,11 +122,24 @@ def read_definitions(raws: Iterable[bytes]) -> ToolList:
         if tool.name in tools:
             remarks.append(f"tool {place} of the list is left out: the name {tool.name!r} stands in it before")
             continue
+        if needs_headers and (fault := _header_fault(tool)):
+            remarks.append(f"tool {tool.name!r} is left out: {fault}")
+            continue
         tools[tool.name] = tool
         remarks += (f"tool {tool.name!r}: {flaw}" for flaw in tool.flaws)
     if len(remarks) > MAX_REMARKS:
         remarks[MAX_REMARKS:] = [f"and {len(remarks) - MAX_REMARKS} more such remarks"]
     return ToolList(tuple(tools.values()), tuple(remarks))
+
+
+def _header_fault(tool: ToolDefinition) -> str:
+    try:
+        marked_arguments(_split(tool.raw).get("inputSchema", Raw(b"{}")))
+    except InvalidAnnotation as fault:
+        return str(fault)
+    except ValueError:  # deeper than can be looked at; a call then repeats nothing
+        return ""
+    return ""
 
 
 def _flaws(members: Mapping[str, Raw], annotations: Any) -> Iterable[str]:

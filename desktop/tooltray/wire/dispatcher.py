@@ -18,8 +18,9 @@ from msgspec import Raw
 
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
+from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
-from tooltray.wire.framing import LineBuffer
+from tooltray.wire.framing import LineBuffer, on_one_line
 from tooltray.wire.member_scanner import opened
 
 logger = logging.getLogger(__name__)
@@ -170,12 +171,17 @@ class RawDispatcher:
     def receive(self, message: bytes | bytearray) -> None:
         """One whole message or batch of the peer; white space between its parts may be of any kind."""
         if not self.closed.is_set():
-            self._receive_safely(message)
+            self._receive_safely(on_one_line(message))
 
     def settle(self, id: Raw, reply: Envelope) -> None:
         """Answers a request of ours in the peer's place: the transport knows that no reply will come."""
         if pending := self._find_pending(id):
             pending.settle(reply)
+
+    def waits_for(self, id: Raw) -> bool:
+        """Whether a request of ours has no reply yet."""
+        pending = self._find_pending(id)
+        return pending is not None and not pending.reply.done()
 
     def cancel_request(self, id: Raw) -> None:
         """The peer has given up one of its requests, as over HTTP by closing the response."""
@@ -290,7 +296,8 @@ class RawDispatcher:
 
     def _receive_safely(self, line: bytes | bytearray) -> None:
         try:
-            if self.takes_batches and (line[0] == OPENING_BRACKET or line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"["):
+            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
+            if may_be_batch and (line[0] == OPENING_BRACKET or line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"["):
                 self._receive_batch(line)
             else:
                 self._receive(line)
@@ -322,8 +329,8 @@ class RawDispatcher:
 
     def _receive_batch(self, line: bytes | bytearray) -> None:
         try:
-            elements = msgspec.json.decode(line, type=list[Raw])
-        except (ValueError, RecursionError):
+            elements = elements_of(line)
+        except ValueError:
             self._on_malformed(MalformedFrame("not JSON", NOTHING), line)
             return
         if not elements:

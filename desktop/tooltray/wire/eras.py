@@ -1,7 +1,21 @@
 """Payloads between the eras, without building their contents.
 
 Only the first two levels of an object are opened, and only where they must change. `legacy`: initialize handshake, 2024-11-05 to
-2025-11-25. `modern`: every request carries its envelope in `_meta`, 2026-07-28. Above it: sessions and McpClient. Below it: envelope.
+2025-11-25. `modern`: every request carries its envelope in `_meta`, 2026-07-28. Within an era nothing is changed. Across eras this is
+added or dropped, and nothing else:
+
+| where | what | legacy client, modern server | modern client, legacy server |
+|---|---|---|---|
+| request, `_meta` | protocolVersion, clientInfo, clientCapabilities | added | dropped |
+| request, `_meta` | logLevel | the session's level added, if it set one | dropped; the server's level while the call lasts |
+| request | inputResponses, requestState | added when the server has asked | dropped; they go on with the held call |
+| result | resultType | dropped if "complete" | "complete" added |
+| result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
+| error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
+| notification, `_meta` | subscriptionId | dropped | the client's own added, by its session |
+
+The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay, the progress token too. Other results and error codes
+(-32042 among them) pass as they are. Above it: sessions, McpClient, calls across eras. Below it: envelope.
 """
 
 import re
@@ -10,16 +24,25 @@ from enum import Enum
 import msgspec
 from msgspec import Raw
 
-from tooltray.wire.envelope import NOTHING
+from tooltray.wire.envelope import INVALID_PARAMS, NOTHING
 from tooltray.wire.member_scanner import closed, opened
-from tooltray.wire.protocol import CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, LOG_LEVEL_KEY, MODERN_VERSIONS, PROTOCOL_VERSION_KEY
+from tooltray.wire.protocol import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    LOG_LEVEL_KEY,
+    MODERN_VERSIONS,
+    PROTOCOL_VERSION_KEY,
+    SUBSCRIPTION_ID_KEY,
+)
 
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
-_HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY}
+_HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
+_ROUND_KEYS = ("inputResponses", "requestState")
+_COMPLETE = Raw(b'"complete"')
 _REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
-
+LEGACY_RESOURCE_NOT_FOUND = -32002  # 2026-07-28 has the general code for it
 NAME_LOOKED_FOR_BELOW_BYTES = 65536  # larger parameters are taken apart in any case, which costs them little besides their size
 
 
@@ -41,6 +64,7 @@ class Meta(msgspec.Struct):
     progress_token: Raw = msgspec.field(name="progressToken", default=NOTHING)
     version: Raw = msgspec.field(name=PROTOCOL_VERSION_KEY, default=NOTHING)
     capabilities: Raw = msgspec.field(name=CLIENT_CAPABILITIES_KEY, default=NOTHING)
+    log_level: Raw = msgspec.field(name=LOG_LEVEL_KEY, default=NOTHING)
 
 
 class Head(msgspec.Struct):
@@ -109,6 +133,8 @@ def is_version_spoken(head: Head) -> bool:
 def without_envelope(params: Raw) -> Raw:
     """For a legacy server: some refuse requests that carry the modern envelope."""
     members = opened(params)
+    for key in _ROUND_KEYS:
+        members.pop(key, None)
     meta = opened(members["_meta"])
     for key in _ENVELOPE_KEYS:
         meta.pop(key, None)
@@ -161,3 +187,62 @@ def as_modern_result(method: str, result: Raw) -> Raw:
     cache = b',"ttlMs":0,"cacheScope":"private"' if method in _CACHEABLE else b""
     separator = b"" if _REST_OF_EMPTY_OBJECT.match(view, 1) else b","
     return Raw(b"".join((b'{"resultType":"complete"', cache, separator, view[1:])))
+
+
+def as_modern_error(method: str, error: Raw) -> Raw:
+    """The code that 2026-07-28 has for what a legacy server reports; message and data stay."""
+    if method.startswith("resources/") and error_code(error) == LEGACY_RESOURCE_NOT_FOUND:
+        return with_members(error, code=Raw(b"%d" % INVALID_PARAMS))
+    return error
+
+
+def as_legacy_result(method: str, result: Raw) -> Raw:
+    """Takes off what 2026-07-28 added to results; what is no object stays as it is, and so does a type that an extension defines."""
+    try:
+        members = opened(result)
+    except ValueError:
+        return result
+    dropped = {"ttlMs", "cacheScope"} & members.keys() if method in _CACHEABLE else set()
+    if members.get("resultType") == _COMPLETE:
+        dropped.add("resultType")
+    return closed({key: value for key, value in members.items() if key not in dropped}) if dropped else result
+
+
+def as_legacy_error(method: str, error: Raw) -> Raw:
+    """The reverse of `as_modern_error`: an invalid parameter of which the data name the URI is a resource that is not there."""
+    if method.startswith("resources/") and error_code(error) == INVALID_PARAMS and _names_uri(error):
+        return with_members(error, code=Raw(b"%d" % LEGACY_RESOURCE_NOT_FOUND))
+    return error
+
+
+def read_subscription_id(params: Raw) -> Raw:
+    """The request that a notification belongs to; empty where it does not say."""
+    try:
+        return opened(opened(params)["_meta"]).get(SUBSCRIPTION_ID_KEY, NOTHING)
+    except (KeyError, ValueError):
+        return NOTHING
+
+
+def without_subscription_id(params: Raw) -> Raw:
+    """For AI clients: it names a request of ours."""
+    if not read_subscription_id(params):
+        return params
+    members = opened(params)
+    meta = opened(members.pop("_meta"))
+    del meta[SUBSCRIPTION_ID_KEY]
+    return closed(members | ({"_meta": closed(meta)} if meta else {}))
+
+
+def error_code(error: Raw) -> int:
+    """The code of a reply's error; 0 where there is none."""
+    try:
+        return int(bytes(opened(error).get("code", NOTHING)))
+    except ValueError:
+        return 0
+
+
+def _names_uri(error: Raw) -> bool:
+    try:
+        return "uri" in opened(opened(error).get("data", NOTHING))
+    except ValueError:
+        return False

@@ -11,6 +11,14 @@ MAX_CLIENT_LINE_BYTES = 64 * 2**20  # of one request of an AI client
 KEPT_OF_OVERSIZED_BYTES = 4096
 
 
+def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
+    """A message of a transport that allows line breaks in it, as one that ends lines with them can carry it on."""
+    for line_break in (b"\n", b"\r"):
+        if line_break in message:
+            message = message.replace(line_break, b" ")  # between the parts of JSON; inside a text it would be escaped
+    return message
+
+
 class LineBuffer:
     """Collects chunks and yields complete lines without their newline; empty lines are skipped."""
 

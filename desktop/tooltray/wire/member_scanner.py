@@ -32,7 +32,7 @@ def members_of(text: bytes) -> dict[str, bytes]:
     members: dict[str, bytes] = {}
     at = start.end()
     while name := _NAME.match(text, at):
-        at = _end_of_value(text, name.end())
+        at = end_of_value(text, name.end())
         members[json.loads(name[1])] = text[name.end() : at]
     if not _END.match(text, at):
         raise ValueError("no whole object")
@@ -61,7 +61,12 @@ def closed(members: Mapping[str, Raw]) -> Raw:
         return Raw(b"{%b}" % b",".join(b"%b:%b" % (json.dumps(name).encode(), bytes(value)) for name, value in members.items()))
 
 
-def _end_of_value(text: bytes, start: int) -> int:
+def end_of_value(text: bytes, start: int) -> int:
+    """Where the value ends that starts there.
+
+    Raises:
+        ValueError: it does not.
+    """
     if scalar := _SCALAR.match(text, start):
         return scalar.end()
     depth, at = 0, start

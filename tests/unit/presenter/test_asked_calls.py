@@ -1,17 +1,20 @@
 """presenter/asked_calls.py"""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+from msgspec import Raw
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, opened
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.presenter import asked_calls
 from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.envelope import NOTHING, Envelope, dump
 
 ELICIT = {"method": "elicitation/create", "params": {"message": "sure?"}}
 
@@ -31,11 +34,11 @@ async def relay() -> AsyncIterator[Relay]:
         yield relay
 
 
-async def call(relay: Relay, caller: Client, **params: Any) -> Any:
-    request = Envelope(method="tools/call", params=dump({"name": "ask", "arguments": {"x": 1}, **params}))
+async def call(relay: Relay, caller: Client, *, method: str = "tools/call", log_level: Raw = NOTHING, **params: Any) -> Any:
+    request = Envelope(id=dump(7), method=method, params=dump({"name": "ask", "arguments": {"x": 1}, **params}))
     head = eras.read_head(request.params)
     assert head is not None
-    return opened(await asked_calls.relay(relay.client, request, head, caller, timeout_s=60.0))
+    return opened(await asked_calls.relay(relay.client, request, head, caller, timeout_s=60.0, log_level=log_level))
 
 
 def person(answer: Any, *capabilities: str) -> Client:
@@ -54,6 +57,7 @@ async def test_the_question_of_a_modern_server_becomes_a_request_and_the_answer_
     caller = person({"action": "accept"})
     assert (await call(relay, caller, _meta={"progressToken": 1}))["result"] == text("done")
     assert caller.asked.all == [("elicitation/create", {"message": "sure?"}), ("elicitation/create", None)]
+    assert caller.abouts == [7, 7]
     second = (await relay.server.call("ask", count=2)).params
     assert second["inputResponses"] == {"a": {"action": "accept"}, "b": {"action": "accept"}}
     assert (second["requestState"], second["arguments"], second["_meta"]["progressToken"]) == ("s1", {"x": 1}, 1)
@@ -93,13 +97,130 @@ async def test_the_error_of_a_client_ends_the_call(relay: Relay) -> None:
     assert reply == {"error": {"code": -1, "message": "the person closed the window"}}
 
 
-@pytest.mark.parametrize("method", ["sampling/createMessage", "roots/list", "tools/list", "ping"])
-async def test_what_the_client_cannot_answer_is_not_asked(relay: Relay, method: str) -> None:
+@pytest.mark.parametrize("method", ["tools/list", "ping"])
+async def test_what_no_client_is_asked_is_not_asked(relay: Relay, method: str) -> None:
     relay.server.calls["ask"] = lambda copy, params: required({"a": {"method": method}})
     caller = person({})
     reply = await call(relay, caller)
     assert reply["error"]["message"] == f"server 's' asks for {method}, which this AI client cannot answer"
     assert caller.asked.all == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "question", "missing"),
+    [
+        ({"elicitation": {}}, {"method": "sampling/createMessage"}, {"sampling": {}}),
+        ({"elicitation": {}}, {"method": "roots/list"}, {"roots": {}}),
+        ({"sampling": {}}, {"method": "sampling/createMessage", "params": {"tools": []}}, {"sampling": {"tools": {}}}),
+        ({"elicitation": {}}, {"method": "elicitation/create", "params": {"mode": "url"}}, {"elicitation": {"url": {}}}),
+        ({"elicitation": {"url": {}}}, {"method": "elicitation/create", "params": {}}, {"elicitation": {"form": {}}}),
+    ],
+)
+async def test_what_the_client_did_not_declare_fails_as_the_specification_has_it(
+    relay: Relay, declared: dict[str, Any], question: Any, missing: Any
+) -> None:
+    relay.server.calls["ask"] = lambda copy, params: required({"a": question})
+    caller = Client(capabilities=declared, answer={})
+    reply = await call(relay, caller)
+    assert (reply["error"]["code"], reply["error"]["data"]) == (-32021, {"requiredCapabilities": missing})
+    assert caller.asked.all == []
+
+
+async def test_where_one_question_cannot_be_answered_none_is_asked(relay: Relay) -> None:
+    relay.server.calls["ask"] = lambda copy, params: required({"a": ELICIT, "b": {"method": "roots/list"}})
+    caller = person({})
+    assert (await call(relay, caller))["error"]["data"] == {"requiredCapabilities": {"roots": {}}}
+    assert caller.asked.all == []
+
+
+async def test_the_questions_of_one_round_are_asked_together(relay: Relay) -> None:
+    relay.server.calls["ask"] = in_turn(required({"a": ELICIT, "b": ELICIT, "c": ELICIT}), text("done"))
+    all_asked = asyncio.Event()
+
+    async def answer(method: str) -> Any:
+        if len(caller.asked.all) == 3:
+            all_asked.set()
+        await all_asked.wait()
+        return {"action": "accept"}
+
+    caller = person(answer)
+    assert (await call(relay, caller))["result"] == text("done")
+    assert list((await relay.server.call("ask", count=2)).params["inputResponses"]) == ["a", "b", "c"]
+
+
+async def test_an_error_of_the_client_withdraws_the_other_questions(relay: Relay) -> None:
+    relay.server.calls["ask"] = lambda copy, params: required({"a": ELICIT, "b": ELICIT})
+    withdrawn = asyncio.Event()
+
+    async def answer(method: str) -> Any:
+        if len(caller.asked.all) == 2:
+            return error(-1, "no")
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            withdrawn.set()
+
+    caller = person(answer)
+    assert (await call(relay, caller))["error"]["message"] == "no"
+    assert withdrawn.is_set()
+
+
+@in_fake_time
+async def test_a_server_that_only_wants_to_be_called_again_is_called_after_growing_pauses() -> None:
+    clock, called_at = asyncio.get_running_loop(), []
+
+    def answer(copy: Any, params: Any) -> Any:
+        called_at.append(clock.time())
+        assert "inputResponses" not in params
+        return {"resultType": "input_required", "requestState": str(len(called_at))}
+
+    async with connected(ScriptedServer(tool("ask"), eras=("modern",))) as relay:
+        relay.server.calls["ask"] = answer
+        assert "without coming to a result" in (await call(relay, person({})))["error"]["message"]
+        assert (await relay.server.call("ask", count=3)).params["requestState"] == "2"
+    pauses = [round(later - earlier, 2) for earlier, later in itertools.pairwise(called_at)]
+    assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]
+    assert pauses[-1] == asked_calls.LONGEST_PAUSE_S
+
+
+async def test_progress_flows_in_every_round(relay: Relay) -> None:
+    rounds = in_turn(required({"a": ELICIT}), text("done"))
+
+    def answer(copy: Any, params: Any) -> Any:
+        copy.notify("notifications/progress", {"progressToken": params["_meta"]["progressToken"], "progress": 1})
+        return rounds(copy, params)
+
+    relay.server.calls["ask"] = answer
+    caller = person({})
+    await call(relay, caller, _meta={"progressToken": "p"})
+    assert caller.told.all == [("notifications/progress", {"progressToken": "p", "progress": 1})] * 2
+    assert caller.abouts == [7, 7, 7]
+
+
+async def test_the_level_of_the_session_goes_with_every_request(relay: Relay) -> None:
+    relay.server.calls["ask"] = in_turn(required({"a": ELICIT}), text("done"))
+    await call(relay, person({}), log_level=dump("debug"), _meta={"mine": 1})
+    for count in (1, 2):
+        meta = (await relay.server.call("ask", count=count)).params["_meta"]
+        assert (meta["io.modelcontextprotocol/logLevel"], meta["mine"]) == ("debug", 1)
+    relay.server.calls["ask"] = lambda copy, params: text("done")
+    await call(relay, person({}))
+    assert "io.modelcontextprotocol/logLevel" not in (await relay.server.call("ask", count=3)).params["_meta"]
+
+
+@pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read"])
+async def test_only_what_may_ask_is_called_again(relay: Relay, method: str) -> None:
+    handler = in_turn(required({"a": ELICIT}), {"resultType": "complete", "ok": 1})
+    relay.server.handlers |= {method: handler, "completion/complete": lambda copy, params: required({"a": ELICIT})}
+    assert (await call(relay, person({}), method=method))["result"] == {"ok": 1}
+    assert (await call(relay, person({}), method="completion/complete"))["result"] == required({"a": ELICIT})
+
+
+async def test_a_result_and_an_error_lose_what_the_legacy_era_does_not_know(relay: Relay) -> None:
+    answers = in_turn({"resultType": "complete", "contents": [], "ttlMs": 5, "cacheScope": "public"}, error(-32602, "no", {"uri": "x:/"}))
+    relay.server.handlers["resources/read"] = answers
+    assert await call(relay, person({}), method="resources/read") == {"result": {"contents": []}}
+    assert (await call(relay, person({}), method="resources/read"))["error"] == {"code": -32002, "message": "no", "data": {"uri": "x:/"}}
 
 
 @pytest.mark.parametrize("result", [b'{"resultType":5}', b'{"resultType":"input_required","inputRequests":[]}', b"[]", b'"x"'])

@@ -99,12 +99,12 @@ async def test_a_server_that_is_switched_off_is_told_to_be(sick: Any) -> None:
 
 
 async def test_a_server_over_http_has_no_command(sick: Any, tmp_path: Path) -> None:
-    async with sick(None, url="https://example.com/mcp") as parts:
+    async with sick(None, url="http://127.0.0.1:1/mcp") as parts:
         with pytest.raises(TooltrayError):
             await parts.servers.start("s")
         found = await examine(parts)
         assert (found.transport, found.command, found.resolved_command, found.cwd) == ("http", (), "", str(tmp_path / "home"))
-        assert found.problem.title == "'s' is reached over http"
+        assert "'s' is out of reach" in found.problem.message
 
 
 async def test_what_is_known_of_the_last_attempt_is_added(sick: Any) -> None:

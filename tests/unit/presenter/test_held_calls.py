@@ -1,16 +1,17 @@
 """presenter/held_calls.py"""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import MODERN_META, Client, opened
+from tests.fakes.hub_parts import MODERN_META, Client, opened, settled
 from tests.fakes.relay import Relay, connected
-from tests.fakes.scripted_server import ScriptedServer, never, text, tool
+from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.presenter.held_calls import HELD_FOR_S, HeldCalls
+from tooltray.presenter.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 
@@ -23,14 +24,17 @@ class Session:
     def __init__(self, relay: Relay) -> None:
         self.relay, self.client = relay, Client()
         wheel: Any = relay.wheel
-        self.held = HeldCalls(client=self.client, deadlines=wheel, spawn=relay.keeper.spawn)
+        self.held = HeldCalls(deadlines=wheel, spawn=relay.keeper.spawn)
+        self._ids = itertools.count(1)
 
-    async def call(self, name: str, *, meta: dict[str, Any] | None = None, **params: Any) -> dict[str, Any]:
+    async def call(
+        self, name: str, *, method: str = "tools/call", meta: dict[str, Any] | None = None, caller: Client | None = None, **params: Any
+    ) -> dict[str, Any]:
         whole = {"name": name, "arguments": {}, "_meta": {**MODERN_META, **(meta or {})}, **params}
-        request = Envelope(method="tools/call", params=dump(whole))
+        request = Envelope(id=dump(next(self._ids)), method=method, params=dump(whole))
         head = eras.read_head(request.params)
         assert head is not None
-        return opened(await self.held.relay(self.relay.client, request, head, timeout_s=60.0))
+        return opened(await self.held.relay(self.relay.client, request, head, caller or self.client, timeout_s=60.0))
 
     def calling(self, name: str, **options: Any) -> "asyncio.Task[Any]":
         return self.relay.keeper.spawn(self.call(name, **options), name=f"call {name}")
@@ -89,9 +93,9 @@ async def _ask_bare(copy: Any, params: Any) -> Any:
 async def test_a_server_may_ask_again(session: Session) -> None:
     state = await session.asked("ask twice")
     second = (await session.call("ask twice", requestState=state, inputResponses={"1": {"name": "Ada"}}))["result"]
-    assert second["inputRequests"]["1"]["params"] == {"message": "age?"}
+    assert second["inputRequests"] == {"2": {"method": "elicitation/create", "params": {"message": "age?"}}}
     assert second["requestState"] != state
-    last = await session.call("ask twice", requestState=second["requestState"], inputResponses={"1": {"age": 36}})
+    last = await session.call("ask twice", requestState=second["requestState"], inputResponses={"2": {"age": 36}})
     assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}])
 
 
@@ -103,10 +107,109 @@ async def test_a_client_that_comes_back_without_an_answer_is_asked_again(session
     assert session.relay.server.count("tools/call") == 1
 
 
-async def test_an_unknown_state_begins_a_new_call(session: Session) -> None:
-    result = (await session.call("ask", requestState="of another hub", inputResponses={"1": {}}))["result"]
-    assert result["resultType"] == "input_required"
+NOT_KNOWN = {"error": {"code": -32602, "message": UNKNOWN_STATE}}
+
+
+async def test_an_unknown_state_is_an_error_and_never_a_new_call(session: Session) -> None:
+    assert await session.call("ask", requestState="of another hub", inputResponses={"1": {}}) == NOT_KNOWN
+    assert session.relay.server.count("tools/call") == 0
+
+
+@pytest.mark.parametrize("other", [{"name": "ask twice"}, {"name": "ask", "method": "prompts/get"}])
+async def test_the_state_of_one_call_opens_no_other_and_stays_good_for_its_own(session: Session, other: dict[str, str]) -> None:
+    state = await session.asked("ask")
+    assert await session.call(**other, requestState=state, inputResponses={"1": {}}) == NOT_KNOWN
+    last = await session.call("ask", requestState=state, inputResponses={"1": {"action": "decline"}})
+    assert last["result"]["content"][0]["text"] == str({"action": "decline"})
+
+
+async def test_states_cannot_be_guessed(session: Session) -> None:
+    states = {await session.asked() for _ in range(5)}
+    assert len(states) == 5
+    assert all(len(state) >= 32 for state in states)
     session.held.close()
+
+
+async def test_of_too_many_calls_that_wait_the_oldest_is_given_up(session: Session) -> None:
+    states = [await session.asked() for _ in range(MAX_HELD + 1)]
+    await session.relay.server.cancelled.wait()
+    assert len(session.relay.server.cancelled.all) == 1
+    assert await session.call("ask", requestState=states[0], inputResponses={"1": {}}) == NOT_KNOWN
+    last = await session.call("ask", requestState=states[1], inputResponses={"1": {"action": "accept"}})
+    assert last["result"]["content"][0]["text"] == str({"action": "accept"})
+    session.held.close()
+
+
+async def ask_together(copy: Any, params: Any) -> Any:
+    asked = [copy.ask("elicitation/create", {"message": each}) for each in ("name?", "age?", "town?")]
+    return text(str(await asyncio.gather(*asked)))
+
+
+async def test_questions_that_a_server_asks_together_go_out_in_one_round(session: Session) -> None:
+    session.relay.server.calls["all"] = ask_together
+    result = (await session.call("all"))["result"]
+    assert {key: each["params"]["message"] for key, each in result["inputRequests"].items()} == {"1": "name?", "2": "age?", "3": "town?"}
+    answers = {"2": {"age": 36}, "1": {"name": "Ada"}, "3": {"town": "Rome"}}
+    last = await session.call("all", requestState=result["requestState"], inputResponses=answers)
+    assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
+
+
+async def test_questions_without_an_answer_are_asked_again_under_their_keys(session: Session) -> None:
+    session.relay.server.calls["all"] = ask_together
+    first = (await session.call("all"))["result"]
+    answers = {"2": {"age": 36}, "7": {"nobody": "asked"}}
+    second = (await session.call("all", requestState=first["requestState"], inputResponses=answers))["result"]
+    assert {key: each["params"]["message"] for key, each in second["inputRequests"].items()} == {"1": "name?", "3": "town?"}
+    answers = {"1": {"name": "Ada"}, "2": {"age": 99}, "3": {"town": "Rome"}}
+    last = await session.call("all", requestState=second["requestState"], inputResponses=answers)
+    assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
+
+
+@pytest.mark.parametrize(
+    ("declared", "question", "is_asked"),
+    [
+        ({"elicitation": {}}, ("elicitation/create", {"message": "x"}), True),
+        ({"elicitation": {}}, ("elicitation/create", {"mode": "url", "url": "https://example.com/"}), False),
+        ({"elicitation": {"url": {}}}, ("elicitation/create", {"mode": "url", "url": "https://example.com/"}), True),
+        ({"elicitation": {"url": {}}}, ("elicitation/create", {"message": "x"}), False),
+        ({"sampling": {}}, ("sampling/createMessage", {"messages": []}), True),
+        ({"sampling": {}}, ("sampling/createMessage", {"messages": [], "tools": []}), False),
+        ({"sampling": {"tools": {}}}, ("sampling/createMessage", {"messages": [], "tools": []}), True),
+        ({"roots": {}}, ("roots/list", {}), True),
+        ({"elicitation": {}}, ("elicitation/create", {"mode": 5}), True),
+    ],
+)
+async def test_a_question_is_put_to_the_client_only_in_a_mode_that_it_declared(
+    session: Session, declared: dict[str, Any], question: tuple[str, Any], is_asked: bool
+) -> None:
+    async def ask(copy: Any, params: Any) -> Any:
+        return text(str(await copy.ask(*question)))
+
+    session.relay.server.calls["mode"] = ask
+    result = (await session.call("mode", meta={"io.modelcontextprotocol/clientCapabilities": declared}))["result"]
+    if is_asked:
+        assert result["inputRequests"]["1"] == {"method": question[0], "params": question[1]}
+    else:
+        assert "-32602" in result["content"][0]["text"]
+    session.held.close()
+
+
+async def test_what_has_no_input_required_result_is_not_asked_for(session: Session) -> None:
+    session.relay.server.handlers["completion/complete"] = ask_once
+    result = (await session.call("ask", method="completion/complete"))["result"]
+    assert "no AI client" in result["content"][0]["text"]
+
+
+async def test_a_resource_that_a_legacy_server_does_not_find_has_the_modern_code(session: Session) -> None:
+    session.relay.server.handlers["resources/read"] = lambda copy, params: error(-32002, "Resource not found", {"uri": "x:/y"})
+    reply = await session.call("", method="resources/read", uri="x:/y")
+    assert reply == {"error": {"code": -32602, "message": "Resource not found", "data": {"uri": "x:/y"}}}
+
+
+async def test_an_error_that_wants_a_url_opened_goes_through_untouched(session: Session) -> None:
+    wanted = {"elicitations": [{"mode": "url", "elicitationId": "1", "url": "https://example.com/", "message": "sign in"}]}
+    session.relay.server.calls["url"] = lambda copy, params: error(-32042, "open it", wanted)
+    assert await session.call("url") == {"error": {"code": -32042, "message": "open it", "data": wanted}}
 
 
 async def test_a_question_that_the_client_cannot_answer_fails_at_the_server(session: Session) -> None:
@@ -125,9 +228,8 @@ async def test_a_call_that_is_not_taken_up_again_is_given_up_after_a_while(sessi
     state = await session.asked()
     assert session.relay.wheel.expire(HELD_FOR_S) == 1
     await session.relay.server.cancelled.wait()
-    assert (await session.call("ask", requestState=state, inputResponses={"1": {}}))["result"]["resultType"] == "input_required"
-    assert session.relay.server.count("tools/call") == 2
-    session.held.close()
+    assert await session.call("ask", requestState=state, inputResponses={"1": {}}) == NOT_KNOWN
+    assert session.relay.server.count("tools/call") == 1
 
 
 async def test_a_deadline_that_comes_in_the_moment_of_the_answer_changes_nothing(session: Session) -> None:
@@ -142,8 +244,7 @@ async def test_a_deadline_that_comes_in_the_moment_of_the_answer_changes_nothing
 async def test_a_state_serves_once(session: Session) -> None:
     state = await session.asked()
     await session.call("ask", requestState=state, inputResponses={"1": {}})
-    assert (await session.call("ask", requestState=state, inputResponses={"1": {}}))["result"]["resultType"] == "input_required"
-    session.held.close()
+    assert await session.call("ask", requestState=state, inputResponses={"1": {}}) == NOT_KNOWN
 
 
 async def test_a_client_that_cancels_cancels_at_the_server(session: Session) -> None:
@@ -205,14 +306,62 @@ async def test_a_question_that_two_clients_could_answer_goes_to_neither(session:
     assert "more than one AI client" in (await session.call("ask"))["result"]["content"][0]["text"]
 
 
+def progress(copy: Any, params: Any, done: int) -> None:
+    copy.notify("notifications/progress", {"progressToken": params["_meta"]["progressToken"], "progress": done})
+
+
+async def report_and_ask(copy: Any, params: Any) -> Any:
+    progress(copy, params, 1)
+    answering = copy.server.keeper.spawn(copy.ask("elicitation/create", QUESTION), name="question")
+    await copy.server.is_held.wait()
+    progress(copy, params, 2)  # nobody waits for this one
+    await answering
+    progress(copy, params, 3)
+    return text("done")
+
+
 async def test_progress_reaches_the_client(session: Session) -> None:
     async def report(copy: Any, params: Any) -> Any:
-        copy.notify("notifications/progress", {"progressToken": params["_meta"]["progressToken"], "progress": 1})
+        progress(copy, params, 1)
         return text("done")
 
     session.relay.server.calls["report"] = report
     await session.call("report", meta={"progressToken": 7})
     assert session.client.told.all == [("notifications/progress", {"progressToken": 7, "progress": 1})]
+    assert session.client.abouts == [1]
+
+
+@pytest.mark.parametrize(("token", "heard"), [(7, [(7, 3)]), ("other", [("other", 3)]), (None, [])])
+async def test_progress_after_an_answer_goes_to_the_latest_call_under_its_token(session: Session, token: Any, heard: list[Any]) -> None:
+    server = session.relay.server
+    server.keeper, server.is_held = session.relay.keeper, asyncio.Event()  # type: ignore[attr-defined]
+    server.calls["report"] = report_and_ask
+    first = (await session.call("report", meta={"progressToken": 7}))["result"]
+    server.is_held.set()  # type: ignore[attr-defined]
+    await settled()
+    later = Client(name="the same client's next request")
+    meta = {"progressToken": token} if token else {}
+    answers = {"requestState": first["requestState"], "inputResponses": {"1": {"action": "accept"}}}
+    assert (await session.call("report", meta=meta, caller=later, **answers))["result"]["content"] == text("done")["content"]
+    assert [params["progress"] for _, params in session.client.told.all] == [1]
+    assert [(params["progressToken"], params["progress"]) for _, params in later.told.all] == heard
+    assert later.abouts == [2 for _ in heard]
+
+
+async def test_what_else_belongs_to_a_call_goes_to_the_latest_request_too(session: Session) -> None:
+    seen: list[Any] = []
+
+    async def note(copy: Any, params: Any) -> Any:
+        [(caller, about)] = session.relay.client.callers()
+        seen.append(caller.session)
+        caller.tell("notifications/message", dump({"level": "info"}), about=about)
+        caller.tell("notifications/message", dump({"level": "info"}))
+        return text("done")
+
+    session.relay.server.calls["note"] = note
+    await session.call("note")
+    assert seen == [session.client]
+    assert session.client.abouts == [1, None]
 
 
 async def test_the_result_goes_through_verbatim(session: Session) -> None:

@@ -119,7 +119,7 @@ def test_a_crash_is_followed_by_another_try_after_1_2_and_4_seconds_and_a_minute
     patience = Patience()
     assert patience.restart_after_s == (1.0, 2.0, 4.0)
     assert patience.healthy_after_s == 60.0
-    assert patience.launcher_start_limit_s > patience.start_limit_s
+    assert (patience.start_limit_s, patience.slow_after_s, patience.remote_retry_after_s[-1]) == (300.0, 45.0, 300.0)
 
 
 # starting
@@ -184,10 +184,8 @@ async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life
     assert life.instance.state is STARTING
 
 
-@pytest.mark.parametrize("is_launcher", [False, True])
-async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life], is_launcher: bool) -> None:
-    limits = {"launcher_start_limit_s": 0.01, "start_limit_s": 60.0} if is_launcher else {"start_limit_s": 0.01}
-    life = live(patience=replace(QUICK, **limits), is_launcher=is_launcher)
+async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, start_limit_s=0.01))
     life.server.handlers["server/discover"] = never
     with pytest.raises(TooltrayError, match=r"'s' did not answer. no greeting within 0.01 s. See its log; it may be no MCP server"):
         await life.instance.running(timeout_s=10)

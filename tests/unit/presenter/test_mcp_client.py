@@ -45,7 +45,10 @@ async def test_an_own_request_carries_the_envelope_of_a_modern_server_only(conne
     asked = [each.params for each in modern.server.asked.all if each.method == "tools/list"]
     assert asked[0]["cursor"] == "2"
     assert asked[0]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-    assert asked[0]["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {"roots": {}, "elicitation": {}}
+    assert asked[0]["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {
+        "roots": {"listChanged": True},
+        "elicitation": {"form": {}, "url": {}},
+    }
     assert asked[1]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] == "tooltray"
     assert [each.params for each in legacy.server.asked.all if each.method == "tools/list"] == [{"cursor": "2"}, {}]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.full_disk import full_disk
-from tests.fakes.hub_parts import HubParts, entry, hub_parts, loaded
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.errors import Problem, TooltrayError
@@ -279,22 +279,27 @@ async def test_what_starts_with_the_hub_can_be_chosen(parts: HubParts) -> None:
 async def test_sessions_list_call_and_ask_for_more_through_the_presenter(parts: HubParts, program: ScriptedServer) -> None:
     program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1]}
     assert parts.presenter.has_server("s")
-    client = await parts.presenter.open_server("s", Era.LEGACY, timeout_s=10)
+    client = await parts.presenter.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=10)
     assert client.greeting.capabilities == {"tools": {"listChanged": True}}
     assert parts.presenter.server_pids == set(client.transport.pids)
-    assert [each["name"] for each in loaded(await parts.presenter.list_tools())["tools"]] == ["drop", "get_it"]
     caller = parts.client()
-    request = Envelope(method="tools/call", params=dump({"name": "get_it", "arguments": {"text": "hi"}}))
-    reply = await parts.presenter.relay_tool_call(request, Head(name="get_it"), caller, caller.held, server=None, client="c")
-    assert loaded(reply.result) == text("hi")
-    more = await parts.presenter.relay(Envelope(method="prompts/list"), Head(), caller, caller.held, server="s")
-    assert loaded(more.result) == {"prompts": [1]}
+
+    async def answer(method: str, server: str | None = None, **params: Any) -> Any:
+        request = Envelope(method=method, params=dump(params))
+        head = Head(name=params.get("name", ""))
+        return opened(await parts.presenter.answer(request, head, caller, caller.held, server=server, client="c"))
+
+    assert [each["name"] for each in (await answer("tools/list"))["result"]["tools"]] == ["drop", "get_it"]
+    assert (await answer("tools/call", name="get_it", arguments={"text": "hi"}))["result"] == text("hi")
+    assert (await answer("prompts/list", "s"))["result"] == {"prompts": [1]}
+    assert (await answer("prompts/list", "gone"))["error"]["message"] == "there is no server 'gone'"
+    assert (await answer("no/such"))["error"]["code"] == -32601
 
 
 async def test_opening_a_server_that_is_not_there_or_does_not_come_up_is_an_error(parts: HubParts, program: ScriptedServer) -> None:
     program.handlers["initialize"] = never
-    assert "it is starting" in await refusal(parts.presenter.open_server("s", Era.LEGACY, timeout_s=0.02))
-    assert (await refusal(parts.presenter.open_server("gone", Era.LEGACY, timeout_s=1))).startswith(NO_SERVER)
+    assert "it is starting" in await refusal(parts.presenter.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=0.02))
+    assert (await refusal(parts.presenter.open_server("gone", Era.LEGACY, session=parts.client(), timeout_s=1))).startswith(NO_SERVER)
 
 
 # tools

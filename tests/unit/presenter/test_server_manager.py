@@ -202,8 +202,6 @@ async def test_a_server_runs_in_the_folder_of_its_entry(tmp_path: Path) -> None:
         ({"env": {"KEY": "${secret:s/KEY}"}}, "There is no secret 's/KEY'"),
         ({"command": "tooltray-bridge"}, "'s' leads back to Tooltray itself"),
         ({"command": "npx", "args": ["tooltray"]}, "'s' leads back to Tooltray itself"),
-        ({"command": None, "url": "https://example.com/mcp"}, "'s' is reached over http"),
-        ({"command": None, "type": "sse", "url": "https://example.com/sse"}, "'s' is reached over sse"),
     ],
 )
 async def test_settings_that_cannot_work_are_an_error_at_once(tmp_path: Path, fields: dict[str, Any], said: str) -> None:

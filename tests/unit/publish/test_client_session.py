@@ -6,16 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.conversation import CHANGED, META, PREFIX, Conversation
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray import __version__
 from tooltray.presenter.handshake import Greeting
-from tooltray.publish.client_session import INSTRUCTIONS
-from tooltray.wire.envelope import NOTHING, dump
+from tooltray.publish.greetings import INSTRUCTIONS
+from tooltray.wire.envelope import dump
 from tooltray.wire.eras import Era
 
 SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
+CAPABILITIES = {
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": True},
+    "completions": {},
+}
 LISTED = b'{"tools":[{"name":"echo","later":1e400}]}'
 LONG_S = 60.0  # everything that was going to happen has happened
 
@@ -29,7 +36,7 @@ async def test_the_handshake_takes_every_legacy_version(version: str) -> None:
     async with Conversation() as client:
         assert await client.greet(version) == {
             "protocolVersion": version,
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": {**CAPABILITIES, "logging": {}},
             "serverInfo": SERVER_INFO,
             "instructions": INSTRUCTIONS,
         }
@@ -147,7 +154,7 @@ async def test_discovery_tells_versions_capabilities_and_who_we_are() -> None:
             "ttlMs": 0,
             "cacheScope": "private",
             "supportedVersions": ["2026-07-28"],
-            "capabilities": {"tools": {"listChanged": True}},
+            "capabilities": CAPABILITIES,
             "instructions": INSTRUCTIONS,
             "_meta": {PREFIX + "serverInfo": SERVER_INFO},
         }
@@ -424,7 +431,7 @@ async def test_only_what_is_offered_is_acknowledged() -> None:
     async with Conversation() as client:
         meta = {PREFIX + "subscriptionId": 1}
         acknowledged = await listen(client, 1, promptsListChanged=True, toolsListChanged=False, later=True)
-        assert acknowledged == {"notifications": {}, "_meta": meta}
+        assert acknowledged == {"notifications": {"promptsListChanged": True}, "_meta": meta}
         client.change()
         await asyncio.sleep(LONG_S)
         assert client.news == []
@@ -477,7 +484,14 @@ async def test_a_client_of_both_eras_is_told_in_both() -> None:
 
 def one_server(client: Conversation) -> None:
     client.presenter.servers["one"] = Greeting(
-        era=Era.LEGACY, version="2025-06-18", capabilities={"logging": {}, "tools": {}, "resources": {"x": 1}}, instructions="Be kind."
+        era=Era.LEGACY,
+        version="2025-06-18",
+        capabilities={"logging": {}, "tools": {}, "resources": {"x": 1}},
+        instructions="Be kind.",
+        result=Raw(
+            b'{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"tools":{},"resources":{"x":1e400}},'
+            b'"serverInfo":{"name":"one","version":"9","later":1},"instructions":"Be kind.","later":[1]}'
+        ),
     )
     client.presenter.listings["one"] = b'{"tools":[{"name":"its own"}]}'
 
@@ -486,19 +500,60 @@ def one_server(client: Conversation) -> None:
 async def test_a_session_of_one_server_greets_as_that_server_would() -> None:
     async with Conversation(server="one") as client:
         one_server(client)
-        greeting = await client.greet()
-        assert greeting["capabilities"] == {"logging": {}, "resources": {"x": 1}, "tools": {"listChanged": True}}
-        assert (greeting["instructions"], greeting["serverInfo"]) == ("Be kind.", SERVER_INFO)
-        discovered = await client.result("server/discover", {"_meta": META})
-        assert discovered["capabilities"] == greeting["capabilities"]
+        greeting = await client.greet("2025-03-26")
+        offered = {"logging": {}, "resources": {"x": float("inf"), "listChanged": True}, "tools": {"listChanged": True}}
+        info = {"name": "one", "version": "9", "later": 1}
+        assert greeting == {
+            "protocolVersion": "2025-03-26",
+            "capabilities": offered,
+            "serverInfo": info,
+            "instructions": "Be kind.",
+            "later": [1],
+        }
+        assert await client.result("server/discover", {"_meta": META}) == {
+            "resultType": "complete",
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": offered,
+            "instructions": "Be kind.",
+            "_meta": {PREFIX + "serverInfo": info},
+        }
+
+
+@in_fake_time
+async def test_a_session_of_one_modern_server_greets_as_that_server_would_in_either_era() -> None:
+    async with Conversation(server="one") as client:
+        result = (
+            b'{"resultType":"complete","ttlMs":5,"cacheScope":"public","supportedVersions":["2026-07-28","2027-01-01"],'
+            b'"capabilities":{"prompts":{"listChanged":false}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"one"},"x":1}}'
+        )
+        client.presenter.servers["one"] = Greeting(Era.MODERN, "2026-07-28", {}, None, Raw(result))
+        offered = {"prompts": {"listChanged": True}}
+        assert await client.result("server/discover", {"_meta": META}) == {
+            "resultType": "complete",
+            "ttlMs": 5,
+            "cacheScope": "public",
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": offered,
+            "_meta": {PREFIX + "serverInfo": {"name": "one"}, "x": 1},
+        }
+        assert await client.greet() == {"protocolVersion": "2025-11-25", "capabilities": offered, "serverInfo": {"name": "one"}}
+
+
+@in_fake_time
+async def test_a_session_with_a_copy_of_its_own_speaks_the_version_of_that_copy() -> None:
+    async with Conversation(server="one") as client:
+        one_server(client)
+        client.presenter.own.add("one")
+        assert (await client.greet("2025-11-25"))["protocolVersion"] == "2025-06-18"
 
 
 @in_fake_time
 async def test_a_session_of_a_server_that_does_not_run_greets_all_the_same() -> None:
     async with Conversation(server="one") as client:
         greeting = await client.greet()
-        assert greeting["capabilities"] == {"tools": {"listChanged": True}}
-        assert "instructions" not in greeting
+        assert greeting == {"protocolVersion": "2025-11-25", "capabilities": {**CAPABILITIES, "logging": {}}, "serverInfo": SERVER_INFO}
 
 
 @in_fake_time
@@ -547,7 +602,6 @@ async def test_what_a_server_says_by_itself_reaches_a_legacy_client_behind_its_f
         await client.greet()
         tell()
         await client.result("ping")
-        client.session.tell_server_news(CHANGED, NOTHING)
         assert [message["id"] for message in client.channel.messages] == [100, 101]
         tell()
         assert client.channel.messages[-1] == {"jsonrpc": "2.0", "method": said, "params": {"level": "info"}}

@@ -24,6 +24,8 @@ from tooltray.events import (
     HubSnapshot,
     MCPToolResponse,
     ProblemReported,
+    PromptListChanged,
+    ResourceListChanged,
     ServerChanged,
     ServerRemoved,
     ServerSnapshot,
@@ -280,6 +282,8 @@ ALL = [
     ServerChanged(SERVER),
     ServerRemoved("s"),
     ToolListChanged("s"),
+    PromptListChanged("s"),
+    ResourceListChanged("s"),
     SessionsChanged(3),
     ProblemReported(Problem("t", "m", "h"), "s"),
 ]

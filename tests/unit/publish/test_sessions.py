@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,11 +16,13 @@ from tests.fakes.kept_log import KeptLog
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.sessions import LEADS_BACK, Sessions
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.envelope import NOTHING, dump, load
 from tooltray.wire.eras import Era
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
@@ -43,6 +45,10 @@ class Hub:
             control=control,
             on_count_changed=self.counts.append,
         )
+
+    @property
+    def clients(self) -> Collection[ClientSession]:
+        return self.sessions.clients
 
     def connect(self, role: str = "client", *, server: str | None = None, wants_events: bool = False, pid: int = 0) -> "Peer":
         hello = Hello(role=role, session="", server=server, cwd="", wants_events=wants_events, peer_pid=pid)
@@ -149,19 +155,113 @@ async def test_a_bridge_inside_one_of_our_own_servers_is_refused(process_groups:
     await hub.sessions.close("ended", grace_s=0)
 
 
-@in_fake_time
-async def test_what_a_server_says_goes_to_the_sessions_of_that_server_alone() -> None:
-    hub = Hub()
+class Copy:
+    """A copy of a server as sessions see it: whose it is, and who calls it."""
+
+    def __init__(self, *, owner: Any = None, calls: Sequence[tuple[Any, Raw]] = ()) -> None:
+        self.owner, self._calls = owner, calls
+
+    def callers(self) -> list[tuple[Any, Raw]]:
+        return list(self._calls)
+
+
+async def three_clients(hub: Hub) -> list["Peer"]:
+    """Of all servers, of `one` and of `two`; each greeted and answered once."""
     for name in ("one", "two"):
         hub.presenter.servers[name] = Greeting(Era.LEGACY, "2025-06-18", {}, None)
-    everything, one, two = hub.connect(), hub.connect(server="one"), hub.connect(server="two")
-    for client in (everything, one, two):
+    clients = [hub.connect(), hub.connect(server="one"), hub.connect(server="two")]
+    for client in clients:
         await client.ask("initialize", protocolVersion="2025-06-18")
         client.send(method="notifications/initialized")
         await client.ask("ping", 2)
-    hub.sessions.on_server_said("one", None, "notifications/message", Raw(b'{"level":"info"}'))  # type: ignore[arg-type]
-    assert await one.channel.notification("notifications/message") == {"level": "info"}
-    assert [len(client.channel.messages) for client in (everything, two)] == [2, 2]
+    return clients
+
+
+def said(hub: Hub, copy: Copy, method: str, **params: Any) -> None:
+    hub.sessions.on_server_said("one", copy, method, dump(params))  # type: ignore[arg-type]
+
+
+def heard(clients: Sequence["Peer"]) -> list[list[tuple[str, Any]]]:
+    return [[(each["method"], each.get("params")) for each in client.channel.messages if "method" in each] for client in clients]
+
+
+@in_fake_time
+async def test_what_a_server_says_outside_of_calls_goes_to_all_who_have_that_server() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    said(hub, Copy(), "notifications/elicitation/complete", elicitationId="e")
+    news = [("notifications/elicitation/complete", {"elicitationId": "e"})]
+    assert heard(clients) == [news, news, []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_what_the_copy_of_one_client_says_goes_to_that_client_also_that_its_lists_changed() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    [owner] = [session for session in hub.clients if session.dispatcher is clients[1].dispatcher]
+    said(hub, Copy(owner=owner), "notifications/prompts/list_changed")
+    said(hub, Copy(owner=owner), "notifications/message", level="info")
+    assert heard(clients) == [[], [("notifications/prompts/list_changed", {}), ("notifications/message", {"level": "info"})], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_list_change_of_a_shared_copy_is_told_when_the_hub_has_listed_it_and_not_before() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    said(hub, Copy(), "notifications/tools/list_changed")
+    await settled()
+    assert heard(clients) == [[], [], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_log_message_goes_to_the_one_client_that_calls_with_the_call_it_belongs_to() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    told: list[tuple[str, Any, Raw]] = []
+
+    class Calling:
+        session = object()
+
+        def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+            told.append((method, load(params), about))
+
+    caller = Calling()
+    copy = Copy(calls=[(caller, Raw(b"1")), (caller, Raw(b"2"))])
+    said(hub, copy, "notifications/message", level="info")
+    said(hub, copy, "notifications/message", level="debug")
+    assert told == [("notifications/message", {"level": "info"}, Raw(b"2"))]
+    assert heard(clients) == [[], [], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_log_message_that_several_may_have_caused_goes_to_all_who_want_its_level() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    said(hub, Copy(), "notifications/message", level="info")
+    said(hub, Copy(), "notifications/message", level="debug")
+    news = [("notifications/message", {"level": "info"})]
+    assert heard(clients) == [news, news, []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_an_update_goes_to_those_who_subscribed_with_the_uri_that_they_know() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    sessions = {session.dispatcher: session for session in hub.clients}
+    hub.presenter.hearing = [(sessions[client.dispatcher], "x://1") for client in clients[:2]]
+    hub.presenter.uris["one", "x://1"] = "tooltray://one/x"
+    said(hub, Copy(), "notifications/resources/updated", uri="x://1", later=1, _meta={"io.modelcontextprotocol/subscriptionId": 3})
+    updated = "notifications/resources/updated"
+    assert heard(clients) == [
+        [(updated, {"uri": "tooltray://one/x", "later": 1})],
+        [(updated, {"uri": "x://1", "later": 1})],
+        [],
+    ]
     await hub.sessions.close("ended", grace_s=0)
 
 
@@ -246,7 +346,8 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["list_tools", "relay_tool_call", "relay", "open_server", "has_server", "set_session_count", "start_server", "call_tool"]
+    "name",
+    ["answer", "published_uri", "open_server", "end_session", "has_server", "set_session_count", "start_server", "call_tool"],
 )
 def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:
     fake, real = (inspect.signature(getattr(kind, name)) for kind in (FakeCorePresenter, McpPresenter))

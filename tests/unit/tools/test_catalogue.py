@@ -1,5 +1,6 @@
 """tools/catalogue.py"""
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ def store(tmp_path: Path) -> CatalogueStore:
 
 def tools_of(catalogue: Catalogue | None) -> list[bytes]:
     assert catalogue is not None
-    return [bytes(tool) for tool in catalogue.tools]
+    return [bytes(tool) for tool in catalogue.definitions]
 
 
 def only_file(tmp_path: Path) -> Path:
@@ -57,6 +58,36 @@ def test_a_forgotten_server_is_a_miss_and_forgetting_an_unknown_one_does_nothing
     store.forget("never saved")
     assert store.load("fs", "hash") is None
     assert tools_of(store.load("git", "hash")) == TOOLS[:1]
+
+
+def test_lists_of_other_kinds_have_files_of_their_own_and_are_forgotten_with_the_server(store: CatalogueStore, tmp_path: Path) -> None:
+    store.save("fs", "hash", TOOLS[:1])
+    store.save("fs", "hash", TOOLS[1:], kind="prompts")
+    store.save("fs", "hash", [], kind="resources", is_declared=False)
+    store.save("fs2", "hash", TOOLS, kind="prompts")
+    assert tools_of(store.load("fs", "hash")) == TOOLS[:1]
+    assert tools_of(store.load("fs", "hash", kind="prompts")) == TOOLS[1:]
+    declared = [store.load("fs", "hash", kind=kind) for kind in ("tools", "prompts", "resources")]
+    assert [each and each.is_declared for each in declared] == [True, True, False]
+    store.forget("fs")
+    assert [store.load("fs", "hash", kind=kind) for kind in ("tools", "prompts", "resources")] == [None] * 3
+    assert tools_of(store.load("fs2", "hash", kind="prompts")) == TOOLS
+
+
+def test_a_list_in_the_place_of_another_kind_is_a_miss_and_costs_the_others_nothing(store: CatalogueStore, tmp_path: Path) -> None:
+    store.save("fs", "hash", TOOLS)
+    store.save("fs", "hash", TOOLS[:1], kind="prompts")
+    [prompts] = [path for path in (tmp_path / "catalogue").iterdir() if "prompts" in path.name]
+    prompts.write_bytes(next(path for path in (tmp_path / "catalogue").iterdir() if path != prompts).read_bytes())
+    assert store.load("fs", "hash", kind="prompts") is None
+    assert not prompts.exists()
+    assert tools_of(store.load("fs", "hash")) == TOOLS
+
+
+def test_a_file_of_the_first_version_can_be_read(store: CatalogueStore, tmp_path: Path) -> None:
+    store.save("fs", "hash", TOOLS)
+    head = json.loads(only_file(tmp_path).read_bytes().partition(b"\n")[0])
+    assert set(head) == {"format", "server", "configHash", "savedAt", "sizes", "digest"}
 
 
 @pytest.mark.parametrize("server", ["a/../../b", "..", ".", "CON", "工" * 64, "a b\tc", "x" * 64, "%2f", "é", "-"])

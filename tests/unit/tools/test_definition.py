@@ -162,3 +162,23 @@ def test_any_definition_with_a_name_is_the_same_but_for_the_name(members: dict[s
     renamed = json.loads(bytes(tool.renamed("new")))
     assert renamed == {key: value for key, value in expected.items() if key in renamed}
     assert set(expected) - set(renamed) <= {flaw.split()[0] for flaw in tool.flaws}
+
+
+def marked(mark: Any) -> dict[str, Any]:
+    return {"inputSchema": {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": mark}}}}
+
+
+def test_tools_that_mark_arguments_wrongly_are_left_out_where_calls_need_headers() -> None:
+    found = read_definitions([definition(name="a", **marked("Region")), definition(name="b", **marked("Re gion"))], needs_headers=True)
+    assert [tool.name for tool in found.tools] == ["a"]
+    assert found.remarks == ("tool 'b' is left out: region: x-mcp-header is not the name of a header",)
+
+
+def test_tools_that_mark_arguments_wrongly_are_used_where_calls_need_no_headers() -> None:
+    assert [tool.name for tool in read_definitions([definition(**marked(5))]).tools] == ["t"]
+
+
+@pytest.mark.parametrize("members", [b"", b',"inputSchema":{"x-mcp-header":' + b"[" * 100_000 + b"]" * 100_000 + b"}"])
+def test_schemas_that_are_missing_or_too_deep_to_be_looked_at_need_no_headers(members: bytes) -> None:
+    found = read_definitions([b'{"name":"t"' + members + b"}"], needs_headers=True)
+    assert [tool.name for tool in found.tools] == ["t"]

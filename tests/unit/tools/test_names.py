@@ -258,3 +258,45 @@ def test_whatever_is_published_names_are_valid_unique_and_for_ever(rounds: Seque
                 assert names.target(name) == tool
             assert len({merged(name) for name in given_names.values()}) == len(given_names)
             assert {tool: names.publish([tool])[tool] for tool in given_names} == given_names
+
+
+# prompts
+
+
+def test_prompts_have_a_name_space_of_their_own_under_the_same_rule(path: Path) -> None:
+    names = PublishedNames(path)
+    assert one(names, "a", "review") == "review"
+    found = names.publish([("b", "review"), ("b", "sum.up"), ("c", "sum_up"), ("b", "工")], kind="prompts")
+    assert found["b", "review"] == "review"
+    assert (found["b", "sum.up"], found["c", "sum_up"]) == ("b_sum_up", "c_sum_up")
+    assert found["b", "工"].startswith("prompt_")
+    assert names.target("review") == ("a", "review")
+    assert names.target("review", kind="prompts") == ("b", "review")
+
+
+def test_names_of_prompts_are_kept_beside_those_of_tools_and_forgotten_alone(path: Path) -> None:
+    names = PublishedNames(path)
+    names.publish([("a", "t")])
+    names.publish([("a", "p"), ("b", "p")], kind="prompts")
+    again = PublishedNames(path)
+    assert again.publish([("c", "p")], kind="prompts") == {("c", "p"): "c_p"}
+    again.reset()
+    assert again.target("t") is None
+    assert PublishedNames(path).target("a_p", kind="prompts") == ("a", "p")
+    again.reset(kind="prompts")
+    assert PublishedNames(path).target("a_p", kind="prompts") is None
+
+
+def test_a_file_of_the_first_version_has_no_prompts_and_can_be_used(path: Path) -> None:
+    path.write_text(json.dumps({"version": 1, "names": {"a": {"t": "t"}}}))
+    names = PublishedNames(path)
+    assert names.target("t") == ("a", "t")
+    assert names.publish([("a", "t")], kind="prompts") == {("a", "t"): "t"}
+    assert json.loads(path.read_text()) == {"version": 1, "names": {"a": {"t": "t"}}, "prompts": {"a": {"t": "t"}}}
+
+
+@pytest.mark.expected_warnings("cannot be used")
+def test_prompts_that_cannot_be_used_cost_no_tool_its_name(path: Path) -> None:
+    path.write_text(json.dumps({"version": 1, "names": {"a": {"t": "t"}}, "prompts": 5}))
+    assert PublishedNames(path).target("t") == ("a", "t")
+    assert json.loads(path.read_text()) == {"version": 1, "names": {"a": {"t": "t"}}}

@@ -192,3 +192,107 @@ def test_a_modern_result_is_always_json_and_keeps_what_the_server_said(result: d
 )
 def test_a_name_that_may_stand_twice_is_suspected(params: bytes, is_uncertain: bool) -> None:
     assert eras.may_repeat_name(Raw(params)) is is_uncertain
+
+
+# each row of the table, in both directions; what stands between the eras besides is in McpClient and in the calls across eras
+
+
+def as_object(payload: Raw) -> Any:
+    return json.loads(bytes(payload))
+
+
+@EASY_OR_HARD
+def test_the_level_of_a_modern_request_is_read(arguments: bytes) -> None:
+    head = eras.read_head(params(arguments, _meta=ENVELOPE))
+    assert head
+    assert bytes(head.meta.log_level) == b'"info"'
+    head = eras.read_head(params(arguments))
+    assert head
+    assert head.meta.log_level == NOTHING
+
+
+@EASY_OR_HARD
+def test_answers_and_state_of_a_call_do_not_reach_a_legacy_server(arguments: bytes) -> None:
+    asked = params(arguments, requestState="x", _meta=ENVELOPE, inputResponses={"1": {"action": "accept"}})
+    assert bytes(eras.without_envelope(asked)) == b'{"arguments":%b,"name":"echo"}' % arguments
+
+
+MODERN_LIST = b'{"resultType":"complete","tools":[{"n":1e400}],"ttlMs":5,"cacheScope":"public","nextCursor":"2","_meta":{"a":1}}'
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "expected"),
+    [
+        ("tools/list", MODERN_LIST, b'{"tools":[{"n":1e400}],"nextCursor":"2","_meta":{"a":1}}'),
+        ("resources/read", b'{"contents":[],"ttlMs":0,"resultType":"complete"}', b'{"contents":[]}'),
+        ("tools/call", b'{"content":[],"ttlMs":0,"cacheScope":"private"}', b'{"content":[],"ttlMs":0,"cacheScope":"private"}'),
+        ("tools/call", b'{"resultType" : "complete","content":[],"n":1e400}', b'{"content":[],"n":1e400}'),
+        ("tools/call", b'{"resultType":"task","task":{}}', b'{"resultType":"task","task":{}}'),
+        ("tools/call", b'{"content":[{"resultType":"complete"}], "x" : 1}', b'{"content":[{"resultType":"complete"}], "x" : 1}'),
+        ("tools/call", b'{"resultType":5}', b'{"resultType":5}'),
+        ("tools/call", b"[1]", b"[1]"),
+        ("tools/call", b"null", b"null"),
+        ("tools/call", b'{"half":"\\ud800","resultType":"complete"}', b'{"half":"\\ud800"}'),
+    ],
+)
+def test_a_modern_result_loses_what_the_legacy_era_does_not_know(method: str, result: bytes, expected: bytes) -> None:
+    assert bytes(eras.as_legacy_result(method, Raw(result))) == expected
+
+
+@settings(deadline=None)
+@given(st.dictionaries(texts, values, max_size=4))
+def test_a_result_is_the_same_after_the_way_there_and_back(result: dict[str, Any]) -> None:
+    expected = {key: value for key, value in result.items() if key not in ("resultType", "ttlMs", "cacheScope")}
+    there = eras.as_modern_result("tools/list", Raw(as_json(expected)))
+    assert as_object(eras.as_legacy_result("tools/list", there)) == expected
+
+
+NOT_FOUND = {"message": "Resource not found \u00e9", "data": {"uri": "x:/y", "n": 2**70}}
+
+
+@pytest.mark.parametrize("method", ["resources/read", "resources/subscribe"])
+def test_a_resource_that_is_not_found_has_the_code_of_each_era(method: str) -> None:
+    modern = eras.as_modern_error(method, Raw(as_json({"code": -32002, **NOT_FOUND})))
+    assert as_object(modern) == {"code": -32602, **NOT_FOUND}
+    assert as_object(eras.as_legacy_error(method, modern)) == {"code": -32002, **NOT_FOUND}
+
+
+@pytest.mark.parametrize("convert", [eras.as_modern_error, eras.as_legacy_error])
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [
+        ("tools/call", b'{"code":-32002,"message":"x","data":{"uri":"x:/"}}'),
+        ("tools/call", b'{"code":-32602,"message":"x","data":{"uri":"x:/"}}'),
+        ("tools/call", b'{"code":-32042,"message":"x","data":{"elicitations":[]}}'),
+        ("resources/read", b'{"code":-32603,"message":"x","data":{"uri":"x:/"}}'),
+        ("resources/read", b'{"code":-32602,"message":"x"}'),
+        ("resources/read", b'{"code":-32602,"message":"x","data":[1]}'),
+        ("resources/read", b'{"code":-32602,"message":"x","data":{"url":"x:/"}}'),
+        ("resources/read", b'{"code":"-32002","message":"x"}'),
+        ("resources/read", b'{"message":"x"}'),
+        ("resources/read", b'"an error"'),
+    ],
+)
+def test_every_other_error_passes_as_it_is(convert: Any, method: str, error: bytes) -> None:
+    assert bytes(convert(method, Raw(error))) == error
+
+
+UPDATED = {"uri": "x:/y", "_meta": {"io.modelcontextprotocol/subscriptionId": 7, "mine": 1}}
+
+
+@pytest.mark.parametrize("half", [{}, {"half": "\ud800"}])
+def test_the_hubs_own_subscription_is_taken_off_a_notification(half: dict[str, str]) -> None:
+    updated = Raw(as_json({**UPDATED, **half}))
+    assert bytes(eras.read_subscription_id(updated)) == b"7"
+    assert as_object(eras.without_subscription_id(updated)) == {"uri": "x:/y", **half, "_meta": {"mine": 1}}
+
+
+def test_meta_that_held_only_the_subscription_goes_with_it() -> None:
+    alone = Raw(as_json({"_meta": {"io.modelcontextprotocol/subscriptionId": "a"}}))
+    assert bytes(eras.without_subscription_id(alone)) == b"{}"
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b'{"_meta":{"mine": 1e400}}', b'{"_meta":5}', b"[]"])
+def test_a_notification_of_no_subscription_stays_as_it_is(text: bytes) -> None:
+    assert eras.read_subscription_id(Raw(text)) == NOTHING
+    assert bytes(eras.without_subscription_id(Raw(text))) == text

@@ -1,4 +1,4 @@
-"""presenter/tool_pages.py"""
+"""presenter/list_pages.py"""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, raw, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.presenter.tool_pages import MAX_PAGES, list_all
+from tooltray.presenter.list_pages import MAX_PAGES, list_all
 from tooltray.wire.envelope import Envelope
 
 
@@ -32,19 +32,19 @@ def answer_pages(relay: Relay, pages: dict[str | None, tuple[list[Any], str | No
 
 
 async def names(relay: Relay) -> list[str]:
-    return [json.loads(bytes(each))["name"] for each in await list_all(relay.client)]
+    return [json.loads(bytes(each))["name"] for each in await list_all(relay.client, "tools/list", "tools")]
 
 
 async def refusal(relay: Relay) -> str:
     with pytest.raises(TooltrayError) as raised:
-        await list_all(relay.client)
+        await list_all(relay.client, "tools/list", "tools")
     return str(raised.value)
 
 
 async def test_one_page_is_the_whole_list_and_its_definitions_stay_verbatim(relay: Relay) -> None:
     first, second = b'{"name":"a","n":1180591620717411303424, "f" : 1e400}', b'{"name":"b"}'
     answer(relay, raw(b'{"tools":[' + first + b"," + second + b'],"x":1}'))
-    assert [bytes(each) for each in await list_all(relay.client)] == [first, second]
+    assert [bytes(each) for each in await list_all(relay.client, "tools/list", "tools")] == [first, second]
 
 
 async def test_pages_are_asked_for_one_after_the_other(relay: Relay) -> None:
@@ -66,14 +66,14 @@ async def test_a_cursor_that_comes_again_ends_the_list(relay: Relay, back_to: st
 
 async def test_a_list_without_end_is_given_up(relay: Relay) -> None:
     relay.server.handlers["tools/list"] = lambda copy, params: {"tools": [], "nextCursor": str(int(params.get("cursor", "0")) + 1)}
-    assert await refusal(relay) == f"it lists its tools without end. more than {MAX_PAGES} pages"
+    assert await refusal(relay) == f"it answers tools/list without end. more than {MAX_PAGES} pages"
 
 
 async def test_a_server_that_knows_no_tools_has_none(relay: Relay) -> None:
     answer(relay, error(-32601, "Method not found"))
-    assert await list_all(relay.client) == []
+    assert await list_all(relay.client, "tools/list", "tools") == []
     answer(relay, {})
-    assert await list_all(relay.client) == []
+    assert await list_all(relay.client, "tools/list", "tools") == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ async def test_half_a_character_in_one_description_costs_no_tool_and_no_byte(rel
         b'{"name":"b","n":1180591620717411303424,"u":"\xc3\xa9","l":[1, {"x":[]}]}',
     )
     answer(relay, raw(b'{"tools": [ ' + first + b" ,\t" + second + b' ] , "nextCursor":null}'))
-    assert [bytes(each) for each in await list_all(relay.client)] == [first, second]
+    assert [bytes(each) for each in await list_all(relay.client, "tools/list", "tools")] == [first, second]
 
 
 async def test_half_a_character_on_one_page_does_not_end_the_list(relay: Relay) -> None:
@@ -127,7 +127,7 @@ async def test_half_a_character_on_one_page_does_not_end_the_list(relay: Relay) 
 
 async def test_half_a_character_in_a_page_without_tools_ends_the_list(relay: Relay) -> None:
     answer(relay, raw(b'{"x":"\\ud800"}'))
-    assert await list_all(relay.client) == []
+    assert await list_all(relay.client, "tools/list", "tools") == []
 
 
 async def test_a_definition_nested_as_deep_as_a_message_may_be_is_kept_or_refused_in_words(relay: Relay) -> None:
@@ -135,8 +135,17 @@ async def test_a_definition_nested_as_deep_as_a_message_may_be_is_kept_or_refuse
     for depth in range(850, 1000):
         answer(relay, raw(b'{"tools":[{"name":"a","x":' + b"[" * depth + b"]" * depth + b"}]}"))
         try:
-            assert len(await list_all(relay.client)) == 1
+            assert len(await list_all(relay.client, "tools/list", "tools")) == 1
             outcomes.add("kept")
         except TooltrayError:
             outcomes.add("refused")
     assert outcomes == {"kept", "refused"}
+
+
+async def test_other_lists_are_read_from_where_they_stand(relay: Relay) -> None:
+    relay.server.handlers["resources/templates/list"] = lambda copy, params: {"resourceTemplates": [{"uriTemplate": "x://{a}"}]}
+    [template] = await list_all(relay.client, "resources/templates/list", "resourceTemplates")
+    assert json.loads(bytes(template)) == {"uriTemplate": "x://{a}"}
+    relay.server.handlers["prompts/list"] = lambda copy, params: error(-32603, "not ready")
+    with pytest.raises(TooltrayError, match="it answered prompts/list with an error"):
+        await list_all(relay.client, "prompts/list", "prompts")

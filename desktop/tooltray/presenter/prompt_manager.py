@@ -1,0 +1,75 @@
+"""The prompts of all servers: one list, and each `prompts/get` to the server whose prompt it is.
+
+Above it: McpPresenter. Below it: Offers, the published names, and Relay. Names follow the rule of the tools, in a name space of their own;
+they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
+"""
+
+import asyncio
+
+from msgspec import Raw
+
+from tooltray.events import EventBus, PromptListChanged
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.offers import Offers
+from tooltray.presenter.relay import Relay
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.tasks import finish_in_thread
+from tooltray.tools.names import PublishedNames
+from tooltray.tools.offer import PROMPTS, listing_of
+from tooltray.wire import eras
+from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.wire.eras import Head
+
+
+class PromptManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, offers: Offers, names: PublishedNames, relay: Relay, bus: EventBus) -> None:
+        self._servers, self._offers, self._names, self._relay, self._bus = servers, offers, names, relay, bus
+        self._listing = NOTHING
+        self._made_at = -1  # the state of the offers that the listing is of
+        self._lock = asyncio.Lock()
+
+    async def listing(self) -> Raw:
+        """The result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed."""
+        await self._offers.wait_for_first_listings()
+        async with self._lock:
+            while self._made_at != (state := self._offers.changes(PROMPTS)):
+                self._listing = await self._made()
+                self._made_at = state
+            return self._listing
+
+    async def get(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        """Carries one `prompts/get` of an AI client to the server whose prompt it is."""
+        target = await self.target(head.name)
+        managed = self._servers.find(target[0]) if target else None
+        if managed is None or target is None:
+            return failure(INVALID_PARAMS, f"Unknown prompt: {head.name}")
+        if head.name != target[1] or eras.may_repeat_name(request.params):
+            request.params = eras.with_members(request.params, name=dump(target[1]))
+        return await self._relay.to(managed, request, head, caller, held)
+
+    async def target(self, name: str) -> tuple[str, str] | None:
+        """The server, and its own name for the prompt that AI clients know by this one."""
+        target = self._names.target(name, kind="prompts")
+        if target is None and self._made_at < 0:  # nobody has listed yet, so there are no names: a client that asks by heart
+            await self.listing()
+            target = self._names.target(name, kind="prompts")
+        return target
+
+    async def forget_names(self) -> None:
+        """All names are given anew, when somebody lists."""
+        async with self._lock:
+            self._made_at = -1
+            await finish_in_thread(self._names.reset, kind="prompts")
+        for server, prompts in self._offers.offered(PROMPTS).items():
+            if prompts:
+                self._bus.publish(PromptListChanged(server))
+
+    async def _made(self) -> Raw:
+        offers = {(server, offer.key): offer for server, offered in self._offers.offered(PROMPTS).items() for offer in offered}
+        names = await finish_in_thread(self._names.publish, offers, kind="prompts")
+        return listing_of(
+            PROMPTS, (offers[prompt].renamed(PROMPTS, name) for prompt, name in sorted(names.items(), key=lambda item: item[1]))
+        )

@@ -1,0 +1,158 @@
+"""The resources and resource templates of all servers: one list of each, and each read to the server whose resource it is.
+
+Above it: McpPresenter. Below it: Offers, the rules for URIs in tools/resource_uris, and Relay. Resources need no approval: they change
+nothing.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.offers import Offers
+from tooltray.presenter.relay import Relay
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.tools.offer import RESOURCES, TEMPLATES, listing_of
+from tooltray.tools.resource_uris import ResourceUris, Target
+from tooltray.wire import eras
+from tooltray.wire.elements import elements_of
+from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
+from tooltray.wire.eras import LEGACY_RESOURCE_NOT_FOUND, Era, Head
+from tooltray.wire.member_scanner import closed, opened
+
+
+class ResourceManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, offers: Offers, relay: Relay) -> None:
+        self._servers, self._offers, self._relay = servers, offers, relay
+        self._made_at = (-1, -1)  # the state of the offers that all this is of
+        self._made_uris = ResourceUris({}, {})
+        self._listing = self._templates = NOTHING
+
+    # what there is
+
+    async def listing(self) -> Raw:
+        """The result of `resources/list`, whole, in the order of the servers; waits a bounded time for servers that were never listed."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return self._listing
+
+    async def templates(self) -> Raw:
+        """The same for `resources/templates/list`."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return self._templates
+
+    def published_uri(self, server: str, uri: str) -> str:
+        """The URI by which AI clients know a server's resource, for what the server says of it."""
+        return self._uris.published_uri(server, uri)
+
+    def target(self, uri: str) -> Target | None:
+        """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
+        return next(self._uris.targets(uri), None)
+
+    async def completion_target(self, uri: str) -> Target | None:
+        """The same for what is completed: the text of a template, or a URI."""
+        await self._offers.wait_for_first_listings()
+        return self._uris.template_target(uri) or self.target(uri)
+
+    async def owner(self, uri: str) -> tuple[ManagedServer, str] | None:
+        """The server, and its own URI, that a subscription to a URI is for."""
+        candidates = await self._candidates(uri)
+        return candidates[0] if candidates else None
+
+    # reading
+
+    async def read(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other."""
+        uri = read_uri(request.params)
+        if uri is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
+        last: Envelope | None = None
+        for managed, own in await self._candidates(uri):
+            last = await self._relay.to(managed, _asking_for(request, uri, own), head, caller, held)
+            if not last.error:
+                return self._as_asked(managed.name, uri, own, last)
+        return last or not_found(uri, head.era)
+
+    async def _candidates(self, uri: str) -> list[tuple[ManagedServer, str]]:
+        if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers
+            await self._offers.wait_for_first_listings()
+        known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
+        return known or [(managed, uri) for managed in self._offers.declaring(RESOURCES)]
+
+    def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
+        """The reply with the URIs that AI clients know; as it is where they are the server's own."""
+        if uri != own:
+            known = {own: uri}
+            reply.result = _with_uris(reply.result, lambda each: known.get(each) or self.published_uri(server, each))
+        return reply
+
+    # making lists
+
+    @property
+    def _uris(self) -> ResourceUris:
+        self._make()
+        return self._made_uris
+
+    def _make(self) -> None:
+        state = (self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES))
+        if state == self._made_at:
+            return
+        resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
+        uris = ResourceUris(
+            {server: [offer.key for offer in offered] for server, offered in resources.items()},
+            {server: [offer.key for offer in offered] for server, offered in templates.items()},
+        )
+        self._listing = listing_of(
+            RESOURCES,
+            (each.renamed(RESOURCES, uris.published_uri(server, each.key)) for server, offered in resources.items() for each in offered),
+        )
+        self._templates = listing_of(
+            TEMPLATES,
+            (
+                each.renamed(TEMPLATES, uris.published_template(server, each.key))
+                for server, offered in templates.items()
+                for each in offered
+            ),
+        )
+        self._made_uris, self._made_at = uris, state
+
+
+def read_uri(params: Raw) -> str | None:
+    """The `uri` in the params of a request or notification; None where there is none that is a string."""
+    try:
+        uri = load(opened(params).get("uri", NOTHING))
+    except ValueError:
+        return None
+    return uri if isinstance(uri, str) else None
+
+
+def not_found(uri: str, era: Era) -> Envelope:
+    """What an era says of a resource that nobody has."""
+    return failure(LEGACY_RESOURCE_NOT_FOUND if era is Era.LEGACY else INVALID_PARAMS, "Resource not found", {"uri": uri})
+
+
+def _asking_for(request: Envelope, uri: str, own: str) -> Envelope:
+    """A request of its own for each server that is tried: on its way it is changed."""
+    params = request.params if own == uri else eras.with_members(request.params, uri=dump(own))
+    return msgspec.structs.replace(request, params=params)
+
+
+def _with_uris(result: Raw, publish: Callable[[str], str]) -> Raw:
+    """The result of a read with other URIs in its contents; whatever is no such result stays as it is."""
+    try:
+        members = opened(result)
+        contents = [_with_uri(each, publish) for each in elements_of(members["contents"])]
+    except (KeyError, ValueError):
+        return result
+    return closed({**members, "contents": Raw(b"[%b]" % b",".join(bytes(each) for each in contents))})
+
+
+def _with_uri(content: Raw, publish: Callable[[str], str]) -> Raw:
+    uri = read_uri(content)
+    return content if uri is None else eras.with_members(content, uri=dump(publish(uri)))
