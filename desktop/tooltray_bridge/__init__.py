@@ -10,7 +10,8 @@ tests/contract/test_bridge_and_hub_agree.py. It needs unix sockets, `poll` and `
 | `hot` | options, connecting, carrying bytes |
 | `paths` | where the hub's socket is |
 | `tracker` | what is waiting for an answer, and what a new hub must be told |
+| `lines` | the id and the method of a line |
 | `cold` | no hub, or none any more: starting one, coming back, saying why not; usage |
 | `start` | starts a hub, once, for however many bridges want one |
-| `scan` | reads a line whose id is at neither end |
+| `scan` | reads a line whose id is at neither end, and batches |
 """

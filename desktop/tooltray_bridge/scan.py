@@ -1,12 +1,15 @@
-"""Finds a message's members wherever they are, for the few lines whose ends do not show its id.
+"""Finds a message's members wherever they are, for the few lines whose ends do not show its id, and the messages of a batch.
 
-Above it: tracker, which comes here only when its cheap look has failed. A line is read string by string, so the cost is that of its
-number of strings. Of a line that is no JSON it tells whatever it could make out.
+Above it: lines and tracker, which come here only where a cheap look is not enough. A line is read string by string, so the cost is that
+of its number of strings. Of a line that is no JSON it tells whatever it could make out.
 """
+
+from itertools import pairwise
 
 QUOTE = b'"'
 BACKSLASH = 0x5C
-OPENING, CLOSING, COMMA, COLON = b"{[", b"}]", 0x2C, 0x3A
+COLON = 0x3A
+OPENING, CLOSING, MARKS = b"{[", b"}]", b"{[}],:"
 
 
 def end_of_string(line: bytes, at: int) -> int:
@@ -23,12 +26,10 @@ def end_of_string(line: bytes, at: int) -> int:
             return end + 1
 
 
-def members(line: bytes) -> dict[bytes, tuple[int, int]]:
-    """Where the values of an object's members start and end, by name. Of two with one name the last counts, as for JSON readers."""
-    found: dict[bytes, tuple[int, int]] = {}
-    name = b""
+def marks(line: bytes) -> list[tuple[int, int]]:
+    """Where the outermost object or array begins and ends, the commas and colons between its parts, and which mark it is."""
+    found: list[tuple[int, int]] = []
     depth = at = 0
-    value_at = -1  # where the value starts that is being read; -1 in front of a name
     while True:
         quote = line.find(QUOTE, at)
         between = line[at:quote] if quote >= 0 else line[at:]
@@ -37,19 +38,36 @@ def members(line: bytes) -> dict[bytes, tuple[int, int]]:
             depth += between.count(b"{") + between.count(b"[") - closing
         else:
             for offset, mark in enumerate(between, at):
-                if depth == 1 and value_at >= 0 and (mark == COMMA or mark in CLOSING):
-                    found[name] = value_at, offset
-                    value_at = -1
-                elif depth == 1 and mark == COLON:
-                    value_at = offset + 1
-                depth += (mark in OPENING) - (mark in CLOSING)
+                depth += mark in OPENING
+                if depth == 1 and mark in MARKS:
+                    found.append((offset, mark))
+                depth -= mark in CLOSING
         if quote < 0:
             return found
         at = end_of_string(line, quote)
         if at < 0:
             return found
-        if depth == 1 and value_at < 0:
-            name = line[quote + 1 : at - 1]
+
+
+def members(line: bytes) -> dict[bytes, tuple[int, int]]:
+    """Where the values of an object's members start and end, by name. Of two with one name the last counts, as for JSON readers."""
+    found: dict[bytes, tuple[int, int]] = {}
+    name = b""
+    at, value_at = -1, -1  # behind the last mark; where the value starts that is being read, -1 in front of a name
+    for offset, mark in marks(line):
+        if mark == COLON and value_at < 0:
+            name, value_at = line[at:offset].strip()[1:-1], offset + 1
+        elif value_at >= 0 and mark != COLON:
+            found[name] = value_at, offset
+            value_at = -1
+        at = offset + 1
+    return found
+
+
+def elements(line: bytes) -> list[bytes]:
+    """The elements of an array, as they are written."""
+    ends = [offset for offset, mark in marks(line) if mark != COLON]
+    return [line[start + 1 : end].strip() for start, end in pairwise(ends)]
 
 
 def value_of(line: bytes, span: tuple[int, int] | None) -> bytes:

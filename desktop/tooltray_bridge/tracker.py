@@ -1,134 +1,42 @@
 """What a hub's end would leave open: the calls that wait for an answer, and what the next hub must be told.
 
-Above it: hot, which shows it every chunk of both directions, and cold, which asks it when the hub is gone. Below it: scan, for
-lines that hide their id. Knows no sockets.
+Above it: hot, which shows it every chunk of both directions, and cold, which asks it when the hub is gone. Below it: lines, which tells
+what a line is, and scan for batches. Knows no sockets.
 
-No line is parsed. Of what the client writes both ends are looked at: an id that is among a message's first members or is its last
-one is certainly its own, and that is where every known client writes it; only a line that has an `"id"` elsewhere is read in full.
-Of what the hub writes the first bytes are enough, because the hub promises to begin each reply with `REPLY_HEAD`. Ids are kept as
-they are written, byte for byte. Not followed are ids of more than `MAX_HELD_BYTES`, and names of members written with escapes.
+What must be done at a hub's end is answered request by request, so a batch is followed as the requests in it. Not followed are ids of
+the hub that have more than `MAX_HELD_BYTES`.
 """
 
-from tooltray_bridge.scan import QUOTE, end_of_string, members, value_of
+from tooltray_bridge.lines import (
+    CANCEL_HEAD,
+    HUB_LOST,
+    LINE_LOST,
+    LISTEN,
+    NO_ID,
+    REPLY_HEAD,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    WITHDRAWN,
+    answered_id,
+    failed,
+    identify,
+    is_batch,
+    is_refusal,
+    replay_key,
+    reply_id_at,
+    requested_id,
+)
+from tooltray_bridge.scan import elements, members
 
-END_BYTES = 200  # of a line; enough for jsonrpc, id and method, or for the id alone at its end
 JOINED_BYTES = 4096  # pieces of a line are joined up to this size, so that neither end of a long line is scattered over many
 MAX_LINE_BYTES = 64 * 2**20  # of a client's line; the hub drops longer ones and answers with an error
 MAX_HELD_BYTES = 1 << 16  # of a hub's line whose id has not ended yet
-REPLY_HEAD = b'{"jsonrpc":"2.0","id":'
-REQUEST_MARK = b',"method"'  # what follows the id in a request of the hub's own
-HUB_LOST = b'{"code":-32000,"message":"the connection to the Tooltray hub was lost while this call was running; call again"}'
-LINE_LOST = (
-    b'{"code":-32000,"message":"the connection to the Tooltray hub was lost within this message, which is too long to be sent again"}'
-)
-INITIALIZE, INITIALIZED = b"initialize", b"notifications/initialized"
-CANCELLED, LISTEN = b"notifications/cancelled", b"subscriptions/listen"
-REPLAYED = frozenset((INITIALIZE, INITIALIZED, b"logging/setLevel", LISTEN))
-LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))
-OUTCOMES = frozenset((b"result", b"error"))
-NO_ID = b"null"  # under which the hub answers a batch
-
-
-def scalar_at(data: bytes, at: int) -> tuple[bytes, int]:
-    """The string or number at `at`, and where it ends; empty if it is something else, or its end is not there."""
-    if data.startswith(QUOTE, at):
-        end = end_of_string(data, at)
-        return (data[at:end], end) if end > 0 else (b"", 0)
-    comma = data.find(b",", at)
-    brace = data.find(b"}", at, comma) if comma >= 0 else data.find(b"}", at)
-    end = brace if brace >= 0 else comma
-    if end < 0 or data[at : at + 1] in (b"{", b"["):
-        return b"", 0
-    return data[at:end].rstrip(), end
-
-
-def value_after(data: bytes, at: int) -> tuple[bytes, int]:
-    """The same for the member whose name ends at `at`."""
-    colon = data.find(b":", at)
-    if colon != at and not data[at : max(colon, at)].isspace():
-        return b"", 0
-    at = colon + 1
-    while data[at : at + 1].isspace():
-        at += 1
-    return scalar_at(data, at)
-
-
-def front_of(line: bytes) -> tuple[bytes, bytes, bytes]:
-    """The id and the method that are among a message's first members, and the name of the first member that is none of `LOOKED_FOR`."""
-    front = line[:END_BYTES]
-    found = method = b""
-    at = 1
-    while True:
-        start = front.find(QUOTE, at)
-        end = front.find(QUOTE, start + 1)
-        name = front[start + 1 : end]
-        if name not in LOOKED_FOR:
-            return found, method, name
-        value, at = value_after(front, end + 1)
-        if not value:
-            return found, method, b""
-        if name == b"id":
-            found = value
-        elif name == b"method":
-            method = value[1:-1]
-
-
-def last_id_of(line: bytes) -> bytes:
-    """The id that is a message's last member."""
-    tail = line[-END_BYTES:]
-    at = tail.rfind(b'"id"')
-    if at <= 0 or tail.startswith(b"\\", at - 1):
-        return b""
-    value, end = value_after(tail, at + 4)
-    return value if tail[end:].strip() == b"}" else b""
-
-
-def identify(ends: bytes, pieces: list[bytes]) -> tuple[bytes, bytes]:
-    """The id under which the hub will answer a line of the client, and its method. No id: nothing will be answered.
-
-    Args:
-        ends: the line, or at least both its ends.
-        pieces: all of it, if `ends` is not.
-    """
-    method = b""
-    if ends.startswith(b"{"):
-        found, method, other = front_of(ends)
-        if found and method:
-            return found, method
-        if other in OUTCOMES:
-            return b"", b""
-        if method and (found := last_id_of(ends)):
-            return found, method
-    line = b"".join(pieces) or ends
-    if method and b'"id"' not in line:
-        return b"", method
-    if line.lstrip().startswith(b"["):
-        return NO_ID, b""
-    spans = members(line)
-    if not OUTCOMES.isdisjoint(spans):
-        return b"", b""
-    return value_of(line, spans.get(b"id")), value_of(line, spans.get(b"method"))[1:-1]
-
-
-def replay_key(found: bytes, method: bytes) -> bytes:
-    """Of what is sent again to the next hub the last one counts, but every subscription."""
-    return method + found if method == LISTEN else method
-
-
-def reply_id_at(data: bytes, start: int) -> bytes | None:
-    """The id of the reply that starts at `start`; empty if it is no reply, None if there is too little of it to tell."""
-    at = start + len(REPLY_HEAD)
-    if not data.startswith(REPLY_HEAD, start):
-        return None if len(data) < at and REPLY_HEAD.startswith(data[start:]) else b""
-    found, end = scalar_at(data, at)
-    if not found or len(data) < end + len(REQUEST_MARK):
-        return None
-    return b"" if data.startswith(REQUEST_MARK, end) else found
-
-
-def failed(found: bytes, error: bytes) -> bytes:
-    """A line that answers a request with an error object."""
-    return b'%b%b,"error":%b}\n' % (REPLY_HEAD, found, error)
+INITIALIZE, INITIALIZED, CANCELLED = b"initialize", b"notifications/initialized", b"notifications/cancelled"
+REPLAYED = frozenset((INITIALIZE, b"logging/setLevel", LISTEN, SUBSCRIBE))
+FOLLOWED = REPLAYED | {INITIALIZED, CANCELLED, UNSUBSCRIBE}
+SUPERSEDED = b""  # in place of a method: the answer says nothing of what is in the replay now
+ARRAY = b"["
+NOTEWORTHY = (ARRAY, REPLY_HEAD, CANCEL_HEAD)  # beginnings of lines that are more than a notification
 
 
 class Tracker:
@@ -143,16 +51,18 @@ class Tracker:
     def __init__(self) -> None:
         self.is_offline = self.has_answered = False
         self.owed = b""
-        self._in_flight: dict[bytes, bytes] = {}  # id -> method
-        self._waiting: dict[bytes, bytes] = {}  # id -> line, for the next hub; empty if the line is in the replay
-        self._replay: dict[bytes, tuple[bytes, bytes, bytes]] = {}  # by replay_key: id, method, line
-        self._replays = 0
+        self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key if it is in the replay or ends what is
+        self._waiting: dict[bytes, tuple[int, bytes]] = {}  # id -> batch or 0, line, for the next hub; empty if the replay has it
+        self._replay: dict[bytes, tuple[bytes, bytes]] = {}  # by replay_key: id, line
+        self._replays = self._batches = 0
         self._pieces: list[bytes] = []  # of the line that the client is in the middle of
         self._pieces_bytes = 0
         self._is_skipping = False  # the rest of that line: no hub has its start
         self._held = b""  # the start of a line of the hub, too short to know its id
         self._line_id: bytes | None = None  # of the line that the hub is in the middle of
+        self._line: list[bytes] = []  # its start; all of it if it is not one reply
         self._unwanted: set[bytes] = set()  # ids of replies that are not for the client
+        self._questions: set[bytes] = set()  # ids of the hub's requests that the client has not answered
 
     @property
     def is_awaiting(self) -> bool:
@@ -162,7 +72,7 @@ class Tracker:
     @property
     def kept_bytes(self) -> int:
         """The size of the lines that wait for the next hub."""
-        return sum(map(len, self._waiting.values()))
+        return sum(len(line) for _, line in self._waiting.values())
 
     def take_owed(self) -> bytes:
         """What is owed, unless the client is within a line of the hub."""
@@ -189,7 +99,7 @@ class Tracker:
     def hub_sent(self, chunk: bytes) -> bytes:
         """Notes what the hub wrote, and returns what the client gets of it: all but replies to what was replayed."""
         if self._line_id is None and not self._held and not self._unwanted and chunk.find(b"\n") == len(chunk) - 1:
-            self._on_answer(reply_id_at(chunk, 0))
+            self._on_hub_line(reply_id_at(chunk, 0), chunk)
             return chunk
         if self._held:
             chunk, self._held = self._held + chunk, b""
@@ -202,13 +112,15 @@ class Tracker:
                 if found is None and not end and len(chunk) - start < MAX_HELD_BYTES:
                     self._held = chunk[start:]
                     break
-                self._line_id = found or b""
+                self._line_id, self._line = found or b"", [chunk[start : end or None]]
+            elif not self._line_id:
+                self._line.append(chunk[start : end or None])
             if self._line_id in self._unwanted:
                 wanted.append(chunk[wanted_from:start])
                 wanted_from = end or len(chunk)
             if end:
-                self._on_answer(self._line_id)
-                self._line_id = None
+                self._on_hub_line(self._line_id, b"".join(self._line))
+                self._line_id, self._line = None, []
             start = end or len(chunk)
         if not wanted and not self._held:
             return chunk
@@ -223,16 +135,17 @@ class Tracker:
         """The hub is gone.
 
         Returns:
-            What the client is told: the end of a cut line, and an error for each call that nobody will answer. A handshake and open
-            subscriptions are not among them: they wait for the next hub.
+            What the client is told: the end of a cut line, that nobody waits for its answers any more, and an error for each call that
+            nobody will answer. A handshake, log levels and subscriptions are not among them: they wait for the next hub.
         """
         is_cut = self._line_id is not None and self._line_id not in self._unwanted
-        self._held, self._line_id, self.is_offline = b"", None, True
-        lost = [found for found, method in self._in_flight.items() if not self._is_in_replay(found, method)]
+        self._held, self._line_id, self._line, self.is_offline = b"", None, [], True
+        lost = [found for found, key in self._in_flight.items() if not self._is_in_replay(found, key)]
         for found in lost:
             del self._in_flight[found]
-        self._waiting = {found: b"" for found, method in self._in_flight.items() if method != LISTEN}
-        return b"\n" * is_cut + b"".join(failed(found, HUB_LOST) for found in lost)
+        self._waiting = {found: (0, b"") for found, key in self._in_flight.items() if not key.startswith(LISTEN)}
+        questions, self._questions = self._questions, set()
+        return b"".join([b"\n" * is_cut, *(WITHDRAWN % each for each in questions), *(failed(found, HUB_LOST) for found in lost)])
 
     def refuse(self, error: bytes) -> bytes:
         """No hub can be had for now.
@@ -258,11 +171,18 @@ class Tracker:
         self._unwanted = set()
         handshake = [key for key in (INITIALIZE, INITIALIZED) if key in self._replay]
         others = [key for key in self._replay if key not in handshake]
-        lines = [self._to_replay(*self._replay[key]) for key in handshake + others]
-        lines += self._waiting.values()
-        self._waiting = {}
+        lines = [self._to_replay(key, *self._replay[key]) for key in handshake + others] + self._take_waiting()
         self._is_skipping = self._pieces_bytes > MAX_LINE_BYTES
         return b"".join(lines if self._is_skipping else lines + self._pieces)
+
+    def _take_waiting(self) -> list[bytes]:
+        """The lines that wait; the requests of one batch are one line again."""
+        lines: dict[bytes | int, list[bytes]] = {}
+        for found, (batch, line) in self._waiting.items():
+            if line:
+                lines.setdefault(batch or found, []).append(line)
+        self._waiting = {}
+        return [b"[%b]\n" % b",".join(each[:-1] for each in of) if isinstance(key, int) else of[0] for key, of in lines.items()]
 
     def _keep(self, piece: bytes) -> None:
         pieces = self._pieces
@@ -284,53 +204,101 @@ class Tracker:
         ends = pieces[0] if len(pieces) == 1 else pieces[0] + b"".join(pieces[-2:])[-JOINED_BYTES:]
         if not is_lost:
             self._on_line(ends, pieces)
-        elif found := identify(ends, [])[0]:
+        elif found := NO_ID if is_batch(ends) else identify(ends, [])[0]:
             self.owed += failed(found, LINE_LOST)
 
-    def _on_line(self, ends: bytes, pieces: list[bytes]) -> None:
+    def _on_line(self, ends: bytes, pieces: list[bytes], batch: int = 0) -> None:
+        """A line of the client, or a message of its `batch`."""
         found, method = identify(ends, pieces)
-        if found:
+        if method in FOLLOWED:
+            self._on_followed(found, method, b"".join(pieces) or ends, batch)
+        elif found:
             self._in_flight[found] = method
-        elif method == CANCELLED:
-            self._drop(value_after(ends, ends.find(b'"requestId"') + 11)[0])
-        is_replayed = method in REPLAYED and bool(found or method == INITIALIZED)
-        if is_replayed:
-            self._note_replay(found, method, b"".join(pieces) or ends)
-        if found and self.is_offline:
-            self._waiting[found] = b"" if is_replayed else b"".join(pieces) or ends
+            if self.is_offline:
+                self._waiting[found] = batch, b"".join(pieces) or ends
+        elif not method and (self._questions or is_batch(ends)):
+            self._on_other_line(b"".join(pieces) or ends, batch)
 
-    def _note_replay(self, found: bytes, method: bytes, line: bytes) -> None:
-        key = replay_key(found, method)
-        superseded = self._replay.get(key, (b"",))[0]
-        if superseded != found and superseded in self._waiting:  # it was to be sent with the replay, which has room for one
-            self._drop(superseded)
-            self.owed += failed(superseded, HUB_LOST)
-        if method == INITIALIZE:
+    def _on_followed(self, found: bytes, method: bytes, line: bytes, batch: int) -> None:
+        if not found:
+            if method == CANCELLED:
+                self._drop(requested_id(line))
+            elif method == INITIALIZED:
+                self._replay[INITIALIZED] = b"", line
+            return
+        key = replay_key(found, method, line)
+        self._in_flight[found] = key
+        if method in REPLAYED:
+            self._note_replay(found, key, line)
+        if self.is_offline:
+            self._waiting[found] = (0, b"") if method in REPLAYED else (batch, line)
+
+    def _on_other_line(self, line: bytes, batch: int) -> None:
+        if not batch and is_batch(line):
+            self._batches += 1
+            for message in elements(line):
+                self._on_line(message + b"\n", [], self._batches)
+        else:
+            self._questions.discard(answered_id(line))
+
+    def _note_replay(self, found: bytes, key: bytes, line: bytes) -> None:
+        for other in [each for each, of in self._in_flight.items() if of == key and each != found]:
+            if other in self._waiting:  # it was to be sent with the replay, which has room for one, or behind it
+                self._drop(other)
+                self.owed += failed(other, HUB_LOST)
+            else:
+                self._in_flight[other] = SUPERSEDED
+        if key == INITIALIZE:
             self._replay.pop(INITIALIZED, None)
-        self._replay[key] = found, method, line
+        self._replay[key] = found, line
 
-    def _on_answer(self, found: bytes | None) -> None:
+    def _on_hub_line(self, found: bytes | None, line: bytes) -> None:
+        """A line of the hub has ended, or a reply in its array.
+
+        Args:
+            found: what `reply_id_at` says of it.
+            line: at least as much of it as that has needed; all of it if it is not one reply.
+        """
         if found in self._in_flight:
             self.has_answered = True
-            if self._in_flight.pop(found) == LISTEN:
-                self._replay.pop(replay_key(found, LISTEN), None)
+            key = self._in_flight.pop(found)
+            if key in self._replay:
+                self._on_answer(found, key, line)
         elif found in self._unwanted:
             self.has_answered = True
             self._unwanted.discard(found)
+        elif not found and line.startswith(NOTEWORTHY):
+            self._on_other_hub_line(line)
+
+    def _on_answer(self, found: bytes, key: bytes, line: bytes) -> None:
+        """The hub has answered what is in the replay, or what ends it."""
+        is_end = self._replay[key][0] != found
+        if is_end or key.startswith(LISTEN) or is_refusal(line, found):
+            del self._replay[key]
+
+    def _on_other_hub_line(self, line: bytes) -> None:
+        if line.startswith(ARRAY):
+            for reply in elements(line):
+                if reply.startswith(REPLY_HEAD):
+                    self._on_hub_line(reply_id_at(reply, 0), reply)
+        elif line.startswith(REPLY_HEAD):
+            self._questions.add(line[len(REPLY_HEAD) :].partition(b",")[0])
+        else:
+            self._questions.discard(requested_id(line))
 
     def _drop(self, found: bytes) -> None:
-        method = self._in_flight.pop(found, b"")
+        key = self._in_flight.pop(found, b"")
         self._waiting.pop(found, None)
-        if self._is_in_replay(found, method):
-            del self._replay[replay_key(found, method)]
+        if self._is_in_replay(found, key):
+            del self._replay[key]
 
-    def _is_in_replay(self, found: bytes, method: bytes) -> bool:
-        entry = self._replay.get(replay_key(found, method))
-        return entry is not None and entry[:2] == (found, method)
+    def _is_in_replay(self, found: bytes, key: bytes) -> bool:
+        entry = self._replay.get(key)
+        return entry is not None and entry[0] == found
 
-    def _to_replay(self, found: bytes, method: bytes, line: bytes) -> bytes:
+    def _to_replay(self, key: bytes, found: bytes, line: bytes) -> bytes:
         """The line for the next hub; under an id of ours if the client has had its answer, and may have given its id to another call."""
-        if not found or self._in_flight.get(found) == method:
+        if not found or self._in_flight.get(found) == key:
             return line
         span = members(line).get(b"id")
         if not span:  # no JSON, which the hub has said already

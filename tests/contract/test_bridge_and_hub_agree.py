@@ -1,6 +1,7 @@
 """What the bridge and the hub each write down for themselves, because the bridge imports nothing of tooltray."""
 
 import asyncio
+import json
 import os
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec import Raw
 from tests.fakes.bridge_process import BridgeProcess
+from tests.fakes.conversation import Conversation
+from tests.fakes.fake_channel import make_dispatcher
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
 from tooltray.cli.arguments import parse
@@ -17,7 +21,7 @@ from tooltray.config import user_posix
 from tooltray.config.home import Home, find_home
 from tooltray.publish.connection import Connection, Hello
 from tooltray.wire import envelope, framing
-from tooltray_bridge import hot, paths, start, tracker
+from tooltray_bridge import hot, lines, paths, start, tracker
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
     st.characters(exclude_characters="\0"), max_size=150
@@ -92,19 +96,19 @@ def test_every_reply_of_the_hub_begins_as_the_bridge_expects(id: bytes) -> None:
         head, payload, tail = envelope.reply_parts(Raw(id), reply)
         line = head + bytes(payload) + tail
 
-        assert line.startswith(tracker.REPLY_HEAD)
-        assert tracker.reply_id_at(line, 0) == id
+        assert line.startswith(lines.REPLY_HEAD)
+        assert lines.reply_id_at(line, 0) == id
 
 
 def test_a_request_of_the_hub_is_not_taken_for_a_reply() -> None:
     head, payload, tail = envelope.request_parts(b"1", "roots/list", Raw(b"{}"))
 
-    assert tracker.reply_id_at(head + bytes(payload) + tail, 0) == b""
+    assert lines.reply_id_at(head + bytes(payload) + tail, 0) == b""
 
 
 def test_the_bridges_own_errors_are_replies_that_the_hub_could_have_written() -> None:
-    for error in (tracker.HUB_LOST, tracker.LINE_LOST):
-        message = envelope.decode(tracker.failed(b"5", error))
+    for error in (lines.HUB_LOST, lines.LINE_LOST):
+        message = envelope.decode(lines.failed(b"5", error))
         assert (bytes(message.id), bool(message.error)) == (b"5", True)
 
 
@@ -117,6 +121,57 @@ def test_what_the_bridge_replays_is_a_request_to_the_hub() -> None:
     message = envelope.decode(followed.hub_found())
     envelope.check_request(message)
     assert message.method == "initialize"
+
+
+def test_the_bridge_tells_a_refusal_of_the_hub_from_a_result() -> None:
+    for reply, is_refused in ((envelope.success({}), False), (envelope.failure(-32002, "no"), True)):
+        line = b"".join(map(bytes, envelope.reply_parts(Raw(b'"a"'), reply)))
+        assert lines.is_refusal(line, b'"a"') is is_refused
+
+
+def test_the_bridge_notices_what_the_hub_asks_and_what_it_withdraws() -> None:
+    followed = tracker.Tracker()
+    ask = [b"".join(map(bytes, envelope.request_parts(id, "elicitation/create", Raw(b"{}")))) for id in (b"70", b"71")]
+    withdraw = envelope.request_parts(b"", "notifications/cancelled", envelope.dump({"requestId": 70, "reason": "x"}))
+    followed.hub_sent(b"".join(ask) + b"".join(map(bytes, withdraw)))
+
+    told = envelope.decode(followed.hub_lost())
+    assert (told.method, envelope.load(told.params)["requestId"]) == ("notifications/cancelled", 71)
+
+
+@in_fake_time
+async def test_the_bridge_finds_each_answer_in_the_hubs_array() -> None:
+    dispatcher, channel = make_dispatcher()
+    dispatcher.takes_batches = True
+    followed = tracker.Tracker()
+    asked = b"[%b]\n" % b",".join(request(id, "m").rstrip(b"\n") for id in (1, "a,[", 3))
+    dispatcher.feed(followed.client_sent(asked))
+    await channel.message()
+    (array,) = channel.lines.all
+    assert followed.hub_sent(array[:-1]) == array[:-1]
+    assert followed.hub_sent(array[-1:] + b"\n") == array[-1:] + b"\n"
+    assert followed.hub_lost() == b""
+
+
+@in_fake_time
+async def test_a_hub_takes_a_handshake_and_a_batch_that_the_bridge_replays_in_one_go() -> None:
+    async with Conversation() as client:
+        client.presenter.listings[None] = Raw(b'{"tools":[]}')
+        followed = tracker.Tracker()
+        followed.client_sent(
+            request(0, "initialize", protocolVersion="2025-03-26", capabilities={}, clientInfo={"name": "t", "version": "1"})
+        )
+        followed.hub_sent(b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
+        followed.client_sent(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+        followed.hub_lost()
+        followed.client_sent(b"[%b,%b]\n" % (request(1, "ping")[:-1], request(2, "tools/list")[:-1]))
+
+        client.session.dispatcher.feed(followed.hub_found())
+        await client.channel.lines.until(lambda: len(client.channel.lines.all) == 2)
+        handshake, array = (line + b"\n" for line in client.channel.lines.all)
+        assert followed.hub_sent(handshake + array) == array
+        assert {reply["id"]: "result" in reply for reply in json.loads(array)} == {1: True, 2: True}
+        assert followed.hub_lost() == b""
 
 
 def test_both_give_up_a_line_at_the_same_size() -> None:

@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from tooltray.errors import Problem
-from tooltray.events import HubSnapshot, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.events import ClientTokenSnapshot, HttpStatus, HubSnapshot, ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.servers.diagnosis import Diagnosis
 
-FOR_SESSIONS = {"list_tools", "relay_tool_call", "relay", "open_server"}  # raw bytes of AI clients; not by name
+FOR_SESSIONS = {"answer", "open_server", "end_session"}  # raw bytes of AI clients; not by name
 
 AGREED: dict[str, tuple[str, Any]] = {
     "get_snapshot": ("()", HubSnapshot),
@@ -38,14 +38,21 @@ AGREED: dict[str, tuple[str, Any]] = {
     "get_secret_names": ("()", list[str]),
     "set_secret": ("(name, value)", None),
     "remove_secret": ("(name)", None),
+    "answer_elicitation": ("(id, action, content=None)", None),
     "check_secrets": ("()", str),
     "unlock_secrets": ("(passphrase)", None),
     "set_secret_backend": ("(kind)", None),
     "diagnose": ("(server=None)", list[Diagnosis]),
     "reset_tool_names": ("()", None),
+    "get_http_status": ("()", HttpStatus),
+    "set_http_enabled": ("(enabled, port=None)", HttpStatus),
+    "list_client_tokens": ("()", list[ClientTokenSnapshot]),
+    "create_client_token": ("(name)", str),
+    "remove_client_token": ("(name)", None),
 }
 TYPES: dict[str, Any] = {
     "name": str,
+    "content": dict[str, Any] | None,
     "config": Mapping[str, Any],
     "is_default": bool,
     "lines": int,
@@ -55,8 +62,9 @@ TYPES: dict[str, Any] = {
     "value": str,
     "passphrase": str,
     "kind": str,
+    "port": int | None,
 }
-EXAMPLES = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None}
+EXAMPLES = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
 
 
 def public_coroutines() -> set[str]:

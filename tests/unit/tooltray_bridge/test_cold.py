@@ -125,6 +125,49 @@ def test_what_is_asked_between_two_hubs_is_answered_by_the_second(hub: FakeHub, 
     assert bridge.line() == reply(1)
 
 
+def test_of_two_batches_the_one_in_flight_fails_and_the_one_between_two_hubs_is_answered(hub: FakeHub, bridge: BridgeProcess) -> None:
+    first, second = [b"[%b,%b]\n" % (request(id, "tools/call")[:-1], request(id + 1, "tools/call")[:-1]) for id in (1, 3)]
+    connection = connected(hub)
+    bridge.send(first)
+    assert connection.line() == first
+    hub.die()
+    assert {bridge.message()["id"], bridge.message()["id"]} == {1, 2}
+
+    bridge.send(second)
+    hub.listen()
+    connection = connected(hub)
+    assert connection.line() == second
+    answers = b"[%b,%b]\n" % (reply(4)[:-1], reply(3)[:-1])
+    connection.send(answers)
+    assert bridge.line() == answers
+    connection.close()
+    connection = connected(hub)
+    connection.send(reply(99))
+    assert bridge.line() == reply(99)  # and before it no error for what has been answered
+
+
+def test_the_next_hub_is_told_what_is_subscribed_and_the_client_that_its_answers_are_not_needed(
+    hub: FakeHub, bridge: BridgeProcess
+) -> None:
+    connection = connected(hub)
+    subscribe = request(1, "resources/subscribe", uri="file:///a")
+    bridge.send(subscribe)
+    connection.line()
+    question = request(70, "roots/list")
+    connection.send(reply(1) + question)
+    assert (bridge.line(), bridge.line()) == (reply(1), question)
+    hub.die()
+
+    told = bridge.message()
+    assert (told["method"], told["params"]["requestId"]) == ("notifications/cancelled", 70)
+    hub.listen()
+    connection = connected(hub)
+    again = json.loads(connection.line())
+    assert (again["method"], again["params"]) == ("resources/subscribe", {"uri": "file:///a"})
+    connection.send(reply(again["id"]) + reply(2))
+    assert bridge.line() == reply(2)
+
+
 def test_a_client_that_closes_its_side_without_a_hub_still_gets_its_answer(home: Path) -> None:
     with BridgeProcess("--no-start", environ={"HOME": str(home)}) as bridge, FakeHub(home / ".tooltray" / "run" / "hub.sock") as hub:
         bridge.send(INITIALIZE + request(1, "tools/list"))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray_bridge.scan import end_of_string, members, value_of
+from tooltray_bridge.scan import elements, end_of_string, members, value_of
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -50,3 +50,13 @@ def test_of_two_members_with_one_name_the_last_counts() -> None:
 
 def test_a_member_that_is_not_there_has_an_empty_value() -> None:
     assert value_of(b"{}", None) == b""
+
+
+@given(st.lists(values, min_size=1), st.sampled_from([None, 1]))
+def test_each_element_of_any_array_is_found(array: list[object], indent: int | None) -> None:
+    assert [json.loads(element) for element in elements(json.dumps(array, indent=indent).encode())] == array
+
+
+@given(st.binary(max_size=80) | st.text(alphabet='{}[]",:\\i d1').map(str.encode))
+def test_of_what_is_no_array_the_elements_are_parts(line: bytes) -> None:
+    assert sum(map(len, elements(line))) <= len(line)

@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 from tests.fakes.fake_hub import reply, request
 
-from tooltray_bridge import tracker as module
-from tooltray_bridge.tracker import HUB_LOST, MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker, identify
+from tooltray_bridge.lines import HUB_LOST, WITHDRAWN
+from tooltray_bridge.tracker import MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker
 
 LONG = "x" * 300
 HANDSHAKE = b'{"method":"initialize","params":{},"jsonrpc":"2.0","id":0}\n'
@@ -36,49 +36,6 @@ def shaken(*, first: bytes = b"") -> Tracker:
     if first:
         assert tracker.client_sent(first) == first
     return tracker
-
-
-@pytest.mark.parametrize(
-    ("line", "id", "method"),
-    [
-        (b'{"jsonrpc":"2.0","id":12,"method":"tools/call","params":{"id":3}}', b"12", b"tools/call"),
-        (b'{"jsonrpc": "2.0", "id": "a-1", "method": "x"}', b'"a-1"', b"x"),
-        (b'{\t"id" :\t7 , "method" : "x" }', b"7", b"x"),
-        (b'{"method":"x","params":{"method":"initialize","id":3},"jsonrpc":"2.0","id":4}', b"4", b"x"),
-        (b'{"method":"x","params":{},"id" : "four" }\r', b'"four"', b"x"),
-        (b'{"method":"x","params":{"id":3}}', b"", b"x"),
-        (b'{"method":"x","params":{"id":3},"x":"id","y":5}', b"", b"x"),
-        (b'{"method":"x","params":[],"a\\"id":5}', b"", b"x"),
-        (b'{"id":1}', b"1", b""),
-        (b'{"id":null,"method":"x"}', b"null", b"x"),
-        (b'{"id":1.5e3,"method":"x"}', b"1.5e3", b"x"),
-        (b"garbage", b"", b""),
-        (b'{"id', b"", b""),
-        (b'{"id":"', b"", b""),
-        (b'{"id":{"id":1},"method":"x"}', b'{"id":1}', b"x"),
-        (b"", b"", b""),
-        # ids with what looks like an end, or like a space that may go
-        (b'{"jsonrpc":"2.0","id":"a b","method":"x"}', b'"a b"', b"x"),
-        (b'{"jsonrpc":"2.0","id":"say \\"id\\":5","method":"x"}', b'"say \\"id\\":5"', b"x"),
-        (b'{"method":"x","id":"back\\\\"}', b'"back\\\\"', b"x"),
-        # in the middle, behind much else, or very long
-        (b'{"params":{"id":3},"id":5,"method":"x","jsonrpc":"2.0"}', b"5", b"x"),
-        (b'{"method":"x","params":{"a":[{"id":1},"id"]},"id":5,"jsonrpc":"2.0"}', b"5", b"x"),
-        (b'{"jsonrpc":"2.0","id":5,"params":{},"method":"x"}', b"5", b"x"),
-        (b'{"jsonrpc":"2.0","id":"%b","method":"x"}' % (b"i" * 500), b'"%b"' % (b"i" * 500), b"x"),
-        (b'{"method":"x","params":{},"id":"%b"}' % (b"i" * 500), b'"%b"' % (b"i" * 500), b"x"),
-        (b' {"jsonrpc":"2.0","id":5,"method":"x"}', b"5", b"x"),
-        # replies of the client
-        (b'{"jsonrpc":"2.0","id":5,"result":{"method":"x"}}', b"", b""),
-        (b'{"result":{"id":1},"jsonrpc":"2.0","id":5}', b"", b""),
-        (b'{"jsonrpc":"2.0","id":5,"_meta":{},"error":{"id":1}}', b"", b""),
-        # batches, which the hub answers without an id
-        (b'[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]', b"null", b""),
-        (b" [ ]", b"null", b""),
-    ],
-)
-def test_the_id_and_the_method_are_the_messages_own_wherever_they_stand(line: bytes, id: bytes, method: bytes) -> None:
-    assert identify(line, []) == (id, method)
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 5000])
@@ -148,7 +105,7 @@ def test_a_request_of_the_hub_under_a_number_that_a_call_has_too_does_not_answer
     assert tracker.hub_sent(asked) == asked
     assert tracker.hub_sent(asked + asked[:30]) == asked
 
-    assert tracker.hub_lost() == lost(1)
+    assert tracker.hub_lost() == WITHDRAWN % b"1" + lost(1)
 
 
 def test_a_client_that_uses_one_id_for_everything_loses_nothing() -> None:
@@ -233,15 +190,11 @@ def test_a_cancellation_that_names_no_request_changes_nothing() -> None:
     assert tracker.hub_lost() == lost(1)
 
 
-def test_a_batch_is_answered_without_an_id() -> None:
-    batch = b'[{"jsonrpc":"2.0","id":1,"method":"x"}]\n'
-    tracker = shaken(first=batch)
-    tracker.hub_sent(b'{"jsonrpc":"2.0","id":null,"error":{}}\n')
-    assert tracker.hub_lost() == b""
-    tracker.hub_found()
-    tracker.client_sent(batch)
+def test_a_notification_under_the_name_of_a_request_is_not_replayed() -> None:
+    tracker = shaken(first=b'{"jsonrpc":"2.0","method":"logging/setLevel","params":{"level":"debug"}}\n')
+    tracker.hub_lost()
 
-    assert tracker.hub_lost() == lost(None)
+    assert tracker.hub_found().endswith(INITIALIZED)
 
 
 def test_a_handshake_that_was_no_json_is_not_replayed() -> None:
@@ -411,5 +364,253 @@ def test_garbage_beyond_the_limit_is_owed_no_answer() -> None:
     assert tracker.take_owed() == b""
 
 
-def test_the_message_to_the_client_says_what_to_do() -> None:
-    assert "call again" in json.loads(module.HUB_LOST)["message"]
+# batches
+
+
+def batch(*lines: bytes) -> bytes:
+    return b"[%b]\n" % b",".join(line.rstrip(b"\n") for line in lines)
+
+
+PROGRESS = b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"id":9}}\n'
+
+
+def cancel(id: int) -> bytes:
+    return b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}\n' % id
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 5000])
+def test_each_request_of_a_batch_that_a_lost_hub_has_not_answered_is_answered_once(size: int) -> None:
+    first = batch(request(1, "tools/call"), PROGRESS, request(2, "tools/call", text="x" * 900), request("[3]", "tools/call"))
+    second = b" " + batch(request(4, "tools/call"), request(5, "tools/call"))
+    tracker = shaken()
+    assert b"".join(tracker.client_sent(chunk) for chunk in cut(first + second, size)) == first + second
+    inner = reply(5)  # what looks like a reply within a reply answers nothing
+    answers = batch(reply("[3]", text="],["), b"null", reply(1, text="x" * 900), reply(2, structuredContent=json.loads(inner)))
+    assert b"".join(tracker.hub_sent(chunk) for chunk in cut(answers + reply(4), size)) == answers + reply(4)
+
+    assert tracker.has_answered
+    assert tracker.hub_lost() == lost(5)
+
+
+def test_of_an_array_of_replies_that_is_cut_nothing_counts() -> None:
+    tracker = shaken(first=batch(request(1, "tools/call"), request(2, "tools/call")))
+    begun = batch(reply(1), reply(2))[:-2]
+    assert tracker.hub_sent(begun) == begun
+
+    assert tracker.hub_lost() == b"\n" + lost(1) + lost(2)
+    tracker.hub_found()
+    tracker.client_sent(request(1, "tools/call"))
+    assert tracker.hub_lost() == lost(1)  # what was left of the cut line is forgotten
+
+
+def test_a_cancelled_request_of_a_batch_is_not_waited_for() -> None:
+    tracker = shaken(first=batch(request(1, "tools/call"), request(2, "tools/call"), cancel(2)))
+
+    assert tracker.hub_lost() == lost(1)
+
+
+def test_a_batch_that_waits_for_a_hub_is_sent_as_one_line_again() -> None:
+    tracker = shaken()
+    tracker.hub_lost()
+    calls = [request(id, "tools/call", text="a[") for id in range(1, 7)]
+    chunks = cut(batch(calls[0], PROGRESS, b"{}", b"[5]", calls[1]) + calls[2] + batch(*calls[3:5]) + b"[" + calls[5][:9], 50)
+    assert b"".join(map(tracker.client_sent, chunks)) == b""
+
+    assert tracker.kept_bytes == sum(map(len, calls[:5]))
+    assert tracker.hub_found().endswith(INITIALIZED + batch(*calls[:2]) + calls[2] + batch(*calls[3:5]) + b"[" + calls[5][:9])
+    assert not tracker.is_awaiting
+
+
+def test_of_a_waiting_batch_a_cancelled_request_is_never_sent() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    tracker.client_sent(batch(request(1, "tools/call"), request(2, "tools/call")) + cancel(1))
+
+    assert tracker.hub_found() == batch(request(2, "tools/call"))
+
+
+def test_of_a_waiting_batch_each_request_is_refused() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    tracker.client_sent(batch(request(1, "tools/call"), request(2, "tools/call")))
+
+    assert tracker.refuse(REFUSED) == refused(1) + refused(2)
+    assert tracker.hub_found() == b""
+
+
+def test_what_a_batch_sets_for_good_is_replayed_as_a_line_of_its_own() -> None:
+    tracker = shaken()
+    tracker.hub_lost()
+    level, call = request(1, "logging/setLevel", level="debug"), request(2, "tools/call")
+    tracker.client_sent(batch(level, call))
+
+    assert tracker.hub_found().endswith(INITIALIZED + level + batch(call))
+    tracker.hub_sent(reply(1) + batch(reply(2)))
+    assert tracker.hub_lost() == b""
+    assert json.loads(tracker.hub_found().splitlines()[-1])["params"] == {"level": "debug"}
+
+
+@pytest.mark.parametrize("line", [b"[]\n", b"[1,null]\n", batch(PROGRESS), batch(reply(7)), b"[" * 5000 + b"\n"])
+def test_a_batch_without_requests_is_not_waited_for(line: bytes) -> None:
+    tracker = shaken(first=line)
+
+    assert tracker.hub_lost() == b""
+    tracker.client_sent(line)
+    assert not tracker.is_awaiting
+
+
+def test_a_batch_beyond_the_limit_whose_hub_is_lost_is_answered_without_an_id() -> None:
+    tracker = Tracker()
+    tracker.start_offline()
+    for chunk in (b'[{"jsonrpc":"2.0","id":1,"method":"x"}', *[b" " * (1 << 20)] * (MAX_LINE_BYTES // (1 << 20) + 1), b"]\n"):
+        tracker.client_sent(chunk)
+
+    assert json.loads(tracker.take_owed())["id"] is None
+    assert not tracker.is_awaiting
+
+
+# subscriptions to resources
+
+
+def subscribe(id: int, uri: str = "file:///a") -> bytes:
+    return request(id, "resources/subscribe", uri=uri)
+
+
+def unsubscribe(id: int, uri: str = "file:///a") -> bytes:
+    return request(id, "resources/unsubscribe", uri=uri)
+
+
+def refusal(id: int) -> bytes:
+    return b'{"jsonrpc":"2.0","id":%d,"error":{"code":-32002,"message":"not found"}}\n' % id
+
+
+def replayed(tracker: Tracker) -> list[str]:
+    """The resources that the next hub is asked to watch, apart from what waits for it."""
+    tracker.hub_lost()
+    messages = [json.loads(line) for line in tracker.hub_found().splitlines()]
+    return [message["params"]["uri"] for message in messages if message["method"] == "resources/subscribe"]
+
+
+def test_each_subscribed_resource_is_subscribed_again_once_and_its_second_answer_is_swallowed() -> None:
+    tracker = shaken(first=subscribe(1) + subscribe(2, "file:///b") + subscribe(3))
+    for id in (1, 2, 3):
+        tracker.hub_sent(reply(id))
+    assert tracker.hub_lost() == b""
+    assert not tracker.is_awaiting
+
+    again = [json.loads(line) for line in tracker.hub_found().splitlines()[2:]]
+    assert [each["params"]["uri"] for each in again] == ["file:///a", "file:///b"]
+    assert tracker.hub_sent(b"".join(reply(each["id"]) for each in again) + PROGRESS) == PROGRESS
+    assert replayed(tracker) == ["file:///a", "file:///b"]
+
+
+@pytest.mark.parametrize("size", [1, 64, 5000])
+def test_a_refused_subscription_is_not_replayed(size: int) -> None:
+    tracker = shaken(first=subscribe(1) + subscribe(2, "file:///b") + subscribe(3, "file:///c"))
+    answers = refusal(1) + batch(reply(2), refusal(3))
+    assert b"".join(map(tracker.hub_sent, cut(answers, size))) == answers
+
+    assert replayed(tracker) == ["file:///b"]
+
+
+def test_an_answered_unsubscribe_ends_a_subscription_and_an_unanswered_one_is_lost_like_any_call() -> None:
+    tracker = shaken(first=subscribe(1) + subscribe(2, "file:///b"))
+    tracker.hub_sent(reply(1) + reply(2))
+    tracker.client_sent(unsubscribe(3) + unsubscribe(4, "file:///b") + unsubscribe(5, "file:///never"))
+    tracker.hub_sent(reply(3) + reply(5))
+
+    assert tracker.hub_lost() == lost(4)
+    assert tracker.hub_found().endswith(b'"params":{"uri":"file:///b"}}\n')
+
+
+def test_a_resource_that_is_subscribed_anew_stays_subscribed_whenever_the_answers_come() -> None:
+    tracker = shaken(first=subscribe(1) + unsubscribe(2) + subscribe(3))
+    tracker.hub_sent(reply(1) + reply(3) + reply(2))
+
+    assert replayed(tracker) == ["file:///a"]
+
+
+def test_an_unsubscribe_without_a_hub_waits_behind_the_subscription_that_it_ends() -> None:
+    tracker = shaken(first=subscribe(1))
+    tracker.hub_sent(reply(1))
+    tracker.hub_lost()
+    tracker.client_sent(unsubscribe(2))
+
+    handshake, _, again, end = tracker.hub_found().splitlines(keepends=True)
+    assert (json.loads(again)["method"], end) == ("resources/subscribe", unsubscribe(2))
+    tracker.hub_sent(reply(json.loads(handshake)["id"]) + reply(json.loads(again)["id"]) + reply(2))
+    assert replayed(tracker) == []
+
+
+def test_an_unsubscribe_that_a_new_subscription_overtakes_without_a_hub_is_answered_at_once() -> None:
+    tracker = shaken(first=subscribe(1))
+    tracker.hub_sent(reply(1))
+    tracker.hub_lost()
+    tracker.client_sent(unsubscribe(2) + subscribe(3))
+
+    assert tracker.take_owed() == lost(2)
+    assert tracker.hub_found().endswith(INITIALIZED + subscribe(3))
+
+
+def test_a_subscription_that_no_hub_could_be_had_for_is_not_replayed() -> None:
+    tracker = shaken()
+    tracker.hub_lost()
+    tracker.client_sent(subscribe(1))
+
+    assert tracker.refuse(REFUSED) == refused(1)
+    assert replayed(tracker) == []
+
+
+def test_a_refused_log_level_is_not_replayed() -> None:
+    tracker = shaken(first=request(1, "logging/setLevel", level="loud"))
+    tracker.hub_sent(refusal(1))
+    tracker.hub_lost()
+
+    assert tracker.hub_found().endswith(INITIALIZED)
+
+
+# what the hub asks the client
+
+
+def question(id: int) -> bytes:
+    return request(id, "elicitation/create", message="which?")
+
+
+@pytest.mark.parametrize("size", [1, 64, 5000])
+def test_the_client_is_told_that_nobody_waits_for_its_answers_any_more_but_only_to_open_questions(size: int) -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    withdrawn = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":73,"reason":"the call was cancelled"}}\n'
+    questions = question(71) + question(72) + question(73) + question(74) + PROGRESS + withdrawn + question(75)
+    assert b"".join(map(tracker.hub_sent, cut(questions, size))) == questions
+    answers = b'{"result":{"action":"accept"},"jsonrpc":"2.0","id":71}\n' + batch(b'{"jsonrpc":"2.0","id":"75","error":{}}')
+    tracker.client_sent(answers + PROGRESS)
+
+    *told, error = tracker.hub_lost().splitlines(keepends=True)
+    assert sorted(told) == [WITHDRAWN % b"72", WITHDRAWN % b"74"]
+    assert error == lost(1)
+    tracker.hub_found()
+    assert tracker.hub_lost() == b""
+
+
+def test_a_question_that_is_cut_has_not_been_asked() -> None:
+    tracker = shaken()
+    tracker.hub_sent(question(71)[:-5])
+
+    assert tracker.hub_lost() == b"\n"
+
+
+def test_an_answer_to_the_hub_that_is_gone_does_not_wait_for_the_next() -> None:
+    tracker = shaken()
+    tracker.hub_sent(question(71))
+    tracker.hub_lost()
+    tracker.client_sent(reply(71))
+
+    assert not tracker.is_awaiting
+    assert tracker.hub_found().endswith(INITIALIZED)
+
+
+def test_a_reply_to_nothing_is_no_question() -> None:
+    tracker = shaken()
+    tracker.hub_sent(reply(5) + b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}\n')
+
+    assert tracker.hub_lost() == b""

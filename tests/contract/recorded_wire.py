@@ -1,0 +1,141 @@
+"""Whole conversations, byte for byte on both sides of a hub, from a file; and a hub that is held to them.
+
+The hub is all of it but for sockets and processes: what an AI client writes is fed into a session, what the server writes into the
+transport of its connection. A file has one message on each line, behind a sign that says whose:
+
+    -> the AI client writes      <- the AI client must be given
+    <= the server writes         => the server must be given
+
+`$1` to `$9` stand for the ids that the hub makes up: the first time for any number, from then on for this one. `$VERSION` is the product's.
+What stands together is expected in the given order by the client and in any order by the server. Other lines are comments.
+"""
+
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.fake_channel import FakeChannel
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, settled
+from tests.fakes.kept_log import KeptLog
+
+from tooltray import __version__
+from tooltray.publish.control_session import HubControl
+from tooltray.publish.sessions import Sessions
+from tooltray.wire.dispatcher import RawDispatcher
+
+FOLDER = Path(__file__).with_name("wire")
+SIGNS = ("->", "<-", "<=", "=>")
+SERVER = "notes"
+
+
+class RecordedServer:
+    """The server's end of one connection; satisfies Transport. Says only what it is told to say."""
+
+    def __init__(self) -> None:
+        self.pids: tuple[int, ...] = ()
+        self.exit_code: int | None = None
+        self.has_expired = False
+        self.channel = FakeChannel()
+        self.dispatcher: RawDispatcher | None = None
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        self.dispatcher = dispatcher
+        dispatcher.attach(self.channel)
+
+    async def close(self) -> None:
+        if self.dispatcher:
+            self.dispatcher.connection_lost("closed")
+
+
+class Replay:
+    """One AI client, the hub, and its one server."""
+
+    def __init__(self, client: RawDispatcher, given_to_client: FakeChannel, server: RecordedServer) -> None:
+        self._client, self._server = client, server
+        self._given = {"<-": given_to_client, "=>": server.channel}
+        self._seen = {"<-": 0, "=>": 0}
+        self._ids: dict[str, str] = {"$VERSION": __version__}
+
+    async def run(self, recording: str) -> None:
+        """Plays all of it.
+
+        Raises:
+            AssertionError: somebody was given something else.
+        """
+        lines = [(line[:2], line[3:]) for line in recording.splitlines() if line.startswith(SIGNS)]
+        for sign, group in groupby(lines, key=lambda line: line[0]):
+            texts = [text for _, text in group]
+            if sign in self._given:
+                await self._expect(sign, texts)
+            else:
+                for text in texts:
+                    self._say(sign, text)
+        await settled()
+        for sign, channel in self._given.items():
+            assert channel.lines.all[self._seen[sign] :] == [], f"unexpected {sign}"
+
+    def _say(self, sign: str, text: str) -> None:
+        for name, value in self._ids.items():
+            text = text.replace(name, value)
+        to = self._client if sign == "->" else self._server.dispatcher
+        assert to is not None
+        to.feed(text.encode() + b"\n")
+
+    async def _expect(self, sign: str, texts: list[str]) -> None:
+        channel, start = self._given[sign], self._seen[sign]
+        self._seen[sign] = end = start + len(texts)
+        with contextlib.suppress(TimeoutError):  # what has come instead tells more
+            await channel.lines.until(lambda: len(channel.lines.all) >= end)
+        given = [line.decode() for line in channel.lines.all[start:end]]
+        for index, text in enumerate(texts):
+            rest = given[index : index + 1] if sign == "<-" else given
+            match = next((found for each in rest if (found := self._matched(text, each))), None)
+            assert match, f"expected {sign} {text}\ngiven:\n" + "\n".join(rest)
+            self._ids |= {f"${name[1:]}": value for name, value in match.groupdict().items()}
+            if sign == "=>":
+                given.remove(match.string)
+
+    def _matched(self, text: str, given: str) -> re.Match[str] | None:
+        for name, value in self._ids.items():
+            text = text.replace(name, value)
+        pattern = re.sub(r"\\\$(\d)", r"(?P<n\1>\\d+)", re.escape(text), count=0)
+        return re.fullmatch(pattern, given)
+
+
+@contextlib.asynccontextmanager
+async def replay(home: Path) -> AsyncIterator[Replay]:
+    """A hub that has started its server, and an AI client that has connected."""
+    server, channel = RecordedServer(), FakeChannel()
+
+    def start(**launch: Any) -> RecordedServer:
+        return server
+
+    async with hub_parts(home, servers={SERVER: entry(SERVER)}, default=(SERVER,), start_process=start) as parts:
+        sessions = make_sessions(parts)
+        parts.presenter.initialize()
+        await server.channel.lines.until(lambda: bool(server.channel.lines.all))
+        session = sessions.open_client(None)
+        session.dispatcher.attach(channel)
+        yield Replay(session.dispatcher, channel, server)
+        session.dispatcher.connection_lost("the AI client is gone")
+        await sessions.close("over", grace_s=0)
+
+
+def make_sessions(parts: HubParts) -> Sessions:
+    """As the engine does."""
+
+    async def nothing() -> None: ...
+
+    sessions = Sessions(
+        presenter=parts.presenter,
+        bus=parts.bus,
+        deadlines=parts.wheel,  # type: ignore[arg-type]
+        log=KeptLog(),  # type: ignore[arg-type]
+        control=HubControl(kind="serve", execution_id="e", stop=lambda: None, hand_over=nothing, raise_window=None),
+        on_count_changed=lambda count: None,
+    )
+    parts.servers.listen(on_changed=lambda name: None, on_notification=sessions.on_server_said)
+    return sessions
