@@ -15,7 +15,7 @@ from tooltray.presenter.questions import MAY_ASK, Question, lacking
 from tooltray.wire import eras
 from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Head
-from tooltray.wire.protocol import CAPABILITY_FOR, LOG_LEVEL_KEY, MISSING_CLIENT_CAPABILITY
+from tooltray.wire.protocol import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a call that a server wants made again although it asks nothing: it waits for something
@@ -37,16 +37,9 @@ class _Refused(Exception):
 _decoder = msgspec.json.Decoder(_Result)
 
 
-async def relay(
-    server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float, log_level: Raw = NOTHING
-) -> Envelope:
-    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
-
-    Args:
-        log_level: what the client set for its session; a modern server is told with each request.
-    """
-    first = eras.with_meta(request.params, {LOG_LEVEL_KEY: log_level}) if log_level else request.params
-    params, pause_s = first, FIRST_PAUSE_S
+async def relay(server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
+    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer."""
+    params, pause_s = request.params, FIRST_PAUSE_S
     for _ in range(MAX_ROUNDS):
         reply = await server.call(Envelope(id=request.id, method=request.method, params=params), head, caller, timeout_s=timeout_s)
         asked = _read(reply) if request.method in MAY_ASK else _Result()
@@ -61,7 +54,7 @@ async def relay(
             answers = await _answers(asked, request, caller)
         except _Refused as refused:
             return refused.reply
-        params = eras.with_members(first or Raw(b"{}"), **answers)
+        params = eras.with_members(request.params or Raw(b"{}"), **answers)
     return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without coming to a result")
 
 

@@ -88,6 +88,7 @@ class Instance:
         is_launcher: bool,
         is_remote: bool = False,
         owner: Session | None = None,
+        is_isolated: bool = False,
         ask_person: AskPerson | None = None,
         is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
@@ -99,7 +100,7 @@ class Instance:
             make_transport: resolves the settings into a transport; may raise TooltrayError.
             is_launcher: the command downloads what it starts.
             is_remote: it runs elsewhere, and is tried again in the background however often it fails.
-            owner, ask_person: see McpClient.
+            owner, is_isolated, ask_person: see McpClient.
             is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
@@ -108,7 +109,7 @@ class Instance:
         self._make_transport, self._deadlines, self._spawn, self._gate = make_transport, deadlines, spawn, gate
         self._patience = patience
         self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
-        self._is_remote, self.owner, self._ask_person = is_remote, owner, ask_person
+        self._is_remote, self.owner, self._is_isolated, self._ask_person = is_remote, owner, is_isolated, ask_person
         self._on_changed, self._on_notification = on_changed, on_notification
         self.state, self.since = ServerState.STOPPED, time.time()
         self.problem: Problem | None = None
@@ -326,6 +327,7 @@ class Instance:
             is_known_legacy=self._is_known_legacy(),
             discover_timeout_s=self._patience.discover_timeout_s,
             owner=self.owner,
+            is_isolated=self._is_isolated,
             ask_person=self._ask_person,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )

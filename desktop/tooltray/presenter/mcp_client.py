@@ -30,7 +30,7 @@ from tooltray.wire.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIE
 NO_CLIENT_TO_ASK = -32603
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
-DECLARED_FOR_ONE = DECLARED | {"sampling": {}}  # to a copy for one AI client that declares nothing once and for all
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one tells all there is
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
@@ -58,6 +58,7 @@ class McpClient:
         is_known_legacy: bool = False,
         discover_timeout_s: float = DISCOVER_TIMEOUT_S,
         owner: Session | None = None,
+        is_isolated: bool = False,
         ask_person: AskPerson | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
@@ -67,12 +68,13 @@ class McpClient:
             is_known_legacy: it spoke nothing else the last time.
             discover_timeout_s: after which it counts as silent to `server/discover`.
             owner: the one AI client that this copy of the server is for; None: all share it.
+            is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
             ask_person: asked where no AI client can be; None: nobody is there.
             on_notification: told of what concerns no call: list changes, updates, log messages.
         """
         self.name, self.transport = name, transport
         self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
-        self.owner, self._ask_person = owner, ask_person
+        self.owner, self._is_isolated, self._ask_person = owner, is_isolated, ask_person
         self._on_notification = on_notification
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self._asking: list[Session] = []  # who has a question of the server before them
@@ -115,7 +117,7 @@ class McpClient:
 
     @property
     def _declared(self) -> dict[str, Any]:
-        return DECLARED_FOR_ONE if self.owner else DECLARED
+        return DECLARED_TO_ISOLATED if self._is_isolated else DECLARED
 
     @property
     def dispatcher(self) -> RawDispatcher:

@@ -69,13 +69,18 @@ class RequestRouter:
         if method == "tools/call":
             return await self._tools.call(request, head, session, held, server=server, client=client)
         if method == "tools/list":
-            return _in_era(method, head.era, await self._tools.listing(server))
+            return _in_era(method, head.era, await self._tools.listing(server, client=self._own_copy(server, head.era, session)))
         if server is not None:
             managed = self._servers.find(server)
             if managed is None:
                 return failure(INVALID_PARAMS, f"there is no server '{server}'")
             return await self._answer_of_one(managed, request, head, session, held)
         return await self._answer_of_all(request, head, session, held)
+
+    def _own_copy(self, server: str | None, era: Era, session: Session) -> McpClient | None:
+        managed = self._servers.find(server) if server else None
+        client = managed.client_for(era, session) if managed else None
+        return client if client and client.owner else None
 
     # all servers together
 
@@ -112,7 +117,9 @@ class RequestRouter:
     # one server alone
 
     async def _answer_of_one(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
-        if request.method in SHARED and head.era is Era.LEGACY:
+        if request.method in SHARED:
+            if head.era is Era.MODERN:  # also where the server is legacy and would know it
+                return failure(METHOD_NOT_FOUND, "Method not found", request.method)
             return await self._share(managed, request, head, session, held)
         if request.method in LISTS:
             return await self._whole_list(managed, request, head, session, held)

@@ -269,6 +269,7 @@ class ServerManager:
             is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
             is_remote=server.config.transport in ("http", "sse"),
             owner=owner,
+            is_isolated=server.config.isolation == "session",
             ask_person=self._ask_person,
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: not server.is_known,

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from msgspec import Raw
 
@@ -117,6 +118,7 @@ class ToolManager:
         self._listing: Raw | None = None  # None: to be made when somebody lists
         self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
+        self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, Route]] = WeakKeyDictionary()  # of those for one session, once listed
 
     async def load(self) -> None:
         """Takes the last known catalogue of every server from the disk, so that the first list is complete at once."""
@@ -141,12 +143,16 @@ class ToolManager:
 
     # what there is
 
-    async def listing(self, server: str | None = None) -> Raw:
+    async def listing(self, server: str | None = None, *, client: McpClient | None = None) -> Raw:
         """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
 
         Args:
             server: only this one's tools, under their own names.
+            client: the session's own copy of that server, which may offer others than the shared one.
         """
+        if client is not None and (managed := self._servers.find(client.name)):
+            with contextlib.suppress(TooltrayError):
+                return await self._list_own(managed, client)
         await self._wait_for_first_listings(server)
         if server:
             tools = self._tools.get(server)
@@ -222,8 +228,10 @@ class ToolManager:
         if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
             await self.listing()
             target = self._names.target(head.name)
-        tools = self._tools.get(target[0]) if target else None
-        route = tools.routes.get(target[1]) if tools and target else None
+        route = self._route_to(target, head, caller)
+        if route is None and server:  # it may be on its way to its first list
+            await self._wait_for_first_listings(server)
+            route = self._route_to(target, head, caller)
         if route is None:
             return self._unknown(head.name, target)
         outcome, reply = "cancelled", None
@@ -242,6 +250,27 @@ class ToolManager:
             size = len(memoryview(reply.result or reply.error)) if reply else 0
             arguments_size = len(memoryview(request.params))
             self._bus.publish(ToolCallResult(MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)))
+
+    def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
+        if target is None:
+            return None
+        server, name = target
+        own = self._own_routes(server, head, caller) if self._of_copies else {}
+        tools = self._tools.get(server)
+        return own.get(name) or (tools.routes.get(name) if tools else None)
+
+    def _own_routes(self, server: str, head: Head, caller: Caller) -> Mapping[str, Route]:
+        """Of the copy that the session has for itself."""
+        managed = self._servers.find(server)
+        client = managed.client_for(head.era, caller.session) if managed else None
+        return self._of_copies.get(client, {}) if client else {}
+
+    async def _list_own(self, managed: ManagedServer, client: McpClient) -> Raw:
+        """What the copy for one session offers now, and where its calls go."""
+        found = read_definitions(await list_all(client, "tools/list", "tools"))
+        offered = [each for each in found.tools if tool_filter.is_enabled(each.name, managed.config)]
+        self._of_copies[client] = {definition.name: self._route(managed, definition) for definition in offered}
+        return _result(definition.publishable for definition in offered)
 
     async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         managed = self._servers.get(route.server)
