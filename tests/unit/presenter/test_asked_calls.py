@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, opened
 from tests.fakes.relay import Relay, connected
@@ -14,7 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text,
 
 from tooltray.presenter import asked_calls
 from tooltray.wire import eras
-from tooltray.wire.envelope import NOTHING, Envelope, dump
+from tooltray.wire.envelope import Envelope, dump
 
 ELICIT = {"method": "elicitation/create", "params": {"message": "sure?"}}
 
@@ -34,11 +33,11 @@ async def relay() -> AsyncIterator[Relay]:
         yield relay
 
 
-async def call(relay: Relay, caller: Client, *, method: str = "tools/call", log_level: Raw = NOTHING, **params: Any) -> Any:
+async def call(relay: Relay, caller: Client, *, method: str = "tools/call", **params: Any) -> Any:
     request = Envelope(id=dump(7), method=method, params=dump({"name": "ask", "arguments": {"x": 1}, **params}))
     head = eras.read_head(request.params)
     assert head is not None
-    return opened(await asked_calls.relay(relay.client, request, head, caller, timeout_s=60.0, log_level=log_level))
+    return opened(await asked_calls.relay(relay.client, request, head, caller, timeout_s=60.0))
 
 
 def person(answer: Any, *capabilities: str) -> Client:
@@ -195,17 +194,6 @@ async def test_progress_flows_in_every_round(relay: Relay) -> None:
     await call(relay, caller, _meta={"progressToken": "p"})
     assert caller.told.all == [("notifications/progress", {"progressToken": "p", "progress": 1})] * 2
     assert caller.abouts == [7, 7, 7]
-
-
-async def test_the_level_of_the_session_goes_with_every_request(relay: Relay) -> None:
-    relay.server.calls["ask"] = in_turn(required({"a": ELICIT}), text("done"))
-    await call(relay, person({}), log_level=dump("debug"), _meta={"mine": 1})
-    for count in (1, 2):
-        meta = (await relay.server.call("ask", count=count)).params["_meta"]
-        assert (meta["io.modelcontextprotocol/logLevel"], meta["mine"]) == ("debug", 1)
-    relay.server.calls["ask"] = lambda copy, params: text("done")
-    await call(relay, person({}))
-    assert "io.modelcontextprotocol/logLevel" not in (await relay.server.call("ask", count=3)).params["_meta"]
 
 
 @pytest.mark.parametrize("method", ["tools/call", "prompts/get", "resources/read"])

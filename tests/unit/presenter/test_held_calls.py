@@ -141,8 +141,12 @@ async def test_of_too_many_calls_that_wait_the_oldest_is_given_up(session: Sessi
 
 
 async def ask_together(copy: Any, params: Any) -> Any:
-    asked = [copy.ask("elicitation/create", {"message": each}) for each in ("name?", "age?", "town?")]
-    return text(str(await asyncio.gather(*asked)))
+    async def ask(turn: int, message: str) -> Any:
+        for _ in range(10 * turn):  # one after the other, as they come out of a pipe
+            await asyncio.sleep(0)
+        return await copy.ask("elicitation/create", {"message": message})
+
+    return text(str(await asyncio.gather(*(ask(turn, each) for turn, each in enumerate(("name?", "age?", "town?"))))))
 
 
 async def test_questions_that_a_server_asks_together_go_out_in_one_round(session: Session) -> None:
@@ -284,6 +288,23 @@ async def test_an_answer_to_a_question_that_was_withdrawn_is_dropped(session: Se
     call = session.calling("withdraw", requestState=state, inputResponses={"1": {"action": "accept"}})
     go_on.set()
     assert (await call)["result"]["content"][0]["text"] == "never mind"
+
+
+async def test_a_question_that_was_withdrawn_is_not_asked_again(session: Session) -> None:
+    async def ask_anew(copy: Any, params: Any) -> Any:
+        copy.say(b'{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}')
+        await withdrawn.wait()
+        copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}')
+        return text(str(await copy.ask("elicitation/create", {"message": "another"})))
+
+    withdrawn = asyncio.Event()
+    session.relay.server.calls["anew"] = ask_anew
+    state = await session.asked("anew")
+    withdrawn.set()
+    await settled()
+    second = (await session.call("anew", requestState=state))["result"]
+    assert second["inputRequests"] == {"2": {"method": "elicitation/create", "params": {"message": "another"}}}
+    session.held.close()
 
 
 async def test_a_question_with_two_calls_of_one_client_in_flight_goes_to_that_client(session: Session) -> None:

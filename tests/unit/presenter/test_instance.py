@@ -34,7 +34,15 @@ class Life:
         make: makes the transport; the scripted server by default.
     """
 
-    def __init__(self, server: ScriptedServer, *, patience: Patience = QUICK, wants: Era = Era.MODERN, is_launcher: bool = False) -> None:
+    def __init__(
+        self,
+        server: ScriptedServer,
+        *,
+        patience: Patience = QUICK,
+        wants: Era = Era.MODERN,
+        is_launcher: bool = False,
+        is_remote: bool = False,
+    ) -> None:
         self.server = server
         self.keeper = TaskKeeper()
         self.tasks: list[asyncio.Task[Any]] = []
@@ -54,6 +62,7 @@ class Life:
             gate=StartGate(),
             patience=patience,
             is_launcher=is_launcher,
+            is_remote=is_remote,
             is_known_legacy=lambda: self.is_known_legacy,
             is_first_start=lambda: self.is_first_start,
             on_changed=self._on_changed,
@@ -65,8 +74,11 @@ class Life:
 
     def _on_changed(self, instance: Instance) -> None:
         before = self.states.all[-1] if self.states.all else STOPPED
-        assert instance.state in TRANSITIONS[before]
         self.details.append(instance.detail)
+        if instance.state is before:  # only its detail is another one
+            self.states.look()
+            return
+        assert instance.state in TRANSITIONS[before]
         self.states.add(instance.state)
         if act := self.on_state.get(instance.state):
             act()
@@ -562,3 +574,106 @@ async def test_an_error_in_the_greeting_is_tried_again(live: Callable[..., Life]
     life.server.handlers["initialize"] = lambda copy, params: next(answers, {"protocolVersion": "2025-06-18"})
     await life.run()
     assert life.states.all == [STARTING, RESTARTING, STARTING, RUNNING]
+
+
+# slow ones, and those that run elsewhere
+
+
+async def test_a_start_that_takes_long_is_called_slow_while_it_goes_on(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, slow_after_s=0.0))
+    go_on = life.server.hold("initialize")
+    life.instance.start()
+    await life.states.until(lambda: life.instance.detail != "")
+    assert (life.instance.state, life.instance.detail) == (STARTING, "Slow: no answer for 0 s")
+    go_on.set()
+    await life.state(RUNNING)
+    assert life.instance.detail == ""
+
+
+async def test_what_has_been_stopped_is_not_called_slow(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, slow_after_s=0.0))
+    life.server.handlers["initialize"] = never
+    life.server.may_end.clear()
+    life.instance.start()
+    stopping = life.spawn(life.instance.stop())
+    await life.state(STOPPING)
+    await turns()
+    assert life.instance.detail == ""
+    life.server.may_end.set()
+    await stopping
+
+
+async def test_a_server_elsewhere_is_tried_again_in_the_background_however_often_it_fails(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(0.0, 0.001)), is_remote=True)
+    life.server.fails_to_open = TooltrayError("out of reach")
+    with pytest.raises(TooltrayError, match="out of reach"):
+        await life.instance.running(timeout_s=10)
+    await life.state(ERROR, count=3)
+    life.server.fails_to_open = None
+    await life.state(RUNNING)
+    assert life.states.all[:9] == [STARTING, RESTARTING, STARTING, RESTARTING, STARTING, RESTARTING, STARTING, ERROR, STARTING]
+    assert "Is tried again every 0.001 s" in life.details
+
+
+async def test_a_server_elsewhere_that_cannot_be_reached_this_way_is_not_tried_again(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(0.0,)), is_remote=True)
+    life.server.fails_to_open = CannotStart("it wants a sign-in")
+    with pytest.raises(TooltrayError, match="it wants a sign-in"):
+        await life.instance.running(timeout_s=10)
+    await turns()
+    assert life.states.all == [STARTING, ERROR]
+
+
+async def test_who_starts_a_server_that_waits_for_its_next_try_does_not_wait_with_it(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(3600.0,)), is_remote=True)
+    life.server.fails_to_open = TooltrayError("out of reach")
+    life.instance.start()
+    await life.state(ERROR)
+    await turns()
+    life.server.fails_to_open = None
+    await life.instance.running(timeout_s=10)
+    assert life.states.all[-3:] == [ERROR, STARTING, RUNNING]
+
+
+async def test_a_server_elsewhere_can_be_stopped_while_it_waits_for_its_next_try(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(3600.0,)), is_remote=True)
+    life.server.fails_to_open = TooltrayError("out of reach")
+    life.instance.start()
+    await life.state(ERROR)
+    await turns()
+    await life.instance.stop()
+    assert life.states.all[-2:] == [STOPPING, STOPPED]
+
+
+async def test_a_session_that_has_expired_is_opened_anew_at_once_and_is_no_failure(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(LONG_PAUSES, expiry_after_s=0.0), is_remote=True)
+    for _ in range(5):  # more often than failures are forgiven
+        copy = await life.run()
+        copy.has_expired = True
+        copy.die()
+    await life.run()
+    assert set(life.states.all) == {STARTING, RUNNING, RESTARTING}
+    assert "Its session has expired; opens a new one" in life.details
+
+
+async def test_a_server_that_forgets_every_session_at_once_counts_as_failing(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, remote_retry_after_s=(3600.0,)), is_remote=True)
+
+    def expire() -> None:
+        life.server.copy.has_expired = True
+        life.server.copy.die()
+
+    life.on_state[RUNNING] = expire
+    life.instance.start()
+    await life.state(ERROR)
+    assert len(life.server.copies.all) == 4
+
+
+async def test_a_connection_that_is_lost_is_no_connection_from_that_moment_on(live: Callable[..., Life]) -> None:
+    life = live()
+    first = await life.instance.running(timeout_s=10)
+    life.server.copy.die()
+    assert (life.instance.client, life.instance.state) == (None, RUNNING)  # its owner has not been told yet
+    second = await life.instance.running(timeout_s=10)
+    assert second is not first
+    assert life.instance.client is second

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, loaded, opened, settled
-from tests.fakes.scripted_server import ScriptedServer, error
+from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.presenter.log_levels import LEVELS, LogLevels, read_level
 from tooltray.presenter.mcp_client import McpClient
@@ -55,7 +55,7 @@ def leveled(*, is_leveled: bool = True) -> ScriptedServer:
     server = ScriptedServer()
 
     def initialize(copy: Any, params: Any) -> Any:
-        capabilities = {"logging": {}} if is_leveled else {}
+        capabilities = {"tools": {}} | ({"logging": {}} if is_leveled else {})
         return {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": {"name": "s", "version": "1"}}
 
     server.handlers |= {"initialize": initialize, SET: lambda copy, params: {}}
@@ -65,7 +65,10 @@ def leveled(*, is_leveled: bool = True) -> ScriptedServer:
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     new = ScriptedServer(eras=("modern",))
-    new.handlers["server/discover"] = lambda copy, params: {"supportedVersions": ["2026-07-28"], "capabilities": {"logging": {}}}
+    new.handlers["server/discover"] = lambda copy, params: {
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}, "logging": {}},
+    }
     programs = {"a": leveled(), "b": leveled(), "silent": leveled(is_leveled=False), "new": new, "own": leveled()}
     servers = {name: entry(name) for name in programs}
     servers["own"]["isolation"] = "session"
@@ -248,3 +251,27 @@ def test_the_level_of_a_message_is_read(params: bytes, level: str) -> None:
 
 def test_levels_stand_in_their_order() -> None:
     assert LEVELS == ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+
+
+# on the way of a call
+
+
+async def test_a_legacy_clients_level_goes_with_its_calls_to_a_modern_server(world: World) -> None:
+    client = world.parts.client(introduction=INTRODUCTION)
+    await world.parts.log_levels.set(client, "debug", [])
+    new = world.parts.programs["new"]
+    new.tools.append(tool("look"))
+    await world.run("new")
+    await world.parts.listed()
+    await world.parts.call("look", client, server="new")
+    assert (await new.call("look")).params["_meta"]["io.modelcontextprotocol/logLevel"] == "debug"
+
+
+async def test_a_modern_clients_level_reaches_a_legacy_server_before_its_call(world: World) -> None:
+    a = world.parts.programs["a"]
+    a.tools.append(tool("look"))
+    await world.run("a")
+    await world.parts.listed()
+    await world.parts.call("look", server="a", is_modern=True, _meta={"io.modelcontextprotocol/logLevel": "debug"})
+    assert [asked.method for asked in a.asked.all if asked.method in (SET, "tools/call")] == [SET, "tools/call"]
+    assert "_meta" not in (await a.call("look")).params

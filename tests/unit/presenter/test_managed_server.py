@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported, ServerState
 from tooltray.presenter.managed_server import ManagedServer
+from tooltray.wire.envelope import dump
 from tooltray.wire.eras import Era
 
 BOTH = ("legacy", "modern")
@@ -188,3 +189,79 @@ async def test_it_is_used_once_somebody_wanted_it_until_it_is_stopped(hub: Any) 
     assert one.server.is_used
     await one.server.stop()
     assert not one.server.is_used
+
+
+# a copy for each session
+
+
+async def test_each_session_of_an_isolated_server_has_its_own_copy_opened_as_its_client_introduces_itself(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    introduction = {"protocolVersion": "2025-03-26", "capabilities": {"sampling": {"x": 1}}, "clientInfo": {"name": "a", "version": "7"}}
+    first, second = Client(introduction=dump(introduction)), Client()
+    own = await one.server.running(Era.LEGACY, timeout_s=10, session=first)
+    assert own.owner is first
+    [greeted] = [asked.params for asked in one.program.asked.all if asked.method == "initialize" and "x" in str(asked.params)]
+    assert greeted == introduction
+    other = await one.server.running(Era.LEGACY, timeout_s=10, session=second)
+    shared = await one.running(Era.LEGACY)
+    assert len({id(client) for client in (own, other, shared)}) == 3
+    assert [one.server.client_for(Era.LEGACY, session) for session in (first, second, None)] == [own, other, shared]
+    assert await one.server.running(Era.LEGACY, timeout_s=10, session=first) is own
+    assert len(one.server.pids) == 3
+
+
+async def test_the_own_copies_of_a_session_end_with_it(hub: Any) -> None:
+    one = await hub(ScriptedServer(eras=BOTH), isolation="session")
+    session = Client()
+    await one.running(Era.MODERN)
+    for era in Era:
+        assert (await one.server.running(era, timeout_s=10, session=session)).era is era
+    assert len(one.program.running) == 3
+    await one.parts.servers.end_session(session)
+    assert len(one.program.running) == 1
+    assert one.server.client_for(Era.LEGACY, session) is None
+    await one.parts.servers.end_session(session)
+
+
+async def test_stopping_a_server_ends_the_copies_of_sessions_too(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    session = Client()
+    await one.server.running(Era.LEGACY, timeout_s=10, session=session)
+    await one.server.stop()
+    assert one.program.running == []
+    with pytest.raises(TooltrayError, match="is stopped"):
+        await one.server.running(Era.LEGACY, timeout_s=10, session=session)
+
+
+async def test_a_request_that_stands_for_itself_uses_the_shared_copy(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    session = Client()
+    session.is_lasting = False
+    assert await one.server.running(Era.MODERN, timeout_s=10, session=session) is await one.running(Era.MODERN)
+
+
+async def test_a_shared_server_has_no_copies_for_sessions(hub: Any) -> None:
+    one = await hub(ScriptedServer())
+    assert await one.server.running(Era.LEGACY, timeout_s=10, session=Client()) is await one.running(Era.LEGACY)
+
+
+async def test_a_legacy_session_of_an_isolated_modern_server_shares_the_copy_that_there_is(hub: Any) -> None:
+    one = await hub(ScriptedServer(eras=("modern",)), isolation="session")
+    session = Client(introduction=dump({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a"}}))
+    shared = await one.running(Era.MODERN)
+    for _ in range(2):
+        assert await one.server.running(Era.LEGACY, timeout_s=10, session=session) is shared
+    assert one.server.client_for(Era.LEGACY, session) is shared
+    assert one.parts.heard.of(ProblemReported) == []
+
+
+async def test_an_own_copy_that_does_not_start_fails_its_session_alone(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    await one.running(Era.LEGACY)
+    one.program.handlers["initialize"] = lambda copy, params: copy.die()
+    session = Client()
+    for _ in range(2):
+        with pytest.raises(TooltrayError, match="out of cheese"):
+            await one.server.running(Era.LEGACY, timeout_s=10, session=session)
+    assert (one.server.state, one.server.problem) == (ServerState.RUNNING, None)
+    assert one.parts.heard.of(ProblemReported) == []

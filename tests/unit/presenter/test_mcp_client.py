@@ -1,19 +1,21 @@
 """presenter/mcp_client.py"""
 
+import asyncio
 import contextlib
 import json
+import os
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import MODERN_META, Client
+from tests.fakes.hub_parts import MODERN_META, Client, loaded
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, never, raw, text, tool
 
 from tooltray.errors import TooltrayError
 from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.envelope import Envelope, dump, success
 from tooltray.wire.eras import Era
 
 
@@ -273,3 +275,122 @@ async def test_a_question_that_two_clients_could_answer_goes_to_neither(connect:
 async def test_roots_without_a_client_are_none(connect: Any) -> None:
     relay = await connect(ScriptedServer())
     assert await relay.server.copy.ask("roots/list") == {"roots": []}
+
+
+async def test_roots_of_a_client_without_roots_are_the_folder_it_was_started_in(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    client = Client()
+    client.folder = "/projects/a b"
+    relay.calling("hang", client)
+    await relay.server.call("hang")
+    assert await relay.server.copy.ask("roots/list") == {"roots": [{"uri": "file:///projects/a%20b", "name": "a b"}]}
+
+
+@pytest.mark.parametrize("folder", ["", "/", "relative", os.path.expanduser("~")])
+async def test_a_folder_that_says_nothing_is_no_root(connect: Any, folder: str) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    client = Client()
+    client.folder = folder
+    relay.calling("hang", client)
+    await relay.server.call("hang")
+    assert await relay.server.copy.ask("roots/list") == {"roots": []}
+
+
+async def test_the_folders_of_two_clients_are_nobodys_root(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    for folder in ("/a", "/b"):
+        client = Client()
+        client.folder = folder
+        relay.calling("hang", client)
+    await relay.server.call("hang", count=2)
+    assert await relay.server.copy.ask("roots/list") == {"roots": []}
+
+
+async def test_the_person_is_asked_where_no_client_can_be(connect: Any) -> None:
+    asked: list[Any] = []
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        asked.append((server, loaded(params)))
+        return success({"action": "decline"})
+
+    relay = await connect(ScriptedServer(tool("t")), ask_person=ask_person)
+    assert await relay.server.copy.ask("elicitation/create", {"message": "?"}) == {"action": "decline"}
+    assert asked == [("s", {"message": "?"})]
+    assert "no AI client" in (await relay.server.copy.ask("sampling/createMessage"))["message"]
+
+
+async def test_a_question_and_progress_say_which_request_they_belong_to(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    client = Client(capabilities={"elicitation": {}}, answer={"action": "cancel"})
+    for id in (7, 8):
+        request = Envelope(id=Raw(b"%d" % id), method="tools/call", params=dump({"name": "hang", "_meta": {"progressToken": id}}))
+        relay.keeper.spawn(relay.relay(request, client), name="call")
+    await relay.server.call("hang", count=2)
+    await relay.server.copy.ask("elicitation/create")
+    relay.server.copy.notify("notifications/progress", {"progressToken": 7, "progress": 1})
+    await client.told.wait()
+    assert client.abouts == [8, 7]
+    assert [(caller, bytes(id)) for caller, id in relay.client.callers()] == [(client, b"7"), (client, b"8")]
+
+
+# a copy for one client alone
+
+
+async def test_the_owner_is_asked_also_while_it_calls_nothing_and_whatever_the_method_is(connect: Any) -> None:
+    owner = Client(capabilities={"roots": {}, "sampling": {}}, answer={"roots": [1]})
+    relay = await connect(ScriptedServer(tool("t")), owner=owner, is_isolated=True)
+    assert await relay.server.copy.ask("roots/list") == {"roots": [1]}
+    assert await relay.server.copy.ask("later/ask", {"x": 1}) == {"roots": [1]}
+    assert owner.asked.all == [("roots/list", {}), ("later/ask", {"x": 1})]
+    assert "no AI client" in (await relay.server.copy.ask("elicitation/create"))["message"]
+    [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
+    assert set(greeted["capabilities"]) == {"roots", "elicitation", "sampling"}
+
+
+async def test_what_an_extension_asks_of_the_owner_belongs_to_its_latest_request(connect: Any) -> None:
+    owner = Client(answer={})
+    relay = await connect(ScriptedServer(tool("t")), owner=owner)
+    request = Envelope(id=Raw(b"9"), method="tools/call", params=dump({"name": "hang"}))
+    relay.keeper.spawn(relay.relay(request, owner), name="call")
+    await relay.server.call("hang")
+    await relay.server.copy.ask("later/ask")
+    assert owner.abouts == [9]
+
+
+async def test_it_is_known_before_whom_a_question_lies(connect: Any) -> None:
+    hanging: asyncio.Event = asyncio.Event()
+
+    async def answer(method: str) -> Any:
+        await hanging.wait()
+        return {"action": "cancel"}
+
+    client = Client(capabilities={"elicitation": {}}, answer=answer)
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.calling("hang", client)
+    await relay.server.call("hang")
+    assert not relay.client.is_asking(client)
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create"), name="ask")
+    await client.asked.wait()
+    assert relay.client.is_asking(client)
+    assert not relay.client.is_asking(Client())
+    hanging.set()
+    await asking
+    assert not relay.client.is_asking(client)
+
+
+async def test_what_a_client_says_outside_of_requests_is_passed_on(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.client.notify("notifications/later", Raw(b'{"x":1e400}'))
+    told = await relay.server.told.wait(lambda told: told.method == "notifications/later")
+    assert told.params == {"x": float("inf")}
+
+
+async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    relay.server.handlers["subscriptions/listen"] = never
+    pending = relay.client.start_request("subscriptions/listen", {"notifications": {}})
+    asked = await relay.server.request("subscriptions/listen")
+    assert asked.params["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+    waiting = relay.keeper.spawn(relay.client.dispatcher.outcome(pending), name="listen")
+    relay.server.copy.die()
+    assert (await waiting).error

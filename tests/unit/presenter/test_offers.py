@@ -247,6 +247,18 @@ async def test_what_a_removed_server_offered_is_gone_also_from_the_disk(tmp_path
     assert list((tmp_path / "catalogue").iterdir()) == []
 
 
+async def test_a_server_that_is_removed_while_it_lists_leaves_nothing_on_the_disk(tmp_path: Path) -> None:
+    program = all_kinds()
+    go_on = program.hold("resources/list")
+    async with offer_parts(tmp_path, {"s": program}) as parts:
+        await parts.servers.start("s")
+        await program.request("resources/list")
+        await parts.parts.conf.remove_server("s")
+        go_on.set()
+        await parts.parts.ended()
+    assert list((tmp_path / "catalogue").iterdir()) == []
+
+
 # states of a server
 
 

@@ -182,7 +182,8 @@ async def test_a_server_that_refuses_a_uri_is_listened_to_as_before() -> None:
         await world.listened()
         world.server.handlers[LISTENED] = lambda copy, params: error(-32602, "no such resource")
         assert (await world.add("x:/no"))["message"] == "no such resource"
-        await settled()
+        await asyncio.sleep(100)
+        assert world.server.count(LISTENED) == 2
         assert world.server.cancelled.all == []
         assert world.told.all == []
 
@@ -317,7 +318,8 @@ async def test_a_server_without_the_method_is_left_in_peace() -> None:
     server.handlers[LISTENED] = lambda copy, params: error(-32601, "Method not found")
     async with World(server) as world:
         await world.listened()
-        await asyncio.sleep(900)
+        await settled()
+        assert len(world.keeper) == 0
         assert (await world.add("x:/1"))["code"] == -32601
         assert server.count(LISTENED) == 1
         assert world.told.all == []

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import Record
+from tests.fakes.http_server import serving
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
@@ -529,3 +530,28 @@ async def seen(parts: HubParts) -> dict[str, Iterable[Any]]:
     reply = await parts.call("seen", server="s")
     found: dict[str, Iterable[Any]] = json.loads(reply["result"]["content"][0]["text"])
     return found
+
+
+# servers over HTTP
+
+
+async def test_a_server_with_a_url_is_reached_with_its_headers_and_variables_filled_in(tmp_path: Path) -> None:
+    async with serving() as server:
+        far = {"url": "http://127.0.0.1:${FAR_PORT}/mcp", "headers": {"Authorization": "Bearer ${FAR_KEY}"}}
+        async with hub_parts(tmp_path, servers={"s": far}, shell=Shell(FAR_PORT=str(server.port), FAR_KEY="k")) as parts:
+            await run(parts)
+            assert parts.servers.get("s").pids == ()
+            assert (await server.hit("initialize")).headers["Authorization"] == "Bearer k"
+
+
+async def test_a_url_that_cannot_be_used_is_said_and_not_tried_again(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"url": "${FAR_URL}", "type": "sse"}}, shell=Shell(FAR_URL="nonsense")) as parts:
+        with pytest.raises(TooltrayError, match="the URL of 's' cannot be used"):
+            await run(parts)
+        assert parts.servers.get("s").state is ServerState.ERROR
+
+
+async def test_an_entry_that_can_be_started_in_no_way_is_said(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"type": "inmemory"}}) as parts:
+        with pytest.raises(TooltrayError, match="its type is inmemory"):
+            await run(parts)

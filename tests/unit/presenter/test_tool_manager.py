@@ -542,6 +542,19 @@ async def test_a_client_may_call_by_heart_before_anybody_has_listed(tmp_path: Pa
         assert await text_of(parts, "t", arguments={"text": "hi"}) == "hi"
 
 
+async def test_a_client_of_one_server_may_call_by_heart_while_the_server_is_listed(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    go_on = program.hold("tools/list")
+    async with hub_parts(tmp_path, **one(program)) as parts:
+        await run(parts)
+        calling = asyncio.create_task(text_of(parts, "t", server="s", arguments={"text": "hi"}))
+        await program.request("tools/list")
+        await settled()
+        assert not calling.done()
+        go_on.set()
+        assert await calling == "hi"
+
+
 async def test_a_call_goes_out_under_the_servers_own_name(tmp_path: Path) -> None:
     program = ScriptedServer(tool("read.file"))
     async with hub_parts(tmp_path, **one(program)) as parts:
@@ -912,3 +925,13 @@ async def test_a_server_that_cannot_run_says_so_to_a_call(tmp_path: Path) -> Non
         await parts.servers.stop("s", then=ServerState.ON_DEMAND)
         program.fails_to_open = TooltrayError("no memory")
         assert await refusal(parts, "t") == "server 's' is not running: no memory"
+
+
+async def test_the_schema_of_a_tool_is_known_as_long_as_it_is_offered(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    async with hub_parts(tmp_path, **one(ScriptedServer(tool("t", inputSchema=schema)))) as parts:
+        await run(parts)
+        await parts.tools.listing()
+        assert json.loads(bytes(parts.tools.input_schema("s", "t") or b"null")) == schema
+        assert parts.tools.input_schema("s", "other") is None
+        assert parts.tools.input_schema("other", "t") is None
