@@ -36,6 +36,7 @@ REPLAYED = frozenset((INITIALIZE, b"logging/setLevel", LISTEN, SUBSCRIBE))
 FOLLOWED = REPLAYED | {INITIALIZED, CANCELLED, UNSUBSCRIBE}
 SUPERSEDED = b""  # in place of a method: the answer says nothing of what is in the replay now
 ARRAY = b"["
+CUT = b",\n"  # ends a line that the hub has not: no message, also if all but the line's end was there
 NOTEWORTHY = (ARRAY, REPLY_HEAD, CANCEL_HEAD)  # beginnings of lines that are more than a notification
 
 
@@ -145,7 +146,7 @@ class Tracker:
             del self._in_flight[found]
         self._waiting = {found: (0, b"") for found, key in self._in_flight.items() if not key.startswith(LISTEN)}
         questions, self._questions = self._questions, set()
-        return b"".join([b"\n" * is_cut, *(WITHDRAWN % each for each in questions), *(failed(found, HUB_LOST) for found in lost)])
+        return b"".join([CUT * is_cut, *(WITHDRAWN % each for each in questions), *(failed(found, HUB_LOST) for found in lost)])
 
     def refuse(self, error: bytes) -> bytes:
         """No hub can be had for now.

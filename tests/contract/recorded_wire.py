@@ -6,8 +6,9 @@ transport of its connection. A file has one message on each line, behind a sign 
     -> the AI client writes      <- the AI client must be given
     <= the server writes         => the server must be given
 
-`$1` to `$9` stand for the ids that the hub makes up: the first time for any number, from then on for this one. `$VERSION` is the product's.
-What stands together is expected in the given order by the client and in any order by the server. Other lines are comments.
+`$1`, `$2` and so on stand for the ids that the hub makes up: the first time for any number, from then on for this one. `$VERSION` is
+the product's; `$CLIENT` and `$HUB` are what these two write of themselves into each modern request. What stands together is expected by
+the client in this order, and by the server in any. All other lines are comments.
 """
 
 import contextlib
@@ -29,6 +30,16 @@ from tooltray.wire.dispatcher import RawDispatcher
 FOLDER = Path(__file__).with_name("wire")
 SIGNS = ("->", "<-", "<=", "=>")
 SERVER = "notes"
+PLACE = re.compile(r"\$(?:\d+|[A-Z]+)")
+ENVELOPE = (
+    '"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"%s","version":"%s"},'
+    '"io.modelcontextprotocol/clientCapabilities":%s'
+)
+WORDS = {
+    "$VERSION": __version__,
+    "$CLIENT": ENVELOPE % ("recorded", "1", '{"elicitation":{"form":{}}}'),
+    "$HUB": ENVELOPE % ("tooltray", __version__, '{"roots":{"listChanged":true},"elicitation":{"form":{},"url":{}}}'),
+}
 
 
 class RecordedServer:
@@ -57,7 +68,7 @@ class Replay:
         self._client, self._server = client, server
         self._given = {"<-": given_to_client, "=>": server.channel}
         self._seen = {"<-": 0, "=>": 0}
-        self._ids: dict[str, str] = {"$VERSION": __version__}
+        self._ids = dict(WORDS)
 
     async def run(self, recording: str) -> None:
         """Plays all of it.
@@ -78,11 +89,9 @@ class Replay:
             assert channel.lines.all[self._seen[sign] :] == [], f"unexpected {sign}"
 
     def _say(self, sign: str, text: str) -> None:
-        for name, value in self._ids.items():
-            text = text.replace(name, value)
         to = self._client if sign == "->" else self._server.dispatcher
         assert to is not None
-        to.feed(text.encode() + b"\n")
+        to.feed(self._filled(text).encode() + b"\n")
 
     async def _expect(self, sign: str, texts: list[str]) -> None:
         channel, start = self._given[sign], self._seen[sign]
@@ -99,10 +108,11 @@ class Replay:
                 given.remove(match.string)
 
     def _matched(self, text: str, given: str) -> re.Match[str] | None:
-        for name, value in self._ids.items():
-            text = text.replace(name, value)
-        pattern = re.sub(r"\\\$(\d)", r"(?P<n\1>\\d+)", re.escape(text), count=0)
+        pattern = re.sub(r"\\\$(\d+)", r"(?P<n\1>\\d+)", re.escape(self._filled(text)))
         return re.fullmatch(pattern, given)
+
+    def _filled(self, text: str) -> str:
+        return PLACE.sub(lambda place: self._ids.get(place[0], place[0]), text)
 
 
 @contextlib.asynccontextmanager
@@ -119,9 +129,11 @@ async def replay(home: Path) -> AsyncIterator[Replay]:
         await server.channel.lines.until(lambda: bool(server.channel.lines.all))
         session = sessions.open_client(None)
         session.dispatcher.attach(channel)
-        yield Replay(session.dispatcher, channel, server)
-        session.dispatcher.connection_lost("the AI client is gone")
-        await sessions.close("over", grace_s=0)
+        try:
+            yield Replay(session.dispatcher, channel, server)
+        finally:
+            session.dispatcher.connection_lost("the AI client is gone")
+            await sessions.close("over", grace_s=0)
 
 
 def make_sessions(parts: HubParts) -> Sessions:

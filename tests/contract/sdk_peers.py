@@ -17,7 +17,7 @@ from tests.fakes.fake_channel import FakeChannel
 from tests.fakes.heard import Record
 
 from tooltray import __version__
-from tooltray.publish.client_session import INSTRUCTIONS
+from tooltray.publish.greetings import INSTRUCTIONS
 from tooltray.tasks import TaskKeeper
 
 TOOL = {"name": "echo", "description": "Says it again", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
@@ -35,13 +35,18 @@ async def asked_of_sdk(lines: Sequence[bytes], *, then_change: bool) -> list[dic
         title="Tooltray",
         instructions=INSTRUCTIONS,
         on_list_tools=_list_tools,
+        on_list_prompts=_nobody_asks,
+        on_list_resources=_nobody_asks,
+        on_subscribe_resource=_nobody_asks,
+        on_completion=_nobody_asks,
+        on_set_logging_level=_nobody_asks,
         on_subscriptions_listen=ListenHandler(bus),
     )
     to_server, server_reads = anyio.create_memory_object_stream[SessionMessage | Exception](ROOM)
     server_writes, from_server = anyio.create_memory_object_stream[SessionMessage](ROOM)
 
     async def serve() -> None:
-        options = server.create_initialization_options(NotificationOptions(tools_changed=True))
+        options = server.create_initialization_options(NotificationOptions(True, True, True))
         async with server.lifespan(server) as state:
             await serve_dual_era_loop(server, server_reads, server_writes, lifespan_state=state, init_options=options)
 
@@ -101,6 +106,11 @@ async def way_to(conversation: Conversation) -> AsyncIterator[Any]:
             yield client_reads, client_writes
         finally:
             await keeper.close()
+
+
+async def _nobody_asks(*arguments: Any) -> Any:
+    """There so that the server declares it."""
+    raise AssertionError("it was asked all the same")
 
 
 async def _list_tools(context: Any, params: Any) -> mcp_types.ListToolsResult:

@@ -64,7 +64,8 @@ TYPES: dict[str, Any] = {
     "kind": str,
     "port": int | None,
 }
-EXAMPLES = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
+EXAMPLES: dict[Any, Any] = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
+EXAMPLES[dict[str, Any] | None] = {"a": 1}
 
 
 def public_coroutines() -> set[str]:

@@ -84,10 +84,16 @@ class HttpServer:
         self.on_delete: Handler = _accept
         self.port = 0
         self.scheme = "http"
+        self.site: web.TCPSite | None = None
 
     @property
     def url(self) -> str:
         return f"{self.scheme}://127.0.0.1:{self.port}/mcp"
+
+    async def stop_listening(self) -> None:
+        """Open connections stay."""
+        assert self.site
+        await self.site.stop()
 
     def of(self, rpc: str) -> list[Hit]:
         return [hit for hit in self.hits.all if hit.rpc == rpc]
@@ -132,6 +138,13 @@ def answering(status: int, body: Any = "", **headers: str) -> Handler:
     return answer
 
 
+async def aborting(hit: Hit) -> web.StreamResponse:
+    """A handler that breaks the connection off."""
+    assert hit.http.transport
+    hit.http.transport.abort()
+    return web.Response(status=500)  # which nobody sees
+
+
 @asynccontextmanager
 async def serving(server: HttpServer | None = None, *, ssl: Any = None, port: int = 0) -> AsyncIterator[HttpServer]:
     """Args:
@@ -144,6 +157,7 @@ async def serving(server: HttpServer | None = None, *, ssl: Any = None, port: in
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, ssl_context=ssl)
     await site.start()
+    server.site = site
     server.port, server.scheme = runner.addresses[0][1], "https" if ssl else "http"
     try:
         yield server

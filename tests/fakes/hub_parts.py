@@ -240,7 +240,8 @@ class HubParts:
         """Stops all servers and waits for everything that is still being done, on the disk too."""
         await self.servers.close()
         while len(self.keeper):
-            await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            await (asyncio.wait(others) if others else asyncio.sleep(0))  # none: one has just ended, and is about to be forgotten
 
     async def close(self) -> None:
         for program in self.programs.values():

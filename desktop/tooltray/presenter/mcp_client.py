@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -242,7 +242,8 @@ class McpClient:
         if method == "roots/list":
             return success({"roots": self._roots()})
         if method == "elicitation/create" and self._ask_person:
-            return await self._ask_person(self.name, request.params)
+            with _clock_stopped(list(self._calls)):
+                return await self._ask_person(self.name, request.params)
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 
@@ -256,7 +257,8 @@ class McpClient:
         session = caller.session  # of a held call it is another one by the time of the answer
         self._asking.append(session)
         try:
-            return await caller.ask(request.method, request.params, about=about)
+            with _clock_stopped([call for call in self._calls if call.caller.session is session]):
+                return await caller.ask(request.method, request.params, about=about)
         finally:
             self._asking.remove(session)
 
@@ -267,3 +269,16 @@ class McpClient:
         if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
             return []
         return [{"uri": PurePath(folder).as_uri(), "name": os.path.basename(folder)}]
+
+
+@contextlib.contextmanager
+def _clock_stopped(calls: list[_RelayedCall]) -> Iterator[None]:
+    """The time that a person takes to answer is not the server's, which may need the answer for any of these calls."""
+    for call in calls:
+        call.pending.questions += 1
+    try:
+        yield
+    finally:
+        for call in calls:
+            call.pending.questions -= 1
+            call.pending.progressed()

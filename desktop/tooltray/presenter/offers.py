@@ -171,6 +171,7 @@ class Offers:
         self._watch_error(server, offers)
         if server.state is ServerState.RUNNING:
             if offers.asked is not server.first.client:
+                offers.asked = server.first.client
                 self._refresh_soon(server, KINDS)
         elif server.state in (ServerState.ERROR, ServerState.STOPPED):
             offers.listed.set()  # nobody need wait for it
@@ -221,8 +222,6 @@ class Offers:
     async def _refresh(self, offers: _ServerOffers) -> None:
         try:
             while offers.due and (client := offers.of.first.client):
-                if offers.asked is not client:
-                    offers.asked, offers.due = client, set(KINDS)
                 kind = next(kind for kind in KINDS if kind in offers.due)
                 offers.due.discard(kind)
                 await self._list(offers.of, client, offers, kind)

@@ -160,7 +160,6 @@ class ServerListen:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause_s):
                 await self._client.lost()
-                return
         self._is_reopening = False
         await self._renew()
         if self._stream:

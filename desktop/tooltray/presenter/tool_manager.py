@@ -267,7 +267,7 @@ class ToolManager:
 
     async def _list_own(self, managed: ManagedServer, client: McpClient) -> Raw:
         """What the copy for one session offers now, and where its calls go."""
-        found = read_definitions(await list_all(client, "tools/list", "tools"))
+        found = read_definitions(await list_all(client, "tools/list", "tools"), needs_headers=_needs_headers(managed, client))
         offered = [each for each in found.tools if tool_filter.is_enabled(each.name, managed.config)]
         self._of_copies[client] = {definition.name: self._route(managed, definition) for definition in offered}
         return _result(definition.publishable for definition in offered)
@@ -375,7 +375,7 @@ class ToolManager:
         try:
             raw = await self._list_believed(client, tools)
             if not tools.is_dirty and self._servers.find(managed.name) is managed:
-                await self._take_over(managed, tools, raw, needs_headers=client.era is Era.MODERN and managed.config.transport == "http")
+                await self._take_over(managed, tools, raw, needs_headers=_needs_headers(managed, client))
         except TooltrayError as error:
             logger.info("the tools of '%s' could not be listed: %s", managed.name, error)
         finally:
@@ -465,6 +465,11 @@ class ToolManager:
     def _route(self, managed: ManagedServer, definition: ToolDefinition) -> Route:
         auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
         return Route(managed.name, definition, approval.decide(managed.name, definition.name, definition.annotations, auto_approve))
+
+
+def _needs_headers(managed: ManagedServer, client: McpClient) -> bool:
+    """Whether calls repeat arguments in HTTP headers."""
+    return client.era is Era.MODERN and managed.config.transport == "http"
 
 
 def _by_name(named: tuple[str, Route]) -> str:

@@ -22,6 +22,7 @@ OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
     "prompts": {"listChanged": True},
     "resources": {"subscribe": True, "listChanged": True},
     "completions": {},
+    "logging": {},
 }
 _SAID_OF_ITSELF = {"capabilities", "serverInfo", "instructions"}
 
@@ -32,8 +33,7 @@ def of_hub(era: Era, *, is_for_all: bool = True) -> Raw:
     Args:
         is_for_all: for all of them together; False for one that could not be asked in time.
     """
-    capabilities = OWN_CAPABILITIES | ({"logging": {}} if era is Era.LEGACY else {})
-    members = {"capabilities": dump(capabilities), "serverInfo": dump(SERVER_INFO)}
+    members = {"capabilities": dump(OWN_CAPABILITIES), "serverInfo": dump(SERVER_INFO)}
     if is_for_all:
         members["instructions"] = dump(INSTRUCTIONS)
     return closed(members) if era is Era.LEGACY else _modern(members)

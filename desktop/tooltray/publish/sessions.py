@@ -18,7 +18,7 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import ControlSession, HubControl
-from tooltray.publish.listening import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
+from tooltray.publish.listening import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.tasks import TaskKeeper
 from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
@@ -105,9 +105,12 @@ class Sessions:
                 self._pass_update(server, client, eras.without_subscription_id(params))
             case _ if method in LIST_CHANGES and client.owner is None:
                 pass  # the hub lists anew, and says so if the list is another one
-            case _:
+            case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
-                    session.tell_server_news(method, params)
+                    session.listening.list_changed(method)
+            case _ if method != ACKNOWLEDGED:  # of the hub's own listens
+                for session in self._concerned(server, client):
+                    session.tell_server_news(method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""

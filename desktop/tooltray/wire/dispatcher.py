@@ -91,10 +91,11 @@ class _Batch:
 class PendingCall:
     """A request of ours that waits for its reply."""
 
-    __slots__ = ("deadline", "id", "is_cancellable", "reply")
+    __slots__ = ("deadline", "id", "is_cancellable", "questions", "reply")
 
     def __init__(self, id: Raw, is_cancellable: bool) -> None:
         self.id, self.is_cancellable = id, is_cancellable
+        self.questions = 0  # of the peer's, before a person: the time they take is not the peer's
         self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         self.deadline: Deadline | None = None
 
@@ -472,8 +473,11 @@ class RawDispatcher:
                 channel.close()
 
     def _expire(self, pending: PendingCall, method: str) -> None:
-        self._send_cancelled(pending, "timed out")
         seconds = pending.deadline.seconds if pending.deadline else 0
+        if pending.questions:
+            pending.deadline = self._deadlines.add(seconds, partial(self._expire, pending, method))
+            return
+        self._send_cancelled(pending, "timed out")
         pending.settle(failure(REQUEST_TIMEOUT, f"{self.name} did not answer {method} within {seconds:g} s"))
 
     def _send_cancelled(self, pending: PendingCall, reason: str) -> None:

@@ -5,7 +5,7 @@ event without data still counts here if it sets an id or the time to reconnect a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec import Raw
 
@@ -25,7 +25,7 @@ class Event:
         retry_ms: None where none is given.
     """
 
-    data: bytes | bytearray = b""
+    data: bytearray = field(default_factory=bytearray)
     type: str = "message"
     id: str | None = None
     retry_ms: int | None = None
@@ -38,8 +38,6 @@ class EventReader:
         self._line = bytearray()
         self._is_first_line = True
         self._is_after_cr = False  # at the end of a chunk: a newline at the start of the next belongs to it
-        self._event = Event()
-        self._has_data = self._is_empty = False
         self._start_event()
 
     def feed(self, chunk: bytes) -> Iterator[Event]:
@@ -101,7 +99,7 @@ class EventReader:
     def _add_data(self, line: bytearray) -> None:
         if not self._has_data:
             self._event.data, self._has_data = line, True
-        elif isinstance(self._event.data, bytearray):
+        else:
             self._event.data += b"\n"
             self._event.data += line
 

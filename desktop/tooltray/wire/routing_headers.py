@@ -155,12 +155,7 @@ def written(value: Any) -> str | None:
     """A value as a header has it; None for what no header can have."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, str | int | float):
-        return None
-    try:
-        return str(value)
-    except ValueError:  # an integer of thousands of digits
-        return None
+    return str(value) if isinstance(value, str | int | float) else None
 
 
 def encode(value: str) -> str:

@@ -1,12 +1,14 @@
 """presenter/held_calls.py"""
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import MODERN_META, Client, opened, settled
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
@@ -55,12 +57,18 @@ async def ask_twice(copy: Any, params: Any) -> Any:
     return text(str(answers))
 
 
-@pytest.fixture
-async def session() -> AsyncIterator[Session]:
+@contextlib.asynccontextmanager
+async def begun() -> AsyncIterator[Session]:
     server = ScriptedServer(tool("ask"))
-    server.calls |= {"ask": ask_once, "ask twice": ask_twice}
+    server.calls |= {"ask": ask_once, "ask twice": ask_twice, "all": ask_together}
     async with connected(server) as relay:
         yield Session(relay)
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[Session]:
+    async with begun() as session:
+        yield session
 
 
 async def test_a_call_without_questions_is_answered_at_once(session: Session) -> None:
@@ -149,24 +157,30 @@ async def ask_together(copy: Any, params: Any) -> Any:
     return text(str(await asyncio.gather(*(ask(turn, each) for turn, each in enumerate(("name?", "age?", "town?"))))))
 
 
-async def test_questions_that_a_server_asks_together_go_out_in_one_round(session: Session) -> None:
-    session.relay.server.calls["all"] = ask_together
-    result = (await session.call("all"))["result"]
-    assert {key: each["params"]["message"] for key, each in result["inputRequests"].items()} == {"1": "name?", "2": "age?", "3": "town?"}
-    answers = {"2": {"age": 36}, "1": {"name": "Ada"}, "3": {"town": "Rome"}}
-    last = await session.call("all", requestState=result["requestState"], inputResponses=answers)
-    assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
+@in_fake_time
+async def test_questions_that_a_server_asks_together_go_out_in_one_round() -> None:
+    async with begun() as session:
+        result = (await session.call("all"))["result"]
+        assert {key: each["params"]["message"] for key, each in result["inputRequests"].items()} == {
+            "1": "name?",
+            "2": "age?",
+            "3": "town?",
+        }
+        answers = {"2": {"age": 36}, "1": {"name": "Ada"}, "3": {"town": "Rome"}}
+        last = await session.call("all", requestState=result["requestState"], inputResponses=answers)
+        assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
 
 
-async def test_questions_without_an_answer_are_asked_again_under_their_keys(session: Session) -> None:
-    session.relay.server.calls["all"] = ask_together
-    first = (await session.call("all"))["result"]
-    answers = {"2": {"age": 36}, "7": {"nobody": "asked"}}
-    second = (await session.call("all", requestState=first["requestState"], inputResponses=answers))["result"]
-    assert {key: each["params"]["message"] for key, each in second["inputRequests"].items()} == {"1": "name?", "3": "town?"}
-    answers = {"1": {"name": "Ada"}, "2": {"age": 99}, "3": {"town": "Rome"}}
-    last = await session.call("all", requestState=second["requestState"], inputResponses=answers)
-    assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
+@in_fake_time
+async def test_questions_without_an_answer_are_asked_again_under_their_keys() -> None:
+    async with begun() as session:
+        first = (await session.call("all"))["result"]
+        answers = {"2": {"age": 36}, "7": {"nobody": "asked"}}
+        second = (await session.call("all", requestState=first["requestState"], inputResponses=answers))["result"]
+        assert {key: each["params"]["message"] for key, each in second["inputRequests"].items()} == {"1": "name?", "3": "town?"}
+        answers = {"1": {"name": "Ada"}, "2": {"age": 99}, "3": {"town": "Rome"}}
+        last = await session.call("all", requestState=second["requestState"], inputResponses=answers)
+        assert last["result"]["content"][0]["text"] == str([{"name": "Ada"}, {"age": 36}, {"town": "Rome"}])
 
 
 @pytest.mark.parametrize(

@@ -333,6 +333,48 @@ async def test_a_question_and_progress_say_which_request_they_belong_to(connect:
     assert [(caller, bytes(id)) for caller, id in relay.client.callers()] == [(client, b"7"), (client, b"8")]
 
 
+async def test_the_time_that_a_person_takes_is_not_the_servers(connect: Any) -> None:
+    answered = asyncio.Event()
+
+    async def answer(method: str) -> Any:
+        await answered.wait()
+        return {"action": "accept"}
+
+    relay = await connect(ScriptedServer(tool("t")))
+    client = Client(capabilities={"elicitation": {}}, answer=answer)
+    calling = relay.calling("hang", client, timeout_s=30.0)
+    await relay.server.call("hang")
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create"), name="ask")
+    await client.asked.wait()
+    for _ in range(3):
+        assert relay.wheel.expire(30.0) == 1
+    assert relay.server.cancelled.all == []
+    answered.set()
+    assert await asking == {"action": "accept"}
+    assert relay.wheel.expire(30.0) == 1
+    assert "did not answer tools/call within 30 s" in (await calling)["error"]["message"]
+
+
+async def test_the_time_that_the_person_at_the_machine_takes_is_not_the_servers_either(connect: Any) -> None:
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        asked.set()
+        await answered.wait()
+        return success({"action": "decline"})
+
+    relay = await connect(ScriptedServer(tool("t")), ask_person=ask_person)
+    calling = relay.calling("hang", timeout_s=30.0)
+    await relay.server.call("hang")
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create"), name="ask")
+    await asked.wait()
+    assert relay.wheel.expire(30.0) == 1
+    answered.set()
+    await asking
+    assert relay.wheel.expire(30.0) == 1
+    assert "within 30 s" in (await calling)["error"]["message"]
+
+
 # a copy for one client alone
 
 

@@ -439,6 +439,10 @@ async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
 # the doctor
 
 
+async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:
+    assert "has ended" in await refusal(parts.presenter.answer_elicitation("gone", "accept", {}))
+
+
 async def test_the_doctor_looks_at_one_server_or_at_all(parts: HubParts) -> None:
     assert [each.server for each in await parts.presenter.diagnose()] == ["hub", "s"]
     [found] = await parts.presenter.diagnose("s")

@@ -146,6 +146,15 @@ async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(t
         assert "the resources of 's' could not be listed: it answered resources/list with an error. not ready" in caplog.text
 
 
+async def test_what_else_changes_of_a_server_is_no_reason_to_list_it(tmp_path: Path) -> None:
+    program = all_kinds()
+    async with offer_parts(tmp_path, {"s": program}) as parts:
+        await parts.start("s")
+        await parts.parts.conf.set_server("s", {"command": "s", "autoApprove": []})
+        await settled()
+        assert [program.count(kind.method) for kind in KINDS] == [1, 1, 1]
+
+
 # waiting
 
 
@@ -314,9 +323,10 @@ async def test_a_server_with_other_settings_is_listed_anew_and_offers_the_old_un
         go_on.set()
         await parts.heard.event(PromptListChanged, count=2)
         assert keys(parts, PROMPTS) == ["q"]
+        await parts.offers.listed(parts.servers.get("s")).wait()
         await parts.parts.ended()
     async with offer_parts(tmp_path, known={"s": program}) as parts:
-        assert keys(parts, PROMPTS) == ["q"]
+        assert of_all(parts) == [["q"], ["x://1"], ["x://{i}"]]
 
 
 async def test_a_list_that_comes_from_a_server_replaced_meanwhile_is_not_taken_over(tmp_path: Path) -> None:

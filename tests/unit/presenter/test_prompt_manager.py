@@ -48,8 +48,9 @@ async def test_a_name_that_stands_twice_means_the_prompt_that_was_looked_up(tmp_
     async with offer_parts(tmp_path, {"s": program}) as parts:
         await parts.start("s")
         await parts.prompt_names()
-        await parts.send(Envelope(method="prompts/get", params=Raw(b'{"name":"b","name":"a"}')))
-        assert [asked.params for asked in program.asked.all if asked.method == "prompts/get"] == [{"name": "a"}]
+        request = Envelope(method="prompts/get", params=Raw(b'{"name":"b","name":"a"}'))
+        await parts.send(request)
+        assert bytes(request.params) == b'{"name":"a"}'
 
 
 async def test_an_ordinary_request_and_its_reply_go_through_as_they_are(tmp_path: Path) -> None:

@@ -156,6 +156,16 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
         assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "there is no server 'gone'"
 
 
+@pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
+async def test_a_modern_client_finds_no_legacy_method_behind_a_legacy_server_either(tmp_path: Path, method: str) -> None:
+    program = server_with()
+    async with hub_parts(tmp_path, **one(program)) as parts:
+        await ready(parts)
+        error = (await answered(parts, method, server="s", is_modern=True, uri="x://1", level="debug"))["error"]
+        assert error == {"code": -32601, "message": "Method not found", "data": method}
+        assert program.count(method) == 0
+
+
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe"])
 async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, method: str) -> None:
     program = server_with({"tools": {}, "resources": {}})

@@ -22,6 +22,7 @@ CAPABILITIES = {
     "prompts": {"listChanged": True},
     "resources": {"subscribe": True, "listChanged": True},
     "completions": {},
+    "logging": {},
 }
 LISTED = b'{"tools":[{"name":"echo","later":1e400}]}'
 LONG_S = 60.0  # everything that was going to happen has happened
@@ -36,7 +37,7 @@ async def test_the_handshake_takes_every_legacy_version(version: str) -> None:
     async with Conversation() as client:
         assert await client.greet(version) == {
             "protocolVersion": version,
-            "capabilities": {**CAPABILITIES, "logging": {}},
+            "capabilities": CAPABILITIES,
             "serverInfo": SERVER_INFO,
             "instructions": INSTRUCTIONS,
         }
@@ -553,7 +554,7 @@ async def test_a_session_with_a_copy_of_its_own_speaks_the_version_of_that_copy(
 async def test_a_session_of_a_server_that_does_not_run_greets_all_the_same() -> None:
     async with Conversation(server="one") as client:
         greeting = await client.greet()
-        assert greeting == {"protocolVersion": "2025-11-25", "capabilities": {**CAPABILITIES, "logging": {}}, "serverInfo": SERVER_INFO}
+        assert greeting == {"protocolVersion": "2025-11-25", "capabilities": CAPABILITIES, "serverInfo": SERVER_INFO}
 
 
 @in_fake_time

@@ -200,9 +200,21 @@ async def test_what_the_copy_of_one_client_says_goes_to_that_client_also_that_it
     hub = Hub()
     clients = await three_clients(hub)
     [owner] = [session for session in hub.clients if session.dispatcher is clients[1].dispatcher]
-    said(hub, Copy(owner=owner), "notifications/prompts/list_changed")
     said(hub, Copy(owner=owner), "notifications/message", level="info")
-    assert heard(clients) == [[], [("notifications/prompts/list_changed", {}), ("notifications/message", {"level": "info"})], []]
+    said(hub, Copy(owner=owner), "notifications/prompts/list_changed", _meta={"io.modelcontextprotocol/subscriptionId": 3})
+    await asyncio.sleep(1)
+    assert heard(clients) == [[], [("notifications/message", {"level": "info"}), ("notifications/prompts/list_changed", None)], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_what_belongs_to_a_listen_of_the_hub_is_not_told_as_such() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    mark = {"io.modelcontextprotocol/subscriptionId": 3}
+    said(hub, Copy(), "notifications/subscriptions/acknowledged", notifications={}, _meta=mark)
+    said(hub, Copy(), "notifications/other", a=1, _meta=mark)
+    assert heard(clients) == [[("notifications/other", {"a": 1})], [("notifications/other", {"a": 1})], []]
     await hub.sessions.close("ended", grace_s=0)
 
 

@@ -16,6 +16,7 @@ from tests.fakes.bridge_process import MEASURED, BridgeProcess
 from tests.fakes.fake_hub import Connection, FakeHub, reply, request
 
 from tooltray_bridge import cold, hot
+from tooltray_bridge.tracker import CUT
 
 INITIALIZE = request(0, "initialize")
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
@@ -93,7 +94,7 @@ def test_a_reply_that_is_cut_off_ends_with_its_line_and_its_call_fails(hub: Fake
     bridge.at_least(len(cut))
     hub.die()
 
-    assert bridge.line() == cut + b"\n"
+    assert bridge.line() == cut + CUT
     assert bridge.message()["error"]["code"] == LOST
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_hub import reply, request
 
 from tooltray_bridge.lines import HUB_LOST, WITHDRAWN
-from tooltray_bridge.tracker import MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker
+from tooltray_bridge.tracker import CUT, MAX_HELD_BYTES, MAX_LINE_BYTES, Tracker
 
 LONG = "x" * 300
 HANDSHAKE = b'{"method":"initialize","params":{},"jsonrpc":"2.0","id":0}\n'
@@ -50,7 +50,7 @@ def test_however_the_bytes_are_cut_each_lost_call_is_answered_once_and_the_hands
     half_reply = reply(2, text="y" * 900)[:-3]
     assert b"".join(tracker.hub_sent(chunk) for chunk in cut(replies + half_reply, size)) == replies + half_reply
 
-    assert tracker.hub_lost() == b"\n" + lost(2) + lost(4)
+    assert tracker.hub_lost() == CUT + lost(2) + lost(4)
     again = tracker.hub_found()
 
     replayed, initialized, rest = again.split(b"\n", 2)
@@ -67,7 +67,17 @@ def test_a_call_whose_reply_has_begun_but_not_ended_is_lost() -> None:
     begun = reply(1, text=LONG)[:250]
     assert tracker.hub_sent(begun) == begun
 
-    assert tracker.hub_lost() == b"\n" + lost(1)
+    assert tracker.hub_lost() == CUT + lost(1)
+
+
+def test_a_reply_that_only_lacks_the_end_of_its_line_is_no_answer_beside_the_error() -> None:
+    tracker = shaken(first=request(1, "tools/call"))
+    given = tracker.hub_sent(reply(1)[:-1]) + tracker.hub_lost()
+
+    cut_off, error = given.splitlines(keepends=True)
+    assert error == lost(1)
+    with pytest.raises(ValueError):
+        json.loads(cut_off)
 
 
 def test_of_a_reply_whose_id_is_not_there_yet_the_client_sees_nothing() -> None:
@@ -397,7 +407,7 @@ def test_of_an_array_of_replies_that_is_cut_nothing_counts() -> None:
     begun = batch(reply(1), reply(2))[:-2]
     assert tracker.hub_sent(begun) == begun
 
-    assert tracker.hub_lost() == b"\n" + lost(1) + lost(2)
+    assert tracker.hub_lost() == CUT + lost(1) + lost(2)
     tracker.hub_found()
     tracker.client_sent(request(1, "tools/call"))
     assert tracker.hub_lost() == lost(1)  # what was left of the cut line is forgotten
@@ -596,7 +606,7 @@ def test_a_question_that_is_cut_has_not_been_asked() -> None:
     tracker = shaken()
     tracker.hub_sent(question(71)[:-5])
 
-    assert tracker.hub_lost() == b"\n"
+    assert tracker.hub_lost() == CUT
 
 
 def test_an_answer_to_the_hub_that_is_gone_does_not_wait_for_the_next() -> None:

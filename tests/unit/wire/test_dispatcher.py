@@ -790,3 +790,24 @@ async def test_hostile_bytes_never_break_the_connection(seed: int) -> None:
     assert (await channel.reply("last"))["result"] == {}
     for written in channel.lines.all:
         assert json.loads(written)["jsonrpc"] == "2.0"
+
+
+@in_fake_time
+async def test_a_transport_of_whole_messages_knows_whether_a_request_still_waits_and_may_answer_it() -> None:
+    sent: list[Any] = []
+
+    class Messages:
+        send = staticmethod(sent.append)
+        close = staticmethod(lambda: None)
+
+    dispatcher, _ = make_dispatcher(is_server=True)
+    dispatcher.attach_messages(Messages())
+    first, second = dispatcher.start_call("m"), dispatcher.start_call("m")
+    assert [message.id for message in sent] == [first.id, second.id]
+    assert dispatcher.waits_for(first.id)
+    dispatcher.settle(first.id, success({"in": "its place"}))
+    dispatcher.receive(b'{"jsonrpc": "2.0",\r\n "id": %b, "result": {\n}}' % bytes(second.id))
+    assert not dispatcher.waits_for(first.id)
+    assert not dispatcher.waits_for(dump(0))
+    assert bytes((await dispatcher.outcome(first)).result) == b'{"in":"its place"}'
+    assert bytes((await dispatcher.outcome(second)).result) == b"{ }"

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.wire.framing import KEPT_OF_OVERSIZED_BYTES, LineBuffer
+from tooltray.wire.framing import KEPT_OF_OVERSIZED_BYTES, LineBuffer, on_one_line
 
 Dropped = list[tuple[bytes, int]]
 
@@ -82,3 +82,9 @@ def test_an_unfinished_line_beyond_the_bound_is_told_at_the_end() -> None:
 def test_a_line_that_comes_in_one_chunk_is_not_copied_into_a_buffer() -> None:
     line = next(iter(LineBuffer(on_oversized=lambda ends, size: None, max_line_bytes=10).feed(b"abc\n")))
     assert isinstance(line, bytes)
+
+
+def test_a_message_with_line_breaks_is_brought_onto_one_line() -> None:
+    assert on_one_line(b'{\n"a":\r\n1}') == b'{ "a":  1}'
+    message = b'{"a":"\\n"}'
+    assert on_one_line(message) is message
