@@ -256,3 +256,83 @@ def test_no_text_leads_to_anything_but_servers_or_a_refusal(text: str) -> None:
         assert server.is_remote or all(isinstance(word, str) for word in server.argv)
         server.stored_as(server.name, server.secrets)
         assert isinstance(server.secret_arguments, tuple)
+
+
+# what is reached by a URL
+
+
+def test_a_url_names_its_host_and_shows_no_key() -> None:
+    server = only("https://me:pw@mcp.example.org:8443/mcp?team=a&api_key=k#x")
+    assert (server.is_remote, server.transport, server.host) == (True, "http", "mcp.example.org:8443")
+    assert server.target == "https://mcp.example.org:8443/mcp"
+    assert server.secrets == {"api_key": "k"}
+    assert (only("npx x").host, only("npx x").transport, only("https://[::1").host) == ("", "stdio", "")
+
+
+def test_a_key_in_the_query_becomes_a_reference() -> None:
+    server = only("https://example.org/mcp?team=a&api_key=a%20b&z=1")
+    entry, secrets = server.stored_as("far", server.secrets)
+    assert entry["url"] == "https://example.org/mcp?team=a&api_key=${secret:far/api_key}&z=1"
+    assert secrets == {"far/api_key": "a b"}
+    assert server.filled_in({"api_key": "c&d"})["url"] == "https://example.org/mcp?team=a&api_key=c%26d&z=1"
+
+
+@pytest.mark.parametrize("key", ["headers", "customHeaders", "http_headers"])
+def test_headers_are_read_in_every_spelling_and_keys_in_them_are_secrets(key: str) -> None:
+    headers = {"Authorization": "Bearer abc", "X-Api-Key": "<your key>", "X-Team": 5, "X-Ref": "Bearer ${env:TOKEN}", "X-None": None}
+    server = only(json.dumps({"far": {"url": "https://example.org/mcp", key: headers}}))
+    assert server.config["headers"] == {"Authorization": "Bearer abc", "X-Api-Key": "<your key>", "X-Team": "5", "X-Ref": "Bearer ${TOKEN}"}
+    assert server.headers == ("Authorization", "X-Api-Key", "X-Team", "X-Ref")
+    assert server.secrets == {"Authorization": "abc", "X-Api-Key": ""}
+    entry, secrets = server.stored_as("far", {"Authorization": "abc", "X-Api-Key": "k"})
+    assert entry["headers"]["Authorization"] == "Bearer ${secret:far/Authorization}"
+    assert entry["headers"]["X-Api-Key"] == "${secret:far/X-Api-Key}"
+    assert secrets == {"far/Authorization": "abc", "far/X-Api-Key": "k"}
+    assert server.config["headers"]["Authorization"] == "Bearer abc"
+
+
+def test_headers_in_a_request_s_options_are_read() -> None:
+    block = {"far": {"url": "https://example.org/mcp", "requestInit": {"headers": {"A": "b"}}}}
+    assert only(json.dumps(block)).config["headers"] == {"A": "b"}
+
+
+def test_a_toml_block_may_take_headers_from_variables() -> None:
+    text = '[mcp_servers.far]\nurl = "https://example.org/mcp"\nbearer_token_env_var = "FAR"\nenv_http_headers = {X-Team = "TEAM"}'
+    server = only(text)
+    assert server.config == {"url": "https://example.org/mcp", "headers": {"X-Team": "${TEAM}", "Authorization": "Bearer ${FAR}"}}
+    assert server.secrets == {}
+
+
+@pytest.mark.parametrize(
+    ("entry", "transport"),
+    [
+        ({"url": "https://example.org/mcp"}, "http"),
+        ({"url": "https://example.org/sse"}, "sse"),
+        ({"url": "https://example.org/sse/?a=b"}, "sse"),
+        ({"url": "https://example.org/sse", "type": "http"}, "http"),
+        ({"url": "https://example.org/mcp", "transport": "sse"}, "sse"),
+        ({"httpUrl": "https://example.org/mcp", "type": "streamable-http"}, "http"),
+        ({"url": "https://example.org/mcp", "type": "remote"}, "http"),
+    ],
+)
+def test_the_transport_is_what_the_entry_says_or_what_the_address_is_by_habit(entry: dict[str, str], transport: str) -> None:
+    assert only(json.dumps(entry)).transport == transport
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "claude mcp add --transport sse far https://example.org/mcp --header 'X-Team: a' -H 'Authorization: Bearer t'",
+        "claude mcp add -t sse -H 'X-Team: a' --header 'Authorization: Bearer t' far https://example.org/mcp",
+        "x mcp add far --url https://example.org/mcp --transport=sse --header='X-Team: a' --header='Authorization: Bearer t' --scope user",
+    ],
+)
+def test_a_client_s_command_may_add_a_url_with_headers(text: str) -> None:
+    server = only(text)
+    assert server.name == "far"
+    assert server.config == {"url": "https://example.org/mcp", "type": "sse", "headers": {"X-Team": "a", "Authorization": "Bearer t"}}
+
+
+def test_a_client_s_command_may_take_a_token_from_a_variable() -> None:
+    server = only("codex mcp add far --url https://example.org/mcp --bearer-token-env-var FAR")
+    assert server.config == {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${FAR}"}}

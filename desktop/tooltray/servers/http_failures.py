@@ -1,0 +1,186 @@
+"""What can go wrong over HTTP, in words, and as the reply to the request that it happened to.
+
+Above it: http_connections and the transports over it. Knows what statuses and errors mean; shows no query, no user name, no password and no
+header of ours, since any of these may be a secret.
+"""
+
+import json
+import re
+import ssl
+from collections.abc import Mapping
+
+import aiohttp
+import msgspec
+from msgspec import Raw
+from yarl import URL
+
+from tooltray.wire import envelope
+from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
+
+SHOWN_BODY_CHARACTERS = 200
+MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
+MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
+_EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
+_SIGN_IN, _REFUSED, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 403, 404, 405, 429
+_SESSION_REFUSALS = (400, 404)
+_SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
+
+
+class ExchangeFailed(Exception):
+    """There was no answer, or not the whole of it.
+
+    Attributes:
+        reason: in words, without the server's name.
+        is_unreachable: no connection came about, so that nothing was sent; the next request would fare alike.
+    """
+
+    def __init__(self, reason: str, *, is_unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.is_unreachable = reason, is_unreachable
+
+
+class _RpcError(msgspec.Struct):
+    code: int
+    message: str = ""
+
+
+def shown(url: URL) -> str:
+    """A URL as it may be seen: without user, password, query and fragment."""
+    return str(url.with_user(None).with_query(None).with_fragment(None)) if url.absolute else ""
+
+
+def failed(error: Exception, url: URL) -> ExchangeFailed:
+    """What an error of the HTTP library means."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            return ExchangeFailed(_certificate_words(error.certificate_error, url), is_unreachable=True)
+        case aiohttp.ClientConnectorDNSError():
+            return ExchangeFailed(f"the name of the host {url.host} cannot be resolved", is_unreachable=True)
+        case aiohttp.ClientProxyConnectionError():
+            reason = error.os_error.strerror or "no connection"
+            return ExchangeFailed(f"the proxy {error.host}:{error.port} cannot be reached: {reason}", is_unreachable=True)
+        case aiohttp.ClientHttpProxyError():
+            return ExchangeFailed(f"the proxy refused to connect to {url.host} (HTTP {error.status})", is_unreachable=True)
+        case aiohttp.ClientConnectorSSLError():
+            return ExchangeFailed(f"no encrypted connection to {shown(url)}: {_ssl_words(error.os_error)}", is_unreachable=True)
+        case aiohttp.ConnectionTimeoutError():
+            return ExchangeFailed(f"no connection to {shown(url)} in time", is_unreachable=True)
+        case aiohttp.ClientConnectorError():
+            return ExchangeFailed(f"no connection to {shown(url)}: {_os_words(error.os_error)}", is_unreachable=True)
+        case aiohttp.ServerDisconnectedError():
+            return ExchangeFailed("it closed the connection without an answer")
+        case aiohttp.ClientPayloadError():
+            return ExchangeFailed("the connection broke in the middle of its answer")
+        case aiohttp.ClientResponseError():
+            return ExchangeFailed(f"its answer is no HTTP that can be read (status {error.status})")
+        case _:
+            return ExchangeFailed(f"the connection broke ({type(error).__name__})")
+
+
+def _os_words(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # several addresses were tried: a text is all there is
+        return "nothing answers there (connection refused)"
+    return error.strerror or type(error).__name__
+
+
+def _ssl_words(error: OSError) -> str:
+    reason = getattr(error, "reason", None)
+    return str(reason).replace("_", " ").lower() if reason else type(error).__name__
+
+
+def _certificate_words(error: Exception, url: URL) -> str:
+    said = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
+    code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
+    if code == _EXPIRED:
+        remedy = "whoever runs the server has to renew it; check this computer's clock too"
+    elif code in (_OTHER_HOST, _OTHER_ADDRESS):
+        remedy = "check the host in the URL"
+    else:
+        remedy = "if a company's own authority signed it, name that authority's file in SSL_CERT_FILE in your shell's profile"
+    return f"the certificate of {url.host} is not trusted: {said}; {remedy}"
+
+
+def error_in(body: bytes) -> Raw:
+    """The JSON-RPC error that an answer's body is; empty if it is none. Its id does not matter: it may be null."""
+    if len(body) > MAX_ERROR_BODY_BYTES or not body.lstrip().startswith(b"{"):
+        return NOTHING
+    try:
+        message = msgspec.json.decode(body, type=Envelope)
+        msgspec.json.decode(message.error, type=_RpcError)
+    except (ValueError, RecursionError):
+        return NOTHING
+    return message.error
+
+
+def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
+    """Whether an answer to a message that named a session says that there is no such session.
+
+    404 is what the specification asks for. Many servers are made after examples that answer 400 and say so in words.
+    """
+    if status not in _SESSION_REFUSALS:
+        return False
+    error = error_in(body)
+    if error and id and bytes(envelope.find_id(body)).strip(b'"') == bytes(id):  # about the request itself
+        return False
+    return status == _NOT_FOUND or bool(error and _SAYS_SESSION.search(bytes(error)))
+
+
+def may_be_older(status: int, body: bytes) -> bool:
+    """Whether a refused `initialize` is what a server of the transport before this one would answer; the specification has this test."""
+    return status in (400, _NOT_FOUND, _WRONG_METHOD) and not error_in(body)
+
+
+def refusal(server: str, status: int, reason: str, headers: Mapping[str, str], body: bytes, *, url: URL) -> Envelope:
+    """The reply to a request that was answered with an HTTP error: the JSON-RPC error in its body unchanged, else one in words.
+
+    Args:
+        reason: the words behind the status.
+        body: its first MAX_ERROR_BODY_BYTES.
+    """
+    error = error_in(body)
+    if error and status != _SIGN_IN:
+        return Envelope(error=error)
+    said = f"server '{server}' {refusal_words(status, reason, headers, url=url)}"
+    text = _text_of(body, headers)
+    return failure(INTERNAL_ERROR, f"{said}: {text}" if text else said, {"httpStatus": status})
+
+
+def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: URL) -> str:
+    """What an HTTP error means, to be read behind the server's name."""
+    challenge = _clean(headers.get("WWW-Authenticate", ""))[:MAX_SHOWN_CHALLENGE]
+    behind = f" ({challenge})" if challenge else ""
+    match status:
+        case 401:
+            return f"wants a sign-in (HTTP {_SIGN_IN}){behind}"
+        case 403:
+            return f"refuses access (HTTP {_REFUSED}){behind}"
+        case 404 | 405:
+            return f"has no MCP at {shown(url)} (HTTP {status}); check the URL"
+        case 429:
+            after = _clean(headers.get("Retry-After", ""))
+            return f"is asked too often (HTTP {_TOO_MANY}{f', try again after {after} s' if after.isdigit() else ''})"
+        case _:
+            return f"answered with HTTP {status} {_clean(reason)}".rstrip()
+
+
+def _text_of(body: bytes, headers: Mapping[str, str]) -> str:
+    kind = headers.get("Content-Type", "").lower()
+    if not kind.startswith(("text/plain", "application/json", "application/problem+json")):
+        return ""
+    text = body[: 4 * SHOWN_BODY_CHARACTERS].decode(errors="replace")
+    return _clean(_message_in(body) or text)[:SHOWN_BODY_CHARACTERS]
+
+
+def _message_in(body: bytes) -> str:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(value, dict) and isinstance(error := value.get("error"), dict):
+        value = error
+    said = [value.get(name) for name in ("error_description", "message", "detail", "error")] if isinstance(value, dict) else []
+    return next((each for each in said if isinstance(each, str)), "")
+
+
+def _clean(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))

@@ -1,0 +1,138 @@
+"""Servers over HTTP and SSE behind the real hub and bridge: made with the SDK and with FastMCP, in both eras, restarted meanwhile."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import Program, World, wait_until
+
+REMOTE = Path(__file__).parent / "servers" / "remote.py"
+BIG = 20_000_000
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "end2end", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Remote:
+    """A server in a process of its own; it can come back on the same port."""
+
+    def __init__(self, world: World, kind: str, python: str = sys.executable) -> None:
+        self._world, self._kind, self._python = world, kind, python
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self._program = self._world.start(self._python, str(REMOTE), self._kind, str(self.port))
+        self.port = int(self._program.read_line())
+
+    def stop(self) -> None:
+        self._program.heeds_stdin = False
+        self._program.end()
+
+    @property
+    def entry(self) -> dict:
+        path = "sse" if self._kind == "sse" else "mcp"
+        return {"url": f"http://127.0.0.1:{self.port}/{path}", "type": "sse" if self._kind == "sse" else "http", "autoApprove": ["all"]}
+
+
+def start_hub(world: World, entry: dict) -> None:
+    world.root.mkdir(mode=0o700, exist_ok=True)
+    (world.root / "settings.json").write_text(json.dumps({"version": 1, "mcpServers": {"far": entry}, "defaultServers": ["far"]}))
+    world.start_hub()
+
+
+def legacy_client(world: World) -> Program:
+    bridge = world.start_bridge()
+    bridge.initialize()
+    return bridge
+
+
+def call(client: Program, tool: str, *, id: str = "call", meta: dict | None = None, **arguments) -> dict:
+    params = {"name": tool, "arguments": arguments} | ({"_meta": meta} if meta else {})
+    return client.request("tools/call", params, id=id, timeout_s=60.0)
+
+
+def text_of(reply: dict) -> str:
+    return reply["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("kind", ["streamable", "json", "stateless", "sse", "fastmcp"])
+def test_a_server_over_http_works_for_clients_of_both_eras(world, fastmcp_python, kind):
+    start_hub(world, Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable).entry)
+    legacy, modern = legacy_client(world), world.start_bridge()
+    assert {"echo", "big", "steps", "ask"} <= {tool["name"] for tool in legacy.request("tools/list")["result"]["tools"]}
+    assert {"echo", "ask"} <= {tool["name"] for tool in modern.request("tools/list", {"_meta": META})["result"]["tools"]}
+    for client, meta in ((legacy, None), (modern, META)):
+        assert text_of(call(client, "echo", meta=meta, text="größe")) == "größe"
+        assert len(text_of(call(client, "big", meta=meta, n=BIG))) == BIG
+
+
+@pytest.mark.parametrize("kind", ["streamable", "sse", "fastmcp"])
+def test_progress_and_questions_of_a_server_over_http_reach_the_client(world, fastmcp_python, kind):
+    start_hub(world, Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable).entry)
+    client = world.start_bridge()
+    info = {"name": "end2end", "version": "1"}
+    client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": info})
+    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    client.request("tools/list", id="list")
+    params = {"name": "steps", "arguments": {"n": 3}, "_meta": {"progressToken": "p"}}
+    client.send({"jsonrpc": "2.0", "id": "steps", "method": "tools/call", "params": params})
+    steps = []
+    while (message := client.read()).get("id") != "steps":
+        steps += [message["params"]["progress"]] if message["method"] == "notifications/progress" else []
+    assert steps == [1, 2, 3]
+    client.send({"jsonrpc": "2.0", "id": "ask", "method": "tools/call", "params": {"name": "ask", "arguments": {}}})
+    while (question := client.read()).get("method") != "elicitation/create":
+        pass
+    client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"colour": "red"}}})
+    while (message := client.read()).get("id") != "ask":
+        pass
+    assert text_of(message) == "accept red"
+
+
+@pytest.mark.parametrize("kind", ["streamable", "fastmcp"])
+def test_a_server_that_restarts_is_opened_anew_and_the_next_call_works(world, fastmcp_python, kind):
+    remote = Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable)
+    start_hub(world, remote.entry)
+    legacy, modern = legacy_client(world), world.start_bridge()
+    assert text_of(call(legacy, "echo", text="before")) == "before"
+    assert text_of(call(modern, "echo", meta=META, text="before")) == "before"
+    remote.stop()
+    remote.start()
+    assert text_of(call(legacy, "echo", text="after")) == "after"
+    assert text_of(call(modern, "echo", meta=META, text="after")) == "after"
+
+
+def test_a_server_over_sse_that_restarts_is_opened_anew(world):
+    remote = Remote(world, "sse")
+    start_hub(world, remote.entry)
+    client = legacy_client(world)
+    assert text_of(call(client, "echo", text="before")) == "before"
+    remote.stop()
+    remote.start()
+    assert text_of(wait_until(lambda: (reply := call(client, "echo", text="after")) and "result" in reply and reply, "the server"))
+
+
+def test_a_server_that_comes_late_is_found_in_the_background(world):
+    remote = Remote(world, "streamable")
+    remote.stop()
+    start_hub(world, remote.entry)
+
+    def state() -> dict:
+        servers = json.loads(world.tooltray("status", "--json").stdout)["servers"]
+        return next(server for server in servers if server["name"] == "far")
+
+    shown = wait_until(lambda: (found := state()) and found["state"] in ("restarting", "error") and found, "the server to be missed")
+    assert "connection refused" in json.dumps(shown)
+    remote.start()
+    wait_until(lambda: state()["state"] == "running", "the server to be found", timeout_s=60.0)
+
+
+def test_a_url_alone_is_enough_for_a_server_that_speaks_sse(world):
+    remote = Remote(world, "sse")
+    untyped = {key: value for key, value in remote.entry.items() if key != "type"}
+    start_hub(world, untyped)
+    assert text_of(call(legacy_client(world), "echo", text="found")) == "found"
