@@ -50,6 +50,7 @@ class ServerSnapshot:
     detail: str = ""  # what happens now, while STARTING, INSTALLING or RESTARTING
     pids: tuple[int, ...] = ()
     auto_approve: tuple[str, ...] = ()
+    isolation: str = "shared"  # one copy for all AI clients, or "session": one for each
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,25 @@ class ToolSnapshot:
 
 
 @dataclass(frozen=True)
+class HttpStatus:
+    """Whether and where AI clients can connect over HTTP."""
+
+    is_enabled: bool = False  # by the settings
+    is_open: bool = False
+    url: str = ""  # of all servers together, if it is open
+    requires_token: bool = True
+    problem: Problem | None = None  # why it is enabled and not open
+
+
+@dataclass(frozen=True)
+class ClientTokenSnapshot:
+    """An AI client that may connect over HTTP; the token itself is known to nobody but the client."""
+
+    name: str
+    created_at: float  # unix seconds
+
+
+@dataclass(frozen=True)
 class HubSnapshot:
     """The whole hub at one moment."""
 
@@ -76,6 +96,52 @@ class HubSnapshot:
     started_at: float  # unix seconds
     servers: tuple[ServerSnapshot, ...]
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
+
+
+class AnswerKind(Enum):
+    """What a field of a server's form takes."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    CHOICE = "choice"  # one of its options
+    CHOICES = "choices"  # any of them
+
+
+@dataclass(frozen=True)
+class ElicitationOption:
+    value: str  # as the server wrote it, and as it goes back
+    title: str
+
+
+@dataclass(frozen=True)
+class ElicitationField:
+    """One answer of a form. Texts are the server's, made harmless."""
+
+    name: str  # as the server wrote it
+    title: str
+    kind: AnswerKind
+    description: str = ""
+    is_required: bool = False
+    default: str | float | bool | tuple[str, ...] | None = None  # the server's own proposal
+    options: tuple[ElicitationOption, ...] = ()
+    format: str = ""  # of a text: "email", "uri", "date", "date-time"
+    least: float | None = None  # of a number its value, of a text its length, of choices how many
+    most: float | None = None
+
+
+@dataclass(frozen=True)
+class ElicitationSnapshot:
+    """A question that a server asks the person. Texts are the server's, made harmless."""
+
+    id: str
+    server: str
+    mode: str  # "form" or "url"
+    message: str
+    ends_at: float  # unix seconds
+    url: str = ""  # to be opened by the person, not by us
+    fields: tuple[ElicitationField, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +244,20 @@ class ProblemReported:
     server: str = ""
 
 
+@dataclass(frozen=True)
+class ElicitationAsked:
+    """A server waits for a person's answer."""
+
+    question: ElicitationSnapshot
+
+
+@dataclass(frozen=True)
+class ElicitationEnded:
+    """It was answered, withdrawn, or has waited long enough."""
+
+    id: str
+
+
 EVENTS: tuple[type, ...] = (
     ServerStarted,
     ServerStopped,
@@ -192,6 +272,8 @@ EVENTS: tuple[type, ...] = (
     ResourceListChanged,
     SessionsChanged,
     ProblemReported,
+    ElicitationAsked,
+    ElicitationEnded,
 )
 
 E = TypeVar("E")
@@ -227,6 +309,10 @@ class EventBus:
                 end()
 
         return unsubscribe
+
+    def is_heard(self, kind: type) -> bool:
+        """Whether anybody would hear of an event of this kind."""
+        return bool(self._handlers[kind])
 
     def publish(self, event: object) -> None:
         """A handler that fails is logged; the others still hear of the event."""

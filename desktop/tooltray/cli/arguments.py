@@ -14,6 +14,8 @@ from tooltray import __version__
 
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and people grep for it
+URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")  # RFC 9110, section 5.1
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BRIDGE_IDLE_EXIT_S = 900.0  # a hub that nobody asked for by hand leaves 15 minutes after its last AI client
 TOOL_CALL_TIMEOUT_S = 30.0  # a person waits in front of it; AI clients have ten minutes
@@ -56,11 +58,28 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     args = _parser().parse_args(ours)
     args.command_line = command
     usage: Usage = args.usage
-    if args.run == "servers:add" and not command:
-        usage.error(f"put the server's command after {_COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server")
+    if args.run == "servers:add":
+        _check_add(usage, args)
     if args.run == "serve:serve":
         _check_serve(usage, args, environ)
     return args
+
+
+def _check_add(usage: Usage, args: argparse.Namespace) -> None:
+    if args.url and args.command_line:
+        usage.error(f"a server has a --url or a command after {_COMMAND_MARK}, not both")
+    if not args.url and not args.command_line:
+        usage.error(
+            f"put the server's command after {_COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server; or give its --url"
+        )
+    of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
+    of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
+    if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
+        usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
+    names = [name.lower() for name, _ in args.header] + [name.lower() for name in args.header_secret]
+    names += ["authorization"] if args.bearer_secret else []
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        usage.error(f"the header {twice} is given twice")
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -103,6 +122,8 @@ def _parser() -> Usage:
     _add_servers(_group(commands, "servers", "list, add, remove, start and stop servers"))
     _add_tools(_group(commands, "tools", "list and call the tools of all servers"))
     _add_secrets(_group(commands, "secrets", "keep API keys and passwords out of the settings"))
+    _add_http(_group(commands, "http", "let AI clients connect over HTTP"))
+    _add_clients(_group(commands, "clients", "the tokens with which AI clients connect over HTTP"))
     doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
     _command(commands, "stop", "end the running hub", "stop:stop")
@@ -151,6 +172,19 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
         type=_variable,
         help="an environment variable whose value is asked for and kept secret",
     )
+    add.add_argument("--url", metavar="URL", type=_url, help="the address of a server that runs elsewhere, in place of a command")
+    add.add_argument("--sse", action="store_true", help="with --url: it speaks the older HTTP+SSE transport")
+    add.add_argument("--header", metavar="'NAME: VALUE'", action="append", default=[], type=_header, help="with --url: a header to send")
+    add.add_argument(
+        "--header-secret",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=_header_name,
+        help="with --url: a header whose value is asked for and kept secret",
+    )
+    add.add_argument("--bearer-secret", action="store_true", help="with --url: a bearer token, which is asked for and kept secret")
+    add.add_argument("--isolation", choices=("shared", "session"), help="one copy for all AI clients (the default), or one for each")
     add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
     add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
@@ -203,6 +237,20 @@ def _add_secrets(secrets: "_Commands[Usage]") -> None:
     )
 
 
+def _add_http(http: "_Commands[Usage]") -> None:
+    on = _command(http, "on", "open the endpoints, now and whenever a hub runs", "http:on")
+    on.add_argument("--port", metavar="PORT", type=_port, help="where, from now on; 0: any that is free")
+    _command(http, "off", "close them", "http:off")
+    _command(http, "status", "say whether and where they are open", "http:status")
+
+
+def _add_clients(clients: "_Commands[Usage]") -> None:
+    token = _command(clients, "token", "make a token for an AI client, or a new one in the place of its old one", "clients:token")
+    token.add_argument("name", metavar="NAME", help="by which you know the client again")
+    _command(clients, "list", "list who has a token, never tokens", "clients:list_clients")
+    _command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
+
+
 def _seconds(text: str) -> float:
     seconds = float(text)
     if not 0 <= seconds <= 10**7:  # also refuses nan
@@ -215,6 +263,13 @@ def _line_count(text: str) -> int:
     if not 0 < lines <= 10**6:
         raise ValueError
     return lines
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError
+    return port
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -230,4 +285,24 @@ def _variable(text: str) -> str:
     return text
 
 
+def _url(text: str) -> str:
+    if not URL.match(text) or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("an address that begins with https:// or http:// expected")
+    return text
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition(":")
+    if not mark or not HEADER_NAME.fullmatch(name.strip()) or not value.strip().isprintable() or not value.strip():
+        raise argparse.ArgumentTypeError("'NAME: VALUE' expected")
+    return name.strip(), value.strip()
+
+
+def _header_name(text: str) -> str:
+    if not HEADER_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError("the name of a header expected; its value is asked for")  # and is not repeated here
+    return text
+
+
 _seconds.__name__, _line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
+_port.__name__ = "port"

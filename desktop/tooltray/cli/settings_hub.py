@@ -10,12 +10,13 @@ from dataclasses import asdict
 from typing import Any
 
 from tooltray import __version__
+from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.config.settings import MCPServerConfig, config_hash
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, HubSnapshot, ServerSnapshot, ServerState
+from tooltray.events import EventBus, HttpStatus, HubSnapshot, ServerSnapshot, ServerState
 from tooltray.tools.catalogue import CatalogueStore
 
 
@@ -49,6 +50,11 @@ class SettingsHub:
             "remove_secret": self._remove_secret,
             "unlock_secrets": self._unlock_secrets,
             "set_secret_backend": self._set_secret_backend,
+            "get_http_status": self._get_http_status,
+            "set_http_enabled": self._set_http_enabled,
+            "list_client_tokens": self._list_client_tokens,
+            "create_client_token": self._create_client_token,
+            "remove_client_token": self._remove_client_token,
         }
         try:
             self._runner.run(self._helper.load())
@@ -92,8 +98,9 @@ class SettingsHub:
             is_disabled=config.disable,
             icon=config.icons,
             description=config.descriptions,
-            tool_count=len(catalogue.tools) if catalogue else 0,
+            tool_count=len(catalogue.definitions) if catalogue else 0,
             auto_approve=config.auto_approve,
+            isolation=config.isolation,
         )
         return asdict(snapshot) | {"state": snapshot.state.value}
 
@@ -133,6 +140,26 @@ class SettingsHub:
 
     async def _set_secret_backend(self, kind: Any) -> None:
         await self._helper.set_secret_backend(kind)
+
+    async def _get_http_status(self) -> dict[str, Any]:
+        http = self._helper.settings.publish.http
+        return asdict(HttpStatus(is_enabled=http.enabled, requires_token=http.require_token))
+
+    async def _set_http_enabled(self, enabled: bool, port: int | None = None) -> dict[str, Any]:
+        await self._helper.set_http(enabled, port)
+        return await self._get_http_status()
+
+    async def _list_client_tokens(self) -> list[dict[str, Any]]:
+        return [asdict(client) for client in self._tokens().list()]
+
+    async def _create_client_token(self, name: str) -> str:
+        return self._tokens().create(name)
+
+    async def _remove_client_token(self, name: str) -> None:
+        self._tokens().remove(name)
+
+    def _tokens(self) -> ClientTokens:
+        return ClientTokens(self._home.clients)
 
     def _secrets(self) -> SecretStore:
         if self._store is None:

@@ -87,6 +87,11 @@ class Home:
         return self.run / "start.lock"
 
     @property
+    def clients(self) -> Path:
+        """Which AI clients may connect over HTTP; hashes of their tokens, never tokens."""
+        return self.root / "clients.json"
+
+    @property
     def homes(self) -> Path:
         """Homes besides the default one in which a bridge may start a hub."""
         return self.root / "homes.json"

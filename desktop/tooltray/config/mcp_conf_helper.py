@@ -20,6 +20,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 
 BUILTIN_NAMES = ("hub",)
+MAX_PORT = 65535
 
 
 class McpConfHelper:
@@ -148,6 +149,26 @@ class McpConfHelper:
         if kind not in get_args(SecretBackend):
             raise TooltrayError("Secrets cannot be kept there", "", f"Choose one of: {', '.join(get_args(SecretBackend))}")
         await self._change(lambda document: _object(document, "secrets").update(backend=kind))
+
+    async def set_http(self, enabled: bool, port: int | None = None) -> None:
+        """Switches the HTTP endpoints on or off.
+
+        Args:
+            port: where, from now on; None leaves that as it is.
+
+        Raises:
+            TooltrayError: there is no such port, or the settings cannot be written.
+        """
+        if port is not None and not 0 <= port <= MAX_PORT:
+            raise TooltrayError(f"There is no port {port}", hint=f"Choose one from 1 to {MAX_PORT}, or 0 for any that is free")
+
+        def edit(document: Document) -> None:
+            http = _object(_object(document, "publish"), "http")
+            http["enabled"] = enabled
+            if port is not None:
+                http["port"] = port
+
+        await self._change(edit)
 
     async def _change(self, edit: Edit) -> None:
         work = asyncio.get_running_loop().run_in_executor(None, self._write, edit)

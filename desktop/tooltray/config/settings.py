@@ -15,6 +15,7 @@ counts:
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -54,6 +55,9 @@ _IN_WORDS = {
     "dict_type": "must be an object",
     "float_type": "must be a number",
     "greater_than": "must be more than 0",
+    "greater_than_equal": "must be 0 or more",
+    "int_type": "must be a whole number",
+    "less_than_equal": "is too large",
     "mapping_type": "must be an object",
     "missing": "is missing",
     "model_type": "must be an object",
@@ -93,6 +97,7 @@ Words = Annotated[Mapping[str, Word], BeforeValidator(_without_null), Field(repr
 Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
+Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
 Seconds = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
@@ -170,9 +175,9 @@ class MCPServerConfig(_Model):
 
     @property
     def target(self) -> str:
-        """The command line, quoted for a shell, or the URL; what a person recognises the server by."""
+        """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
         if self.transport in ("http", "sse"):
-            return self.base_url or ""
+            return shown_url(self.base_url or "")
         return shlex.join([self.command, *self.args]) if self.command else ""
 
     def to_entry(self) -> dict[str, Any]:
@@ -182,10 +187,25 @@ class MCPServerConfig(_Model):
         return {spellings.get(key, key): value for key, value in entry.items()}
 
 
+class HttpSettings(_Model):
+    """Where AI clients connect over HTTP, if they may.
+
+    Attributes:
+        port: 0: any that is free.
+        require_token: whether a client has to show a token of ours; without one only on addresses of this machine itself.
+    """
+
+    enabled: StrictBool = False
+    host: StrictStr = "127.0.0.1"
+    port: Port = 7717
+    require_token: StrictBool = True
+
+
 class PublishSettings(_Model):
-    """How AI clients see tools: servers' names in front of tool names only where two would be alike, or always."""
+    """How AI clients see tools and reach us: servers' names in front of tool names only where two would be alike, or always; and HTTP."""
 
     naming: Literal["conflict", "always"] = "conflict"
+    http: HttpSettings = HttpSettings()
 
 
 class SecretSettings(_Model):
@@ -217,6 +237,11 @@ def config_hash(config: MCPServerConfig) -> str:
     """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
     parts = (config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers))
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def shown_url(url: str) -> str:
+    """A URL without user name, password, query and fragment: keys stand in those."""
+    return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url), maxsplit=1)[0]
 
 
 def check_name(name: str, reserved: Collection[str]) -> None:

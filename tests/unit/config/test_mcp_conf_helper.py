@@ -249,3 +249,14 @@ async def test_on_a_full_disk_nothing_changes(conf: McpConfHelper, path: Path, h
     assert list(conf.settings.mcp_servers) == ["a"]
     assert (on_disk(path), heard) == (FULL, [])
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.json"]
+
+
+async def test_http_is_switched_and_what_stands_beside_it_stays(conf: McpConfHelper, path: Path) -> None:
+    await conf.set_http(True, 0)
+    assert (conf.settings.publish.http.enabled, conf.settings.publish.http.port) == (True, 0)
+    await conf.set_http(False)
+    assert on_disk(path)["publish"]["http"] == {"enabled": False, "port": 0}
+    assert on_disk(path) == FULL | {"publish": FULL.get("publish", {}) | {"http": {"enabled": False, "port": 0}}}
+    with pytest.raises(TooltrayError, match="no port 65536"):
+        await conf.set_http(True, 65536)
+    assert not conf.settings.publish.http.enabled

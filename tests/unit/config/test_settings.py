@@ -78,6 +78,9 @@ def test_null_means_not_given() -> None:
         ({"type": "http", "command": "unused", "url": "HTTPS://h"}, "http", "HTTPS://h"),
         ({"type": "stdio", "command": "x", "url": "https://h"}, "stdio", "x"),
         ({"type": "streamable-http", "url": "${BASE}/mcp"}, "http", "${BASE}/mcp"),
+        ({"url": "https://me:pw@h:8/mcp/?key=k#x"}, "http", "https://h:8/mcp/"),
+        ({"url": "https://h?key=k/@x"}, "http", "https://h"),
+        ({"type": "sse", "url": "${BASE}?key=k"}, "sse", "${BASE}"),
         ({"type": "inmemory"}, "inmemory", ""),
         ({"type": "inmemory", "command": "artifacts"}, "inmemory", "artifacts"),
         ({"command": "run", "args": ["${secret:a/KEY}"]}, "stdio", "run '${secret:a/KEY}'"),
@@ -232,6 +235,10 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
         ({"defaultServers": "a"}, "defaultServers: must be a list of names"),
         ({"defaultServers": ["a", 3]}, "defaultServers: must be a list of names"),
         ({"mcpEnabled": "yes"}, "mcpEnabled: must be true or false"),
+        ({"publish": {"http": {"port": 70000}}}, "publish: http.port: is too large"),
+        ({"publish": {"http": {"port": -1}}}, "publish: http.port: must be 0 or more"),
+        ({"publish": {"http": {"port": "80"}}}, "publish: http.port: must be a whole number"),
+        ({"publish": {"http": {"requireToken": 1}}}, "publish: http.requireToken: must be true or false"),
         ({"publish": {"naming": "never"}}, "publish: naming: Input should be 'conflict' or 'always'"),
         ({"secrets": {"backend": "plain"}}, "secrets: backend: Input should be 'keyring', 'file' or 'memory'"),
         ({"secrets": "file"}, "secrets: must be an object"),
@@ -246,3 +253,11 @@ def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], messa
 
 def test_of_a_list_with_odd_members_the_names_are_used() -> None:
     assert read_settings({"defaultServers": ["a", 3, "b"]}).settings.default_servers == ("a", "b")
+
+
+def test_http_is_off_and_asks_for_a_token_until_somebody_says_otherwise() -> None:
+    http = read_settings({}).settings.publish.http
+    assert (http.enabled, http.host, http.port, http.require_token) == (False, "127.0.0.1", 7717, True)
+    given = {"enabled": True, "host": "::1", "port": 0, "requireToken": False}
+    http = read_settings({"publish": {"http": given}}).settings.publish.http
+    assert (http.enabled, http.host, http.port, http.require_token) == (True, "::1", 0, False)

@@ -19,7 +19,7 @@ from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.engine import ENDED, Engine, EngineOptions, HubRunning
 from tooltray.errors import TooltrayError
-from tooltray.events import ServerChanged, ServerState
+from tooltray.events import ElicitationAsked, ElicitationSnapshot, ServerChanged, ServerState
 
 FAKE = {"command": sys.executable, "args": ["-I", fake_server.__file__], "autoApprove": ["all"]}
 
@@ -485,3 +485,65 @@ async def test_settings_and_tool_names_of_the_home_are_used(hubs: Hubs) -> None:
     assert "hub_list_servers" in names
     reply = await client.request("tools/call", {"name": "s_echo", "arguments": {"text": "hi"}})
     assert reply["result"]["unknown"] == {"kept": 1}
+
+
+# HTTP
+
+
+async def test_the_http_endpoints_open_with_the_hub_and_their_address_stands_in_its_file(hubs: Hubs) -> None:
+    hubs.settings(publish={"http": {"enabled": True, "port": 0, "requireToken": False}})
+    engine = await hubs.start()
+    address = json.loads(hubs.home.hub_json.read_bytes())["http"]
+    assert (await engine.presenter.get_http_status()).url == f"{address}/mcp"
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+    writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost:%b\r\nConnection: close\r\n\r\n" % address.rpartition(":")[2].encode())
+    assert b'{"status": "ok"}' in await reader.read()
+    writer.close()
+    await engine.close()
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+
+
+async def test_a_hub_whose_http_port_is_taken_serves_all_the_same_and_says_so(hubs: Hubs) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        hubs.settings(publish={"http": {"enabled": True, "port": taken.getsockname()[1]}})
+        engine = await hubs.start()
+        await hubs.client()
+        assert any("HTTP" in notice.title for notice in engine.presenter.snapshot().notices)
+        assert json.loads(hubs.home.hub_json.read_bytes())["http"] is None
+
+
+async def test_what_is_switched_while_the_hub_runs_is_told_in_its_file(hubs: Hubs) -> None:
+    hubs.settings()
+    engine = await hubs.start()
+    status = await engine.presenter.set_http_enabled(True, 0)
+    async with asyncio.timeout(PATIENCE_S):
+        while (address := json.loads(await asyncio.to_thread(hubs.home.hub_json.read_bytes))["http"]) is None:
+            pass
+    assert status.url == f"{address}/mcp"
+
+
+# questions of servers to the person
+
+
+async def test_a_desktop_is_asked_where_no_ai_client_can_be_and_its_answer_reaches_the_server(hubs: Hubs) -> None:
+    hubs.settings(mcpServers={"fake": FAKE})
+    engine = await hubs.start(kind="desktop")
+    asked: asyncio.Queue[ElicitationSnapshot] = asyncio.Queue()
+    engine.bus.subscribe(ElicitationAsked, lambda event: asked.put_nowait(event.question))
+    client = await hubs.client()
+    client.send(jsonrpc="2.0", id=2, method="tools/call", params={"name": "ask", "arguments": {"text": "Who?"}})
+    async with asyncio.timeout(PATIENCE_S):
+        question = await asked.get()
+    assert (question.server, question.message) == ("fake", "Who?")
+    await engine.presenter.answer_elicitation(question.id, "accept", {})
+    assert json.loads((await client.receive())["result"]["content"][0]["text"]) == {"action": "accept", "content": {}}
+
+
+async def test_a_hub_without_a_window_asks_nobody(hubs: Hubs) -> None:
+    hubs.settings(mcpServers={"fake": FAKE})
+    engine = await hubs.start()
+    engine.bus.subscribe(ElicitationAsked, lambda event: pytest.fail("nobody can see it"))
+    client = await hubs.client()
+    reply = await client.request("tools/call", {"name": "ask", "arguments": {"text": "Who?"}}, id=2)
+    assert "nobody can be asked" in reply["result"]["content"][0]["text"]

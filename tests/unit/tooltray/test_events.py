@@ -110,6 +110,15 @@ def test_what_is_no_event_can_neither_be_awaited_nor_published(kind: type) -> No
         bus.publish(1)
 
 
+def test_a_bus_knows_whether_anybody_hears_of_an_event() -> None:
+    bus = EventBus()
+    assert not bus.is_heard(ServerStarted)
+    end = bus.subscribe(ServerStarted, lambda event: None)
+    assert bus.is_heard(ServerStarted)
+    end()
+    assert not bus.is_heard(ServerStarted)
+
+
 def test_events_and_snapshots_cannot_be_changed() -> None:
     kinds = [kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass) if kind is not Problem]
     assert {*EVENTS, ServerSnapshot, ToolSnapshot, HubSnapshot} <= set(kinds)
@@ -119,7 +128,8 @@ def test_events_and_snapshots_cannot_be_changed() -> None:
 
 def test_every_event_is_on_the_bus_and_in_its_list() -> None:
     """A dataclass here that is neither a snapshot nor a part of one is an event."""
-    parts = {ServerSnapshot, ToolSnapshot, HubSnapshot, events.MCPToolResponse, Problem}
+    parts = {ServerSnapshot, ToolSnapshot, HubSnapshot, events.MCPToolResponse, Problem, events.HttpStatus, events.ClientTokenSnapshot}
+    parts |= {events.ElicitationSnapshot, events.ElicitationField, events.ElicitationOption}
     assert {kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass)} - parts == set(EVENTS)
 
 

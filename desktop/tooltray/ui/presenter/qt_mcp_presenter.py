@@ -8,7 +8,11 @@ from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.events import (
     ClientListUpdated,
+    ClientTokenSnapshot,
     ConfigChanged,
+    ElicitationAsked,
+    ElicitationEnded,
+    HttpStatus,
     HubSnapshot,
     ProblemReported,
     ServerChanged,
@@ -37,6 +41,8 @@ class QtMcpPresenter(QObject):
     server_status_changed = Signal(object)  # ServerStatusChanged
     client_list_updated = Signal()
     problem_reported = Signal(object)  # ProblemReported
+    elicitation_asked = Signal(object)  # ElicitationSnapshot
+    elicitation_ended = Signal(str)
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,6 +87,10 @@ class QtMcpPresenter(QObject):
                 self.client_list_updated.emit()
             case ProblemReported():
                 self.problem_reported.emit(item)
+            case ElicitationAsked(question=question):
+                self.elicitation_asked.emit(question)
+            case ElicitationEnded(id=id):
+                self.elicitation_ended.emit(id)
 
     # the verbs
 
@@ -164,6 +174,24 @@ class QtMcpPresenter(QObject):
 
     async def reset_tool_names(self) -> None:
         await self._link.run(lambda engine: engine.reset_tool_names())
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        await self._link.run(lambda engine: engine.answer_elicitation(id, action, content))
+
+    async def get_http_status(self) -> HttpStatus:
+        return await self._link.run(lambda engine: engine.get_http_status())
+
+    async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        return await self._link.run(lambda engine: engine.set_http_enabled(enabled, port))
+
+    async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
+        return await self._link.run(lambda engine: engine.list_client_tokens())
+
+    async def create_client_token(self, name: str) -> str:
+        return await self._link.run(lambda engine: engine.create_client_token(name))
+
+    async def remove_client_token(self, name: str) -> None:
+        await self._link.run(lambda engine: engine.remove_client_token(name))
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

@@ -1,0 +1,166 @@
+"""AI clients over HTTP, with other people's clients and the real hub."""
+
+import contextlib
+import http.client
+import json
+import socket
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import World, wait_until
+
+HERE = Path(__file__).parent
+ASKING = HERE / "servers" / "asking.py"
+SDK, FASTMCP = HERE / "clients" / "sdk_http_client.py", HERE / "clients" / "fastmcp_http_client.py"
+JSON_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+CALLS = json.dumps([["ask", {}], ["steps", {}], ["big", {"n": 20_000_000}]])
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+
+
+def start_hub(world: World, *, port: str = "0") -> tuple[str, str]:
+    """A hub with the endpoints on and a server that talks; returns their URL and a token."""
+    added = world.tooltray("servers", "add", "asking", "--", sys.executable, str(ASKING))
+    assert added.returncode == 0, added.stderr
+    world.start_hub()
+    switched = world.tooltray("http", "on", "--port", port, "--json")
+    assert switched.returncode == 0, switched.stderr
+    token = world.tooltray("clients", "token", "client").stdout.strip()
+    return json.loads(switched.stdout)["url"].removesuffix("/mcp"), token
+
+
+def printed_by(world: World, *command: str) -> dict:
+    program = world.start(*command)
+    try:
+        return program.read(timeout_s=90.0)
+    finally:
+        program.end()
+
+
+def post(url: str, token: str, message: dict, **headers: str) -> tuple[int, dict, bytes]:
+    """Status, headers and body of one POST."""
+    all_headers = {**JSON_HEADERS, "Authorization": f"Bearer {token}", **headers}
+    asked = urllib.request.Request(url, json.dumps({"jsonrpc": "2.0", **message}).encode(), all_headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=30) as response:
+            return response.status, dict(response.headers), response.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, dict(error.headers), error.read()
+
+
+@pytest.mark.parametrize(("mode", "era"), [("legacy", "legacy"), ("auto", "modern")])
+def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progress(world, mode, era):
+    url, token = start_hub(world)
+    for path in ("/mcp", "/servers/asking/mcp"):
+        seen = printed_by(world, sys.executable, str(SDK), mode, url + path, token, CALLS)
+        assert seen["era"] == era
+        assert {"ask", "steps", "big"} <= set(seen["tools"])
+        assert json.loads(seen["results"][0])["content"] == {"who": mode}
+        assert seen["results"][1:] == ["steps", 20_000_000]
+        assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
+        assert ("list_servers" in seen["tools"]) == (path == "/mcp")
+
+
+def test_an_old_client_uses_http_with_sse(world):
+    url, token = start_hub(world)
+    calls = CALLS.replace("20000000", "500000")  # the SDK's client refuses events beyond 1 MiB on this transport
+    seen = printed_by(world, sys.executable, str(SDK), "sse", f"{url}/servers/asking/sse", token, calls)
+    assert json.loads(seen["results"][0])["content"] == {"who": "sse"}
+    assert seen["results"][1:] == ["steps", 500_000]
+    assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
+
+
+def test_fastmcp_s_client_lists_and_calls(world, fastmcp_python):
+    url, token = start_hub(world)
+    seen = printed_by(world, fastmcp_python, str(FASTMCP), f"{url}/mcp", token, json.dumps([["big", {"n": 5}]]))
+    assert "steps" in seen["tools"]
+    assert seen["results"] == ["xxxxx"]
+
+
+def test_a_session_of_before_a_restart_is_not_found_and_a_new_one_begins(world):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    url, token = start_hub(world, port=port)
+    message = {"id": 1, "method": "initialize", "params": INITIALIZE}
+    status, headers, _ = post(f"{url}/mcp", token, message)
+    session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
+    assert (status, post(f"{url}/mcp", token, {"id": 2, "method": "ping"}, **session)[0]) == (200, 200)
+    world.stop_hub()
+    world.start_hub()
+    assert post(f"{url}/mcp", token, {"id": 3, "method": "ping"}, **session)[0] == 404
+    assert post(f"{url}/mcp", token, message)[0] == 200
+
+
+def test_without_a_token_nobody_is_let_in_and_one_that_was_removed_is_none(world):
+    url, token = start_hub(world)
+    message = {"id": 1, "method": "initialize", "params": INITIALIZE}
+    status, headers, _ = post(f"{url}/mcp", token, message)
+    session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
+    assert status == 200
+    assert post(f"{url}/mcp", "", message)[0] == 401
+    assert world.tooltray("clients", "remove", "client").returncode == 0
+    assert post(f"{url}/mcp", token, {"id": 2, "method": "ping"}, **session)[0] == 401
+    assert token not in (world.home / ".tooltray" / "clients.json").read_text()
+    world.stop_hub()
+    assert not [record for record in world.records() if token in json.dumps(record)]
+
+
+def test_a_taken_port_is_said_and_the_hub_goes_on(world):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        world.start_hub()
+        refused = world.tooltray("http", "on", "--port", port)
+        assert refused.returncode == 1
+        assert f"another program has port {port}" in refused.stderr
+        assert world.start_bridge().initialize()["serverInfo"]["name"] == "tooltray"
+        notices = json.loads(world.tooltray("status", "--json").stdout)["notices"]
+        assert any(port in notice["message"] for notice in notices)
+    assert world.tooltray("http", "on").returncode == 0  # the port is free again
+
+
+def test_the_address_stands_in_the_hub_s_file_while_it_is_open(world):
+    url, _ = start_hub(world)
+    hub_json = world.home / ".tooltray" / "run" / "hub.json"
+    assert wait_until(lambda: json.loads(hub_json.read_text())["http"], "the address in hub.json") == url
+    assert world.tooltray("http", "off").returncode == 0
+    wait_until(lambda: json.loads(hub_json.read_text())["http"] is None, "no address in hub.json")
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(f"{url}/healthz", timeout=5)
+
+
+def test_a_modern_client_that_closes_the_response_has_cancelled_its_call_at_the_server(world):
+    url, token = start_hub(world)
+    place = url.removeprefix("http://")
+    headers = {**JSON_HEADERS, "Authorization": f"Bearer {token}", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"}
+
+    def call(connection, name):
+        params = {"name": name, "arguments": {}, "_meta": META}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        connection.request("POST", "/servers/asking/mcp", body, {**headers, "Mcp-Name": name})
+
+    def text_of(name):
+        with contextlib.closing(http.client.HTTPConnection(place, timeout=30)) as connection:
+            call(connection, name)
+            return json.loads(connection.getresponse().read())["result"]["content"][0]["text"]
+
+    assert text_of("cancelled") == "[]"
+    with contextlib.closing(http.client.HTTPConnection(place, timeout=30)) as connection:
+        call(connection, "wait")
+        wait_until(lambda: json.loads(text_of("waiting")), "the call at the server")
+    wait_until(lambda: json.loads(text_of("cancelled")), "the cancellation at the server")
+
+
+def test_a_legacy_client_hears_of_new_tools_on_its_stream(world):
+    url, token = start_hub(world)
+    _, headers, _ = post(f"{url}/mcp", token, {"id": 1, "method": "initialize", "params": INITIALIZE})
+    session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
+    assert post(f"{url}/mcp", token, {"method": "notifications/initialized"}, **session)[0] == 202
+    assert post(f"{url}/mcp", token, {"id": 2, "method": "tools/list"}, **session)[0] == 200
+    listening = urllib.request.Request(f"{url}/mcp", headers={"Authorization": f"Bearer {token}", "Accept": "text/event-stream", **session})
+    with urllib.request.urlopen(listening, timeout=60) as stream:
+        assert world.tooltray("servers", "add", "other", "--", sys.executable, str(ASKING)).returncode == 0
+        assert any(b"notifications/tools/list_changed" in line for line in stream)

@@ -1,0 +1,222 @@
+"""publish/http_listener.py: the endpoints follow the settings while the hub runs."""
+
+import asyncio
+import contextlib
+import errno
+import json
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from msgspec import Raw
+from tests.fakes.heard import Heard, Record
+from tests.fakes.http_hub import HttpHub as Client
+from tests.fakes.http_hub import ScriptedClients, modern, request
+
+from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.events import EventBus, ProblemReported
+from tooltray.publish.http_listener import HttpListener, base_url, cannot_open
+from tooltray.tasks import TaskKeeper
+from tooltray.wire.deadlines import DeadlineWheel
+
+
+class Servers:
+    def has_server(self, name: str) -> bool:
+        return name == "files"
+
+    def tool_schema(self, name: str, server: str | None) -> Raw | None:
+        return None
+
+
+@dataclass
+class Listening:
+    """A listener on settings of its own, and a client of it."""
+
+    config: McpConfHelper
+    tokens: ClientTokens
+    listener: HttpListener
+    clients: ScriptedClients
+    heard: Heard
+    http: aiohttp.ClientSession
+    changes: Record[str | None] = field(default_factory=Record)
+
+    def client(self) -> Client:
+        parts: Any = None
+        return Client(parts, self.clients, parts, int(self.listener.status.url.rsplit(":", 1)[1].split("/")[0]), self.http)
+
+
+@contextlib.asynccontextmanager
+async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
+    path = folder / "settings.json"
+    settings = {"enabled": True, "port": 0, "requireToken": False, **http}
+    path.write_text(json.dumps({"version": 1, "publish": {"http": settings}}))
+    bus, keeper, clients = EventBus(), TaskKeeper(), ScriptedClients()
+    config, tokens = McpConfHelper(path, bus), ClientTokens(folder / "clients.json")
+    await config.load()
+    async with aiohttp.ClientSession() as session:
+        listener = HttpListener(
+            config=config,
+            tokens=tokens,
+            sessions=clients,
+            servers=Servers(),
+            bus=bus,
+            deadlines=DeadlineWheel(),
+            spawn=keeper.spawn,
+            on_changed=lambda: parts.changes.add(listener.address),
+        )
+        parts = Listening(config, tokens, listener, clients, Heard(bus), session)
+        try:
+            yield parts
+        finally:
+            await listener.close()
+            await keeper.close()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        return int(place.getsockname()[1])
+
+
+async def test_nothing_is_open_until_it_is_switched_on(tmp_path: Path) -> None:
+    async with listening(tmp_path, enabled=False) as parts:
+        await parts.listener.follow()
+        assert (parts.listener.status.is_enabled, parts.listener.status.is_open, parts.listener.address) == (False, False, None)
+        await parts.listener.stop_taking()
+        await parts.listener.forget_client("a")
+        assert parts.changes.all == []
+
+
+async def test_what_the_settings_switch_on_is_open_and_what_they_switch_off_is_not(tmp_path: Path) -> None:
+    async with listening(tmp_path) as parts:
+        await parts.listener.follow()
+        await parts.listener.follow()
+        client = parts.client()
+        assert parts.listener.status.url == f"{client.url}/mcp"
+        assert (await client.post(request("initialize", protocolVersion="2025-11-25"))).status == 200
+        await parts.config.set_http(False)
+        await parts.changes.until(lambda: parts.changes.all[-1] is None)
+        assert parts.changes.all == [client.url, None]
+        with pytest.raises(aiohttp.ClientConnectionError):
+            await client.post(request("x"))
+        assert parts.clients.dispatchers[0].closed.is_set()
+
+
+async def test_another_port_moves_the_endpoints_and_other_settings_do_not(tmp_path: Path) -> None:
+    async with listening(tmp_path) as parts:
+        await parts.listener.follow()
+        await parts.config.set_enabled(False)
+        port = free_port()
+        await parts.config.set_http(True, port)
+        await parts.changes.until(lambda: parts.listener.address == f"http://127.0.0.1:{port}")
+        assert len(parts.changes.all) == 2
+
+
+async def test_a_taken_port_is_a_problem_with_a_remedy_and_is_tried_again_when_asked(tmp_path: Path) -> None:
+    taken = socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    async with listening(tmp_path, port=port) as parts:
+        with taken:
+            await parts.listener.follow()
+            problem = parts.listener.status.problem
+            assert problem
+            assert f"port {port}" in problem.message
+            assert "--port" in problem.hint
+            assert parts.heard.of(ProblemReported)[0].problem == problem
+            assert not parts.listener.status.is_open
+            await parts.listener.follow()
+            assert len(parts.heard.of(ProblemReported)) == 1
+        await parts.listener.follow(is_retry=True)
+        assert parts.listener.status.problem is None
+        assert parts.listener.status.is_open
+
+
+@pytest.mark.parametrize(("number", "text"), [(errno.EACCES, "may not open"), (errno.EADDRNOTAVAIL, "port 80")])
+def test_other_reasons_are_said_too(number: int, text: str) -> None:
+    error = cannot_open("192.0.2.1", 80, OSError(number, "reason"))
+    assert text in error.problem.message
+
+
+async def test_a_host_that_there_is_not_is_a_problem(tmp_path: Path) -> None:
+    async with listening(tmp_path, host="192.0.2.1", requireToken=True) as parts:
+        await parts.listener.follow()
+        assert parts.listener.status.problem
+
+
+async def test_without_a_token_nobody_but_this_machine_is_served(tmp_path: Path) -> None:
+    async with listening(tmp_path, host="0.0.0.0") as parts:
+        await parts.listener.follow()
+        problem = parts.listener.status.problem
+        assert problem
+        assert "requireToken" in problem.hint
+        assert not parts.listener.status.is_open
+
+
+@pytest.mark.parametrize(("host", "address"), [("0.0.0.0", "http://localhost:"), ("localhost", "http://localhost:")])
+async def test_with_a_token_other_machines_may_be_served(tmp_path: Path, host: str, address: str) -> None:
+    async with listening(tmp_path, host=host, requireToken=True) as parts:
+        await parts.listener.follow()
+        assert (parts.listener.address or "").startswith(address)
+        assert (await parts.client().post(request("x"))).status == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [("::1", "http://[::1]:5"), ("[::1]", "http://[::1]:5"), ("::", "http://localhost:5"), ("tools.lan", "http://tools.lan:5")],
+)
+def test_an_address_is_told_as_clients_write_it(host: str, url: str) -> None:
+    assert base_url(host, 5) == url
+
+
+async def test_a_token_that_is_removed_ends_what_it_opened(tmp_path: Path) -> None:
+    async with listening(tmp_path, requireToken=True) as parts:
+        await parts.listener.follow()
+        client = parts.client()
+        tokens = {name: parts.tokens.create(name) for name in ("a", "b")}
+        headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
+        session = await client.initialize(headers=headers["a"])
+        message, own = modern("hang")
+        asking = asyncio.ensure_future(client.post(message, headers={**own, **headers["a"]}))
+        await parts.clients.answering.wait(count=2)
+        await parts.listener.forget_client("a")
+        assert "token was removed" in (await asking).json["error"]["message"]
+        assert (await client.post(request("echo"), session=session, headers=headers["a"])).status == 404
+        message, own = modern("echo")
+        for _ in range(2):
+            assert (await client.post(message, headers={**own, **headers["b"]})).status == 200
+        assert parts.clients.opened[-1][2] is parts.clients.opened[-2][2]
+
+
+async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
+    nothing: Any = None
+    config = McpConfHelper(tmp_path / "settings.json", EventBus())
+    await config.load()
+    await config.set_http(True, 0)
+    listener = HttpListener(
+        config=config,
+        tokens=nothing,
+        sessions=nothing,
+        servers=nothing,
+        bus=EventBus(),
+        deadlines=nothing,
+        spawn=nothing,
+        on_changed=lambda: None,
+    )
+    with pytest.raises(AttributeError):
+        await listener.follow()
+    assert not listener.status.is_open
+
+
+async def test_an_end_of_the_hub_is_final(tmp_path: Path) -> None:
+    async with listening(tmp_path) as parts:
+        await parts.listener.follow()
+        await parts.listener.stop_taking()
+        await parts.listener.close()
+        await parts.listener.close()
+        await parts.config.set_http(True, 0)
+        await parts.listener.follow(is_retry=True)
+        assert not parts.listener.status.is_open
