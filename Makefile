@@ -1,5 +1,6 @@
-# run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. lock: newer dependencies.
-.PHONY: run test check bench lock prepare
+# run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. soak: a million calls. conformance: the
+# official suite, direct and behind the hub. lock: newer dependencies.
+.PHONY: run test check bench soak conformance lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -23,6 +24,12 @@ check: .venv/.dev
 
 bench: prepare
 	.venv/bin/python tests/bench/run.py
+
+soak: .venv/.dev
+	.venv/bin/python tests/bench/soak.py
+
+conformance: .venv/.dev tests/npm/node_modules/.installed
+	.venv/bin/python tests/conformance/run.py
 
 lock:
 	scripts/lock.sh
