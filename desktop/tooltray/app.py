@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError
+from tooltray.event_loop import new_event_loop
 from tooltray.publish.control_client import ControlClient
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ANSWER_TIMEOUT_S = 2.0  # a desktop that runs answers within milliseconds, also while its window is busy
-SWITCH_INTERVAL_S = 0.0005  # a busy window then costs AI clients 5 ms and not 100
+SWITCH_INTERVAL_S = 0.0001  # a busy window then costs AI clients 1 ms a call
 LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is about to, or about to end
 RETRY_EVERY_S = 0.1  # meanwhile
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
@@ -196,7 +197,8 @@ class EngineThread:
     def _run(self) -> None:
         reason, problem = "failure", None
         try:
-            reason = asyncio.run(self._live())
+            with asyncio.Runner(loop_factory=new_event_loop) as runner:
+                reason = runner.run(self._live())
         except asyncio.CancelledError:
             reason = self._wanted_end
         except TooltrayError as error:

@@ -58,7 +58,7 @@ from tooltray.wire.deadlines import DeadlineWheel
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
 END_WAIT_S = 0.5  # for calls in flight, when the hub is told to end: they are then answered with an error
-SWITCH_INTERVAL_S = 0.0005  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are felt
+SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are felt
 ENDED = "Tooltray has ended while this call was running; call again"
 
 
@@ -221,6 +221,7 @@ class Engine:
             spawn=spawn,
             folder=user_folder,
             mask=self._masked,
+            own_url=lambda: self._http.address,
             tool_schema=lambda server, tool: self._tools.input_schema(server, tool),
             ask_person=elicitations.ask,
         )

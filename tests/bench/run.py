@@ -11,87 +11,24 @@ import contextlib
 import json
 import os
 import platform
-import shutil
-import signal
+import socket
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from raw_client import RawClient
+from machine import BRIDGE, PYTHON, ROOT, STUB, Home, cpu_s, memory_mb, wait_for
+from raw_client import RawClient, RawHttpClient
 
-ROOT = Path(__file__).parents[2]
-PYTHON = sys.executable
-BRIDGE = [PYTHON, "-I", "-S", str(ROOT / "desktop" / "tooltray_bridge" / "__main__.py")]
-STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("stub_server.py"))]
 FASTMCP = [str(ROOT / ".cache" / "fastmcp" / "bin" / "python"), str(Path(__file__).with_name("fastmcp_proxy.py"))]
+DESKTOP = ["-m", "tooltray"]
+BUSY_DESKTOP = [str(Path(__file__).with_name("busy_desktop.py"))]
+HTTP_STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("http_stub.py"))]
 CALLS = 1000
-
-
-class Home:
-    """A HOME of its own with stub servers in its settings."""
-
-    def __init__(self, servers: int, tools: int) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ttb"))
-        root = self.folder / ".tooltray"
-        root.mkdir(mode=0o700)
-        self.environ = {**os.environ, "HOME": str(self.folder), "QT_QPA_PLATFORM": "offscreen"}
-        self.entries = {
-            f"s{number}": {
-                "command": STUB[0],
-                "args": STUB[1:],
-                "env": {"STUB_TOOLS": str(tools), "STUB_NAME": f"s{number}"},
-                "autoApprove": ["all"],
-            }
-            for number in range(servers)
-        }
-        settings = {"version": 1, "mcpServers": self.entries, "defaultServers": list(self.entries)}
-        (root / "settings.json").write_text(json.dumps(settings))
-        self.config = self.folder / "fastmcp.json"
-        plain = {name: {key: entry[key] for key in ("command", "args", "env")} for name, entry in self.entries.items()}
-        self.config.write_text(json.dumps({"mcpServers": plain}))
-        self.record = root / "run" / "hub.json"
-
-    @contextlib.contextmanager
-    def hub(self, *, is_desktop: bool = False) -> Iterator[int]:
-        """A running hub; gives the pid of the hub itself."""
-        command = [PYTHON, "-m", "tooltray", *([] if is_desktop else ["serve"])]
-        started = subprocess.Popen(command, env=self.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for(self.record.exists)
-        try:
-            yield json.loads(self.record.read_text())["pid"]
-        finally:
-            started.send_signal(signal.SIGTERM)
-            started.wait(30)
-
-    def stop_hub(self) -> None:
-        subprocess.run([PYTHON, "-m", "tooltray", "stop"], env=self.environ, stdout=subprocess.DEVNULL, check=True)
-        wait_for(lambda: not self.record.exists())
-
-    def remove(self) -> None:
-        shutil.rmtree(self.folder)
-
-
-def wait_for(condition: Callable[[], object], within_s: float = 60.0) -> None:
-    give_up_at = time.monotonic() + within_s
-    while not condition():
-        if time.monotonic() > give_up_at:
-            raise TimeoutError("waited too long")
-        time.sleep(0.005)
-
-
-def memory_mb(pid: int, kind: str = "VmRSS") -> float:
-    with open(f"/proc/{pid}/status") as status:
-        return next(int(line.split()[1]) / 1024 for line in status if line.startswith(kind))
-
-
-def cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+OPEN_LOOP_PER_S, OPEN_LOOP_S = 200, 8
 
 
 def first_reply_ms(command: list[str], environ: dict[str, str]) -> float:
@@ -113,23 +50,44 @@ def list_ms(command: list[str], environ: dict[str, str], tools: int) -> float:
     return spent
 
 
-def call_figures(command: list[str], environ: dict[str, str], calls: int = CALLS) -> dict[str, float]:
-    client = RawClient(command, environ)
+def find_echo(client: RawClient | RawHttpClient) -> str:
+    """The published name of the first server's tool."""
     client.initialize()
     wait_for(lambda: any(name.endswith("echo") for name in client.tools()))
-    names = client.tools()
-    echo = next(name for name in names if name.endswith("echo"))
-    blob = echo.removesuffix("echo") + "blob"
-    figures = {"rss": memory_mb(client.process.pid)}
+    return next(name for name in client.tools() if name.endswith("echo"))
+
+
+def call_times(client: RawClient | RawHttpClient, echo: str, calls: int = CALLS) -> dict[str, float]:
+    """One call after the other."""
     for _ in range(calls // 5):
         client.call(echo, text="warm")
     times = []
     for _ in range(calls):
         started = time.perf_counter()
-        client.call(echo, text="x" * 64)
+        reply = client.call(echo, text="x" * 64)
         times.append((time.perf_counter() - started) * 1000)
-    times.sort()
-    figures |= {"p50": times[len(times) // 2], "p99": times[int(len(times) * 0.99)]}
+        if "result" not in reply:
+            raise RuntimeError(reply)
+    return quantiles(sorted(times))
+
+
+def quantiles(times: list[float]) -> dict[str, float]:
+    return {"p50": times[len(times) // 2], "p99": times[int(len(times) * 0.99)]}
+
+
+def times_of(client: RawClient | RawHttpClient, calls: int = CALLS) -> dict[str, float]:
+    """`call_times` of a client that is made for it."""
+    try:
+        return call_times(client, find_echo(client), calls)
+    finally:
+        client.close()
+
+
+def call_figures(command: list[str], environ: dict[str, str], calls: int = CALLS) -> dict[str, float]:
+    client = RawClient(command, environ)
+    echo = find_echo(client)
+    blob = echo.removesuffix("echo") + "blob"
+    figures = {"rss": memory_mb(client.process.pid)} | call_times(client, echo, calls)
     figures["calls_s"] = client.calls_per_second(echo, {"text": "x" * 64}, 4 * calls, 16)
     for size in (20, 100):
         started = time.perf_counter()
@@ -239,6 +197,121 @@ def call_rows(table: Table, rounds: int, servers: int) -> None:
     home.remove()
 
 
+def add_added(table: Table, what: str, aim: str, direct: dict[str, float], ours: dict[str, float], theirs: dict[str, float] | None) -> None:
+    """A row that says what a call takes directly, and what is added to that."""
+    added = [f"+{each['p50'] - direct['p50']:.3f} / +{each['p99'] - direct['p99']:.3f} ms" if each else "" for each in (ours, theirs)]
+    table.add(what, aim, f"{direct['p50']:.3f} / {direct['p99']:.3f} ms", *added)
+
+
+def era_rows(table: Table, rounds: int) -> None:
+    """Both eras on either side, over stdio; a direct connection has the server's era."""
+    for client, server in (("2026-07-28", "2026-07-28"), ("2025-11-25", "2026-07-28"), ("2026-07-28", "2025-11-25")):
+        is_modern = server == "2026-07-28"
+        home = Home(1, 20, is_modern=is_modern)
+        environ = {**home.environ, "STUB_ERA": "modern" if is_modern else ""}
+        with home.hub():
+            found = medians(
+                rounds,
+                direct=lambda e=environ, m=is_modern: times_of(RawClient(STUB, e, is_modern=m)),
+                ours=lambda e=home.environ, m=client == "2026-07-28": times_of(RawClient(BRIDGE, e, is_modern=m)),
+            )
+        what = f"one call, added p50 / p99 (client of {client}, server of {server})"
+        add_added(table, what, "<= 0.15 / 0.6 ms", found["direct"], found["ours"], None)
+        home.remove()
+
+
+@contextlib.contextmanager
+def http_stub(tools: int) -> Iterator[str]:
+    """A stub server over HTTP; gives its URL."""
+    environ = {**os.environ, "STUB_TOOLS": str(tools)}
+    stub = subprocess.Popen(HTTP_STUB, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        yield f"http://127.0.0.1:{int(stub.stdout.readline())}/mcp"
+    finally:
+        stub.communicate(timeout=10)
+
+
+@contextlib.contextmanager
+def fastmcp_over_http(home: Home) -> Iterator[str]:
+    """FastMCP's proxy as an HTTP server; gives its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        port = place.getsockname()[1]
+    proxy = subprocess.Popen(
+        [*FASTMCP, str(home.config), str(port)], env=home.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: is_open(port))
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        proxy.terminate()
+        proxy.wait(10)
+
+
+def is_open(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
+def http_client_rows(table: Table, rounds: int) -> None:
+    """Clients over HTTP, the server over stdio; directly: the same client and a server over HTTP."""
+    publish = {"http": {"enabled": True, "port": 0, "requireToken": False}}
+    home = Home(1, 20, publish=publish)
+    with http_stub(20) as direct, home.hub(), fastmcp_over_http(home) as theirs:
+        wait_for(lambda: json.loads(home.record.read_text())["http"])
+        url = f"{json.loads(home.record.read_text())['http']}/mcp"
+        found = medians(
+            rounds,
+            direct=lambda: times_of(RawHttpClient(direct)),
+            ours=lambda: times_of(RawHttpClient(url)),
+            modern=lambda: times_of(RawHttpClient(url, is_modern=True)),
+            theirs=lambda: times_of(RawHttpClient(theirs), CALLS // 10),
+        )
+    what = "one call over HTTP to the hub, added p50 / p99 (client of {})"
+    add_added(table, what.format("2025-11-25"), "", found["direct"], found["ours"], found["theirs"])
+    add_added(table, what.format("2026-07-28"), "", found["direct"], found["modern"], None)
+    home.remove()
+
+
+def http_server_rows(table: Table, rounds: int) -> None:
+    """The server over HTTP, clients over stdio; directly: a client over HTTP."""
+    with http_stub(20) as url:
+        home = Home(1, 20, url=url)
+        with home.hub():
+            found = medians(
+                rounds,
+                direct=lambda: times_of(RawHttpClient(url)),
+                ours=lambda: times_of(RawClient(BRIDGE, home.environ)),
+                theirs=lambda: times_of(RawClient([*FASTMCP, str(home.config)], home.environ), CALLS // 10),
+            )
+        add_added(table, "one call to a server over HTTP, added p50 / p99", "", found["direct"], found["ours"], found["theirs"])
+        home.remove()
+
+
+def busy_window_rows(table: Table, rounds: int) -> None:
+    """Calls that come whether the last one was answered or not, beside a window that has to work."""
+    home = Home(1, 20)
+    found = {}
+    for name, hub in (("serve", ["-m", "tooltray", "serve"]), ("busy", BUSY_DESKTOP)):
+        with home.hub(hub):
+            found |= medians(rounds, **{name: lambda: open_loop_times(BRIDGE, home.environ)})
+    direct = open_loop_times(STUB, home.environ)
+    what = f"p99 while the window works for 200 ms of each second, {OPEN_LOOP_PER_S} calls/s, open loop"
+    ours = f"{found['busy']['p99']:.1f} ms (`serve`: {found['serve']['p99']:.1f} ms)"
+    table.add(what, "<= 15 ms", f"{direct['p99']:.2f} ms", ours, "")
+    home.remove()
+
+
+def open_loop_times(command: list[str], environ: dict[str, str]) -> dict[str, float]:
+    client = RawClient(command, environ)
+    echo = find_echo(client)
+    times = client.open_loop_ms(echo, {"text": "x" * 64}, OPEN_LOOP_PER_S * OPEN_LOOP_S, OPEN_LOOP_PER_S)
+    client.close()
+    return quantiles(times)
+
+
 def idle_rows(table: Table) -> None:
     home = Home(10, 30)
     with home.hub() as pid:
@@ -249,7 +322,7 @@ def idle_rows(table: Table) -> None:
         what = "`serve` with 10 servers and 300 tools: memory / idle processor"
         table.add(what, "<= 100 MB / 0.5 %", "", f"{memory_mb(pid):.0f} MB / {busy:.1f} %", "")
     home.environ["DISPLAY"] = ":0"  # the desktop app; Qt's offscreen platform draws it
-    with home.hub(is_desktop=True) as pid:
+    with home.hub(DESKTOP) as pid:
         list_ms(BRIDGE, home.environ, 302)
         table.add("the same as the desktop app: memory", "<= 170 MB", "", f"{memory_mb(pid):.0f} MB", "")
     home.remove()
@@ -283,6 +356,10 @@ def main() -> None:
     start_rows(table, rounds)
     call_rows(table, rounds, 1)
     call_rows(table, rounds, 2)
+    era_rows(table, rounds)
+    http_client_rows(table, rounds)
+    http_server_rows(table, rounds)
+    busy_window_rows(table, rounds)
     idle_rows(table)
     many_servers_rows(table, rounds)
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, medians of {rounds}:\n")

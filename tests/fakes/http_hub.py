@@ -54,7 +54,7 @@ class ScriptedClients:
         self.go = asyncio.Event()
         self._deadlines = DeadlineWheel(tick_s=0.01)
 
-    def open_client(self, server: str | None, *, is_lasting: bool = True, held: Any = None) -> Any:
+    def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: Any = None) -> Any:
         self.opened.append((server, is_lasting, held))
 
         async def answer(request: Envelope) -> Envelope:

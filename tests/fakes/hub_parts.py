@@ -6,7 +6,7 @@ An entry of the settings whose command is the name of a program here runs that p
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,7 @@ class Client:
         self.declared = capabilities or {}
         self.answer = answer
         self.name, self.folder, self.is_lasting, self.introduction = name, "", True, introduction
+        self.identity: Hashable = self
         self.asked: Record[tuple[str, Any]] = Record()
         self.told: Record[tuple[str, Any]] = Record()
         self.abouts: list[Any] = []
@@ -140,6 +141,7 @@ class HubParts:
         tools: Mapping[str, Any],
         offers: Mapping[str, Any],
         names_type: type[PublishedNames],
+        own_url: str | None,
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
@@ -148,7 +150,13 @@ class HubParts:
         self.secrets = SecretStore(home, "memory")
         self.stats = CallStats()
         self.catalogues = CatalogueStore(home.catalogue)
-        self._given = {"builtins": builtins, "patience": patience, "gate": gate, "start_process": start_process or self._start}
+        self._given = {
+            "builtins": builtins,
+            "patience": patience,
+            "gate": gate,
+            "start_process": start_process or self._start,
+            "own_url": lambda: own_url,
+        }
         self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
         self.door = Door()
@@ -313,6 +321,7 @@ async def hub_parts(
     tools: Mapping[str, Any] | None = None,
     offers: Mapping[str, Any] | None = None,
     names_type: type[PublishedNames] = PublishedNames,
+    own_url: str | None = None,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
 
@@ -322,6 +331,7 @@ async def hub_parts(
         programs: what the commands in the entries run.
         tools, offers: further options of ToolManager and Offers.
         names_type: what keeps the published names.
+        own_url: where the hub itself listens for AI clients.
     """
     home = Home(root)
     home.prepare()
@@ -339,6 +349,7 @@ async def hub_parts(
         tools=tools or {},
         offers=offers or {},
         names_type=names_type,
+        own_url=own_url,
     )
     await parts.load()
     try:

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from msgspec import Raw
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import Client, loaded, opened
 from tests.fakes.manual_wheel import ManualWheel
@@ -29,14 +30,20 @@ class Relay:
         self.server = server
         self.keeper, self.wheel = TaskKeeper(), ManualWheel()
         self.said: Record[tuple[str, Any]] = Record()
+        self.on_said: Callable[[], None] | None = None
         self.client = McpClient(
             name="s",
             transport=server(name="s"),
             deadlines=self.wheel,  # type: ignore[arg-type]
             wants=options.pop("wants", Era.MODERN),
-            on_notification=lambda client, method, params: self.said.add((method, loaded(params))),
+            on_notification=self._on_notification,
             **options,
         )
+
+    def _on_notification(self, client: McpClient, method: str, params: Raw) -> None:
+        self.said.add((method, loaded(params)))
+        if self.on_said:
+            self.on_said()
 
     async def call(self, name: str, caller: Client | None = None, *, timeout_s: float = 60.0, **params: Any) -> Any:
         request = Envelope(method="tools/call", params=dump({"name": name, "arguments": {}, **params}))

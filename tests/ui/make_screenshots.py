@@ -17,14 +17,23 @@ sys.path[:0] = [str(ROOT / "desktop"), str(ROOT)]
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import qasync  # noqa: E402
-from PySide6.QtCore import QLocale  # noqa: E402
+from PySide6.QtCore import QLocale, Qt  # noqa: E402
 from PySide6.QtGui import QColor, QPainter, QPixmap  # noqa: E402
+from PySide6.QtTest import QTest  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 from tests.fakes.desk import Desk, until  # noqa: E402
 from tests.fakes.fake_presenter import FakePresenter, server, tool  # noqa: E402
 
 from tooltray.errors import Problem  # noqa: E402
-from tooltray.events import ServerSnapshot, ServerState  # noqa: E402
+from tooltray.events import (  # noqa: E402
+    AnswerKind,
+    ElicitationAsked,
+    ElicitationField,
+    ElicitationOption,
+    ElicitationSnapshot,
+    ServerSnapshot,
+    ServerState,
+)
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402
 from tooltray.ui.i18n import install_language  # noqa: E402
@@ -102,6 +111,63 @@ PASTED = """{
     }
   }
 }"""
+
+REMOTE = """{
+  "mcpServers": {
+    "linear": {
+      "type": "streamable-http",
+      "url": "https://mcp.linear.app/mcp?workspace=7",
+      "headers": {
+        "Authorization": "Bearer <your token>",
+        "X-Team": "tools"
+      }
+    }
+  }
+}"""
+UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")
+REMOTES = (
+    server(
+        "linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Is tried again every 60 s"
+    ),
+    server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
+    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
+)
+A = AnswerKind
+FORM = ElicitationSnapshot(
+    id="1",
+    server="travel",
+    mode="form",
+    message="Which flight do you want?\nThe booking is made at once; it can be cancelled for 24 hours.",
+    ends_at=time.time() + 600,
+    fields=(
+        ElicitationField("name", "Name on the ticket", A.TEXT, is_required=True, description="As in the passport."),
+        ElicitationField("mail", "E-mail", A.TEXT, format="email", is_required=True),
+        ElicitationField(
+            "seat",
+            "Seat",
+            A.CHOICE,
+            is_required=True,
+            options=tuple(ElicitationOption(each, each.title()) for each in ("window", "aisle", "no preference")),
+        ),
+        ElicitationField(
+            "meals",
+            "Meals",
+            A.CHOICES,
+            options=tuple(ElicitationOption(each, each.title()) for each in ("vegetarian", "no nuts")),
+            default=("no nuts",),
+        ),
+        ElicitationField("bags", "Pieces of luggage", A.INTEGER, least=0, most=3, default=1),
+        ElicitationField("insurance", "Insurance", A.BOOLEAN, default=True, description="Adds 12 euros."),
+    ),
+)
+PAGE = ElicitationSnapshot(
+    id="3",
+    server="github",
+    mode="url",
+    message="GitHub has to know that you allow this.",
+    ends_at=time.time() + 600,
+    url="https://github.com/login/oauth/authorize?client_id=0123456789abcdef&scope=repo%20read%3Aorg&state=4f2a9c11d0",
+)
 
 Scene = Callable[[Theme], Awaitable["Shot"]]
 
@@ -270,6 +336,53 @@ async def add_remote(theme: Theme) -> Shot:
     return await add(theme, "https://mcp.linear.app/mcp")
 
 
+async def add_remote_keys(theme: Theme) -> Shot:
+    return await add(theme, REMOTE)
+
+
+async def add_remote_small(theme: Theme) -> Shot:
+    return await add(theme, REMOTE, size=(900, 600))
+
+
+async def remotes(theme: Theme) -> Shot:
+    return Shot(await desk(theme, REMOTES))
+
+
+async def asked(theme: Theme, question: ElicitationSnapshot, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.window.show_up()
+    await until(result.window.isActiveWindow)
+    result.engine.bus.publish(ElicitationAsked(question))
+    await until(lambda: result.window.sheet is not None)
+    return Shot(result, size=size)
+
+
+async def question_form(theme: Theme) -> Shot:
+    return await asked(theme, FORM)
+
+
+async def question_form_small(theme: Theme) -> Shot:
+    return await asked(theme, FORM, (900, 600))
+
+
+async def question_faults(theme: Theme) -> Shot:
+    shot = await asked(theme, replace(FORM, fields=FORM.fields[:3]))
+    assert shot.desk is not None
+    shot.desk.engine.bus.publish(ElicitationAsked(replace(FORM, id="2")))
+    QTest.keyClick(shot.desk.window.sheet.panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    return shot
+
+
+async def question_page(theme: Theme) -> Shot:
+    return await asked(theme, PAGE)
+
+
+async def question_page_plain(theme: Theme) -> Shot:
+    shot = await asked(theme, replace(PAGE, url="http://xn--pple-43d.com.sign-in.example.net:8080/"))
+    shot.desk.window.sheet.panel.show_no_browser()  # type: ignore[union-attr]
+    return shot
+
+
 async def add_without_keyring(theme: Theme) -> Shot:
     result = await desk(theme)
     result.window.open_add_server(PASTED)
@@ -360,6 +473,14 @@ SCENES: dict[str, Scene] = {
         add_command,
         add_unreadable,
         add_remote,
+        add_remote_keys,
+        add_remote_small,
+        remotes,
+        question_form,
+        question_form_small,
+        question_faults,
+        question_page,
+        question_page_plain,
         add_without_keyring,
         log,
         focus,

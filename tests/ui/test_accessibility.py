@@ -140,7 +140,7 @@ async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
         for _ in range(30):
             there.append(await tab(desk.window))
             assert panel.isAncestorOf(QApplication.focusWidget())
-        assert {"Command or config", "Name of the server", "Value of A_TOKEN", "Cancel", "Add server"} <= set(there)
+        assert {"Command, URL or config", "Name of the server", "Value of A_TOKEN", "Cancel", "Add server"} <= set(there)
         back = [await tab(desk.window, back=True) for _ in range(len(set(there)))]
         assert set(back) == set(there)
 

@@ -13,6 +13,7 @@ from tests.fakes.fake_presenter import FakePresenter, server
 from tooltray.errors import TooltrayError
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.switch import Switch
@@ -120,16 +121,47 @@ async def test_what_cannot_be_read_is_explained_and_cannot_be_added(theme: Theme
         assert primary(sheet).isEnabled()
 
 
-async def test_a_url_is_plainly_refused_while_the_others_of_its_block_are_added(theme: Theme) -> None:
+async def test_a_url_shows_what_is_connected_to_and_is_added(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        sheet = panel(desk, '{"mcpServers": {"far": {"url": "https://example.org/mcp"}, "near": {"command": "x"}}}')
-        await until(lambda: "It is reached over HTTP" in words(sheet))
+        sheet = panel(desk, "https://mcp.example.org/mcp?workspace=7")
+        await until(lambda: "What will be connected" in words(sheet))
+        assert {"mcp.example.org", "https://mcp.example.org/mcp"} <= set(words(sheet).splitlines())
+        assert "workspace" not in words(sheet)
+        primary(sheet).click()
+        entry = {"url": "https://mcp.example.org/mcp?workspace=7", "autoApprove": ["all"]}
+        await desk.asked("add_mcp_server", "example", entry, True)
+
+
+async def test_a_header_with_a_key_is_kept_secret_and_its_scheme_stays_readable(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        headers = {"Authorization": "Bearer <token>", "X-Team": "a", "X-Api-Key": "k"}
+        sheet = panel(desk, json.dumps({"far": {"type": "sse", "url": "https://example.org/sse", "headers": headers}}))
+        await until(lambda: "X-Team" in words(sheet))
+        assert "sse" in [chip.accessibleName() for chip in sheet.findChildren(Chip)]
+        field(sheet, "Value of Authorization").setText("abc")
+        switch(sheet, "Keep X-Api-Key in the keyring").click()
         primary(sheet).click()
         await until(lambda: desk.engine.entries)
-        assert list(desk.engine.entries) == ["near"]
-        only = panel(desk, "https://example.org/mcp") if desk.window.sheet is None else sheet
-        paste(only, "https://example.org/mcp")
-        assert not primary(only).isEnabled()
+        assert desk.engine.secrets == {"far/Authorization": "abc"}
+        kept = {"Authorization": "Bearer ${secret:far/Authorization}", "X-Team": "a", "X-Api-Key": "k"}
+        assert desk.engine.entries["far"]["headers"] == kept
+
+
+@pytest.mark.parametrize(
+    ("url", "is_warned"), [("http://a.example/mcp", True), ("http://127.0.0.1:9/mcp", False), ("https://a.example/mcp", False)]
+)
+async def test_a_connection_that_others_can_read_is_pointed_out(theme: Theme, url: str, is_warned: bool) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, url)
+        await until(lambda: "What will be connected" in words(sheet))
+        assert ("not encrypted" in words(sheet)) is is_warned
+
+
+async def test_remote_and_local_servers_of_one_block_are_added_together(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, '{"mcpServers": {"far": {"url": "https://example.org/mcp"}, "near": {"command": "x"}}}')
+        primary(sheet).click()
+        await until(lambda: list(desk.engine.entries) == ["far", "near"])
 
 
 async def test_a_secret_among_the_arguments_is_pointed_out(theme: Theme) -> None:

@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem
+from tooltray.events import ElicitationAsked, ElicitationSnapshot
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.ui.desktop import Desktop
 from tooltray.ui.hub_phase import HubPhase, hub_words
@@ -221,6 +223,25 @@ async def test_a_failure_behind_a_closed_window_is_told_by_the_tray(live: Callab
     await until(lambda: told)
     assert told[0][0] == "The disk is full"
     assert not life.window.isVisible()
+
+
+async def test_a_question_shows_a_hidden_window_quietly_and_is_told_by_the_tray(
+    live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    monkeypatch.setattr(Tray, "notify", lambda _self, title, text: told.append((title, text)))
+    life = live(hidden=True)
+    await until(lambda: life.engines)
+    engine = life.engines[0]
+    engine.start()
+    await until(lambda: life.desk.hub.snapshot)
+    engine.presenter.bus.publish(ElicitationAsked(ElicitationSnapshot("1", "files", "form", "<b>Now</b>", 0.0)))
+    await until(lambda: told)
+    assert told == [("files asks you something", "Its question stands in the window of Tooltray.")]
+    assert life.window.isVisible()
+    assert life.window.sheet is not None
+    assert not life.window.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
 
 
 async def test_taking_over_is_said(live: Callable[..., Life]) -> None:

@@ -148,6 +148,8 @@ async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -
         ("set_secret_backend", ("file",)),
         ("diagnose", ("a",)),
         ("reset_tool_names", ()),
+        ("set_http_enabled", (True, 7000)),
+        ("create_client_token", ("c",)),
     ],
 )
 async def test_a_verb_reaches_the_engine_with_its_arguments(layer: Layer, verb: str, arguments: tuple[object, ...]) -> None:
@@ -168,6 +170,11 @@ async def test_verbs_that_ask_bring_the_answer(layer: Layer) -> None:
     assert await layer.tools.call_tool("read", {}) == {"content": []}
     await layer.hub.set_secret("n", "v")
     assert await layer.hub.get_secret_names() == ["n"]
+    assert (await layer.hub.get_http_status()).is_open is False
+    assert await layer.hub.create_client_token("c") == "token of c"
+    assert [client.name for client in await layer.hub.list_client_tokens()] == ["c"]
+    await layer.hub.remove_client_token("c")
+    assert await layer.hub.list_client_tokens() == []
     await layer.hub.remove_secret("n")
     assert await layer.hub.get_secret_names() == []
 

@@ -93,6 +93,22 @@ def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanat
     assert shown.explanation == "Command not found. Looked in /bin. Install it."
 
 
+def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app: QApplication) -> None:
+    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Is tried again every 60 s"), None, NOW)
+    assert (shown.detail, shown.tone) == ("Is tried again every 60 s. Install it. Looked in /bin.", "error")
+    assert shown.explanation == "Command not found. Looked in /bin. Install it. Is tried again every 60 s."
+
+
+def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
+    card = make_card(server("a", ServerState.STARTING, detail="Slow: no answer for 45 s"))
+    assert "Slow: no answer for 45 s" in words(card)
+
+
+def test_a_remote_server_s_card_says_how_and_where_it_is_reached(make_card: MakeCard) -> None:
+    card = make_card(server("a", transport="sse", target="https://example.org/sse"))
+    assert "sse · https://example.org/sse" in [label.accessibleName() for label in card.findChildren(QLabel)]
+
+
 def test_a_refused_wish_stands_before_the_state() -> None:
     shown = foot(server("a", ServerState.STOPPED), Problem("the disk is full"), NOW)
     assert (shown.headline, shown.action) == ("The disk is full", Action.START)

@@ -27,6 +27,7 @@ FOLLOW_EVERY_S = 0.5
 APPROVED = ["all"]  # who types a server's command line trusts it
 _WORDS = {"on_demand": "on demand"}
 _SECRET = re.compile(r"\$\{secret:([^}]+)\}")
+_KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
 
 def list_servers(args: argparse.Namespace, home: Home) -> int:
@@ -48,7 +49,14 @@ def _row(server: dict[str, Any]) -> list[str]:
     state = _WORDS.get(server["state"], server["state"])
     tools = str(server["tool_count"]) if server["tool_count"] else "-"
     starts = "disabled" if server["is_disabled"] else "default" if server["is_default"] else "on demand"
-    return [server["name"], state, server["transport"], tools, starts, problem_line(server["problem"]) or server["detail"]]
+    return [
+        server["name"],
+        state,
+        server["transport"],
+        tools,
+        starts,
+        ". ".join(filter(None, (problem_line(server["problem"]), server["detail"]))),
+    ]
 
 
 def add(args: argparse.Namespace, home: Home) -> int:
@@ -59,7 +67,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     """
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
-    names = [f"{args.name}/{key}" for key in args.secret]
+    names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args))]
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
@@ -69,6 +77,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         print(_added_line(args, added))
         print("All its tools may be called without asking (autoApprove: all).")
         _note_files_of_here(args)
+        _note_plain_headers(args)
     if added.problem is not None:
         print_error(added.problem, as_json=args.json)
         return 1
@@ -122,15 +131,32 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
 
 
 def _entry(args: argparse.Namespace) -> dict[str, Any]:
-    """The entry as it stands in the settings; paths of here are made absolute, since the hub runs elsewhere."""
+    """The entry as it stands in the settings."""
+    entry = _remote_entry(args) if args.url else _command_entry(args)
+    optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation}
+    return entry | {field: value for field, value in optional.items() if value} | {"autoApprove": APPROVED}
+
+
+def _remote_entry(args: argparse.Namespace) -> dict[str, Any]:
+    secrets = {name: f"{prefix}${{secret:{args.name}/{name}}}" for name, prefix in _secret_headers(args).items()}
+    headers = dict(args.header) | secrets
+    return {"type": "sse" if args.sse else "http", "url": args.url} | ({"headers": headers} if headers else {})
+
+
+def _secret_headers(args: argparse.Namespace) -> dict[str, str]:
+    """The headers whose value is a secret, with what stands before it."""
+    return dict.fromkeys(args.header_secret, "") | ({"Authorization": "Bearer "} if args.bearer_secret else {})
+
+
+def _command_entry(args: argparse.Namespace) -> dict[str, Any]:
+    """Paths of here are made absolute, since the hub runs elsewhere."""
     command, *arguments = args.command_line
     folder = os.path.abspath(args.cwd) if args.cwd and not args.cwd.startswith(("~", "$")) else args.cwd
     if os.sep in command and not command.startswith(("~", "$")):
         command = os.path.abspath(os.path.join(folder or "", command))
     entry: dict[str, Any] = {"command": command, "args": arguments}
     env = dict(args.env) | {key: f"${{secret:{args.name}/{key}}}" for key in args.secret}
-    optional = {"env": env, "cwd": folder, "icons": args.icon, "descriptions": args.description}
-    return entry | {field: value for field, value in optional.items() if value} | {"autoApprove": APPROVED}
+    return entry | ({"env": env} if env else {}) | ({"cwd": folder} if folder else {})
 
 
 def _note_files_of_here(args: argparse.Namespace) -> None:
@@ -139,6 +165,12 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     found = next((word for word in relative if os.path.isfile(word)), None)
     if found and not args.cwd:
         print_note(f"{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace")
+
+
+def _note_plain_headers(args: argparse.Namespace) -> None:
+    """A key on the command line is a key in the settings and in the shell's history."""
+    if plain := next((name for name, value in args.header if _KEY_HEADER.search(name) and "${" not in value), None):
+        print_note(f"{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace")
 
 
 @contextlib.contextmanager

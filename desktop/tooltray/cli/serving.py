@@ -19,6 +19,7 @@ from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.engine import Engine, EngineOptions, HubRunning
 from tooltray.errors import TooltrayError
+from tooltray.event_loop import new_event_loop
 from tooltray.publish.bridge_entry import bridge_entry_text
 from tooltray.publish.control_client import END_TIMEOUT_S, ControlClient
 from tooltray.tasks import TaskKeeper
@@ -77,7 +78,8 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
 def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
     """Runs an engine until it ends and returns the exit code; what keeps it from starting is told to whoever waits for it."""
     try:
-        return asyncio.run(_run_until_stopped(serving, make_engine))
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            return runner.run(_run_until_stopped(serving, make_engine))
     except HubRunning as error:
         code, said = HUB_RUNNING, _hub_running(error, serving.home)
     except TooltrayError as error:

@@ -4,6 +4,7 @@ Above it: sessions of AI clients and our own front ends, which satisfy these. Be
 which see nothing else of them.
 """
 
+from collections.abc import Hashable
 from typing import Protocol
 
 from msgspec import Raw
@@ -50,3 +51,8 @@ class Session(Caller, Protocol):
     folder: str
     is_lasting: bool
     introduction: Raw
+
+    @property
+    def identity(self) -> Hashable:
+        """Tells clients apart; the same for requests that stand for themselves, if they are known to be of one client."""
+        ...

@@ -162,8 +162,12 @@ class McpClient:
         self._dispatcher.send_notification(method, params)
 
     def callers(self) -> list[tuple[Caller, Raw]]:
-        """Who has a call in flight, oldest first, and the id of that request."""
-        return [(call.caller, call.id) for call in self._calls]
+        """Who has a call in flight, oldest first, and the id of that request; one alone if the server is just speaking of its call."""
+        return self._callers_of(self._dispatcher.receiving_with)
+
+    def _callers_of(self, ours: Raw) -> list[tuple[Caller, Raw]]:
+        """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
+        return [(call.caller, call.id) for call in self._calls if not ours or call.pending.id == ours]
 
     def is_asking(self, session: Session) -> bool:
         """Whether a question of the server's lies before this AI client."""
@@ -233,7 +237,8 @@ class McpClient:
             return success({})
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
-        able = {id(caller.session): (caller, about) for caller, about in self.callers() if caller.can_answer(method)}
+        concerned = self._callers_of(self._dispatcher.came_with(request.id))
+        able = {caller.session.identity: (caller, about) for caller, about in concerned if caller.can_answer(method)}
         if len(able) == 1:
             ((caller, about),) = able.values()  # of several calls of one client the latest
             return await self._ask(caller, request, about)

@@ -11,7 +11,7 @@ from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 class OwnCaller:
     """Satisfies Session. Has no state; one serves all calls."""
 
-    name, folder, is_lasting, introduction = "tooltray", "", False, NOTHING
+    name, identity, folder, is_lasting, introduction = "tooltray", "tooltray", "", False, NOTHING
     capabilities = Raw(b"{}")
 
     @property

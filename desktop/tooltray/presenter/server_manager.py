@@ -39,7 +39,7 @@ from tooltray.servers.command_lookup import is_launcher
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.remote_transport import make_remote_transport
-from tooltray.servers.self_reference import leads_back, refusal
+from tooltray.servers.self_reference import leads_back, refusal, url_leads_back
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import CannotStart, Transport
 from tooltray.tasks import Spawn, finish_in_thread
@@ -76,6 +76,7 @@ class ServerManager:
         start_process: StartProcess = StdioTransport,
         ask_person: AskPerson | None = None,
         tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
+        own_url: Callable[[], str | None] = lambda: None,
     ) -> None:
         """
         Args:
@@ -84,13 +85,14 @@ class ServerManager:
             mask: takes secrets out of a text.
             ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
             patience, gate: None stands for the usual limits.
+            own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
         """
         self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
         self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
         self._mask, self._ask_person = mask, ask_person
         self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
-        self._tool_schema = tool_schema
+        self._tool_schema, self._own_url = tool_schema, own_url
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._running: set[str] = set()
@@ -286,6 +288,8 @@ class ServerManager:
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name)
         if config.transport in ("http", "sse"):
+            if url_leads_back(resolved.url or "", self._own_url()):
+                raise refusal(server.name)
             return await make_remote_transport(
                 name=server.name,
                 kind=config.transport,

@@ -5,6 +5,7 @@ is told request by request, so a client that tries `server/discover` and then ch
 """
 
 import asyncio
+from collections.abc import Hashable
 from functools import partial
 
 import msgspec
@@ -51,6 +52,7 @@ class ClientSession:
         refusal: str,
         folder: str = "",
         is_lasting: bool = True,
+        client: str = "",
         held: HeldCalls | None = None,
         presenter: McpPresenter,
         bus: EventBus,
@@ -64,9 +66,11 @@ class ClientSession:
             refusal: why this client cannot be served; every request is answered with it.
             folder: where its bridge was started.
             is_lasting: False for one request that stands for itself.
+            client: the name of its token, where several sessions may be of one client.
             held: its calls that wait for an answer, where they outlive this session; None: its own.
         """
         self.name, self.folder, self.is_lasting = name, folder, is_lasting
+        self.identity: Hashable = ("token", client) if client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus

@@ -17,6 +17,7 @@ from typing import Any
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
 from tooltray.wire.outbox import Outbox
+from tooltray.wire.reading import read_in_pieces
 
 logger = logging.getLogger(__name__)
 HELLO_KEY, HELLO_VERSION = "tooltray", 1
@@ -54,6 +55,7 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._outbox = Outbox(transport)
+        read_in_pieces(transport)
         self._peer_pid, uid = _peer_of(transport.get_extra_info("socket"))
         if uid is not None and uid != os.getuid():
             logger.warning("a connection of another user (uid %d) was refused", uid)

@@ -101,7 +101,8 @@ class ModernHttp:
             raise refused(asked.id, fault)
         if len(self._exchanges) >= MAX_EXCHANGES:
             raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=asked.id)
-        dispatcher = self._opens.open_client(server, is_lasting=False, held=self._held_calls_of(owner)).dispatcher
+        held = self._held_calls_of(owner)
+        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher))
         dispatcher.attach_messages(Exchange(queue))
         dispatcher.receive(body)

@@ -28,7 +28,7 @@ class Client(Protocol):
 class OpensClients(Protocol):
     """What of the hub's Sessions is used."""
 
-    def open_client(self, server: str | None, *, is_lasting: bool = True, held: HeldCalls | None = None) -> Client: ...
+    def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> Client: ...
 
 
 class HttpSessions:

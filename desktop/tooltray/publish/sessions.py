@@ -57,12 +57,19 @@ class Sessions:
         return self.open_client(hello.server, refusal=self._refusal(hello), folder=hello.cwd).dispatcher
 
     def open_client(
-        self, server: str | None, *, refusal: str = "", folder: str = "", is_lasting: bool = True, held: HeldCalls | None = None
+        self,
+        server: str | None,
+        *,
+        refusal: str = "",
+        folder: str = "",
+        is_lasting: bool = True,
+        client: str = "",
+        held: HeldCalls | None = None,
     ) -> ClientSession:
         """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
 
         Args:
-            server, refusal, folder, is_lasting, held: see ClientSession.
+            server, refusal, folder, is_lasting, client, held: see ClientSession.
         """
         session = ClientSession(
             name=f"client {next(self._numbers)}",
@@ -70,6 +77,7 @@ class Sessions:
             refusal=refusal,
             folder=folder,
             is_lasting=is_lasting,
+            client=client,
             held=held,
             presenter=self._presenter,
             bus=self._bus,
@@ -77,7 +85,8 @@ class Sessions:
             log=self._log,
         )
         self._clients.add(session)
-        self._count()
+        if is_lasting:
+            self._count()
         self._tasks.spawn(self._serve(session), name=session.name)
         return session
 
@@ -88,8 +97,8 @@ class Sessions:
 
     @property
     def count(self) -> int:
-        """AI clients connected now."""
-        return len(self._clients)
+        """AI clients connected now; a request that stands for itself is no connection."""
+        return sum(session.is_lasting for session in self._clients)
 
     @property
     def request_count(self) -> int:
@@ -115,7 +124,7 @@ class Sessions:
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""
         news = self._presenter.news
-        callers = {caller.session: (caller, about) for caller, about in client.callers()}
+        callers = {caller.session.identity: (caller, about) for caller, about in client.callers()}
         if len(callers) == 1:
             ((caller, about),) = callers.values()
             if news.wants_log_message(caller.session, params):
@@ -169,7 +178,8 @@ class Sessions:
         finally:
             self._clients.discard(session)
             self._finished_requests += session.request_count
-            self._count()
+            if session.is_lasting:
+                self._count()
 
     async def _serve_control(self, session: ControlSession) -> None:
         try:
@@ -178,8 +188,8 @@ class Sessions:
             self._controls.discard(session)
 
     def _count(self) -> None:
-        self._presenter.set_session_count(len(self._clients))
-        self._on_count_changed(len(self._clients))
+        self._presenter.set_session_count(self.count)
+        self._on_count_changed(self.count)
 
     def _refusal(self, hello: Hello) -> str:
         if self._leads_back(hello.peer_pid):

@@ -130,7 +130,7 @@ class HttpExchange:
     def _take(self, response: ClientResponse, message: bytes | bytearray) -> None:
         if self._message.method == "initialize":
             self._session.learn(response, message)
-        self._session.dispatcher.receive(message)
+        self._session.dispatcher.receive(message, along_with=self._message.id)
 
     # when its stream ended before the reply
 

@@ -8,26 +8,23 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tooltray.errors import TooltrayError
+from tooltray.servers.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
+from tooltray.servers.pasted_urls import as_word, netloc, parameters, portable, take_headers, usual_type, with_parameter, without_keys
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
-LONGEST_NAME = 64  # what settings allow
+
 
 _EXAMPLE = "Paste a command such as `npx -y @scope/package`, or the JSON block from the server's README"
 _CONTAINERS = ("mcpServers", "servers", "mcp_servers", "context_servers", "mcp")
 _URL_KEYS = ("url", "baseUrl", "serverUrl", "httpUrl")
-_LAUNCHERS = re.compile("npx|bunx|pnpx|uvx|pipx|uv|npm|pnpm|yarn|bun|deno|node|python|python3|py|docker|podman")
-_HAS_SUBCOMMANDS = re.compile("uv|pipx|npm|pnpm|yarn|bun|deno|docker|podman")
-_SUBCOMMANDS = re.compile("run|exec|x|dlx|tool")
-_LAUNCHER_WORDS = re.compile("-y|--yes|-m|-i|-it|-t|--rm|-q|--quiet|--init|-A|-c|/c")
-_TAKES_VALUE = re.compile("-p|--package|--from|--with|--python|--directory|--project|-e|--env|-v|--mount|--network|--name")
+_OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http", "http-stream": "http"}
+_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; not secret itself
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
-_WRAPPERS = {"cmd", "cmd.exe", "env", "sudo"}
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTHORIZATION)(?:$|_\d+$|_VALUE$)"
 )
@@ -40,8 +37,6 @@ _PLACEHOLDER = re.compile(
     r"|(?:your|my|insert|enter|replace|put|add|paste)[ _-].*|.*[ _-](?:here|goes[ _-]here)|(?:changeme|todo|secret|token|api[_-]?key)",
     re.IGNORECASE,
 )
-_PATH_VALUE = re.compile(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
-_AFFIX = re.compile(r"^(?:mcp-servers?-|server-|mcp-)+|(?:-mcp-servers?|-servers?-mcp|-mcp|-servers?)+$")
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,8 @@ class PastedServer:
     Attributes:
         name: what it is called in the text, or a guess from its command.
         config: the entry in the spelling of `mcpServers`, all values as pasted.
-        secrets: what of `config["env"]` looks like a secret; a value is empty where the text has only a placeholder for it.
+        secrets: what of the environment, of the headers and of the URL's query looks like a secret, by its name there; a value is empty
+            where the text has only a placeholder for it.
     """
 
     name: str
@@ -70,8 +66,23 @@ class PastedServer:
 
     @property
     def target(self) -> str:
-        """What is run or reached, as one line."""
-        return str(self.config.get("url", "")) if self.is_remote else shlex.join(self.argv)
+        """What is run or reached, as one line; of a URL only what is no secret."""
+        return without_keys(str(self.config.get("url", ""))) if self.is_remote else shlex.join(self.argv)
+
+    @property
+    def transport(self) -> str:
+        """How it is reached: "stdio", "http" or "sse"."""
+        return str(self.config.get("type", "http")) if self.is_remote else "stdio"
+
+    @property
+    def host(self) -> str:
+        """The host of a remote server, with its port; empty where a placeholder stands for it, and for what is started here."""
+        return netloc(str(self.config.get("url", ""))).rpartition("@")[2]
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The names of the headers that a remote server is sent."""
+        return tuple(self.config.get("headers", ()))
 
     @property
     def secret_arguments(self) -> tuple[str, ...]:
@@ -80,7 +91,7 @@ class PastedServer:
         before = ""
         for argument in self.argv[1:]:
             option, equals, value = argument.partition("=")
-            if not equals or not (option.startswith("-") or _ASSIGNMENT.match(argument)):
+            if not equals or not (option.startswith("-") or ASSIGNMENT.match(argument)):
                 option, value = before, argument
             if not value.startswith("-") and looks_secret(option.lstrip("-"), value):
                 found.append(option if option.startswith("-") or equals else f"{value[:4]}…")
@@ -94,16 +105,32 @@ class PastedServer:
 
         Args:
             name: the name under which it is added.
-            secrets: the variables that are to be kept as secrets, with their values.
+            secrets: what is to be kept secret, by the names in `self.secrets`, with the values.
 
         Returns:
             The entry, with `${secret:NAME/KEY}` for each secret, and the values by the names of the secrets.
         """
-        entry = dict(self.config)
-        if secrets:
-            entry["env"] = {**entry.get("env", {}), **{key: f"${{secret:{name}/{key}}}" for key in secrets}}
+        entry = self.filled_in({key: f"${{secret:{name}/{key}}}" for key in secrets})
         entry.setdefault("autoApprove", ["all"])
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
+
+    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Returns the entry with other values in the places of secrets.
+
+        Args:
+            values: by the names in `self.secrets`.
+            entry: in place of `self.config`.
+        """
+        result = dict(self.config if entry is None else entry)
+        for key, value in values.items():
+            if key in self.config.get("headers", {}):
+                scheme = _SCHEME.match(self.config["headers"][key])
+                result["headers"] = {**result["headers"], key: (scheme[1] if scheme else "") + value}
+            elif key in self.config.get("env", {}):
+                result["env"] = {**result["env"], key: value}
+            else:
+                result["url"] = with_parameter(result["url"], key, value)
+        return result
 
 
 def parse_pasted(text: str) -> list[PastedServer]:
@@ -125,7 +152,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
     if text[0] in "{[" or re.match(r'"[^"\n]+"\s*:', text):
         return _servers(_json(text))
     if re.fullmatch(r"https?://\S+", text):
-        return [_server(_guess_name([text]), {"url": text})]
+        return [_server("", {"url": text})]
     return [_command_line(text)]
 
 
@@ -136,7 +163,7 @@ def looks_secret(key: str, value: str) -> bool:
     if _SECRET_VALUE.match(value):
         return True
     name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).upper().replace("-", "_")
-    return bool(_SECRET_NAME.search(name)) and not _PATH_VALUE.match(value)
+    return bool(_SECRET_NAME.search(name)) and not PATH_VALUE.match(value)
 
 
 # blocks
@@ -220,37 +247,43 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
         raise TooltrayError(f"The entry of {shown} cannot be read", "`args` has to be a list and `env` an object", _EXAMPLE)
     if config.pop("disabled", False) is True:
         config["disable"] = True
-    if config.get("type") in ("local", "remote", "custom", "streamable-http", "streamableHttp"):
-        config["type"] = "stdio" if command else "http"
+    kind = config.pop("type", None) or config.pop("transport", None)
+    if kind in ("local", "remote", "custom", "streamable-http", "streamableHttp"):
+        kind = "stdio" if command else "http"
     result: dict[str, Any] = {}
     if isinstance(command, str) and command.strip():
-        first, *more = _split(command) if not arguments and " " in command and not _PATH_VALUE.match(command) else [command]
-        result = {"command": _portable(first), "args": [_portable(_word(argument)) for argument in [*more, *arguments]]}
+        first, *more = _split(command) if not arguments and " " in command and not PATH_VALUE.match(command) else [command]
+        result = {"command": portable(first), "args": [portable(as_word(argument)) for argument in [*more, *arguments]]}
     else:
         url = next((config.pop(key) for key in _URL_KEYS if isinstance(config.get(key), str)), "")
         if not url:
             raise TooltrayError(f"The entry of {shown} has neither a command nor a URL", "", _EXAMPLE)
-        result = {"url": url}
+        result = {"url": portable(url)}
+        if kind := _OTHER_TYPES.get(str(kind), kind) or usual_type(url):
+            result["type"] = kind
+        if headers := take_headers(config):
+            result["headers"] = headers
+    if "command" in result and kind is not None:
+        config["type"] = kind
     if env:
-        result["env"] = {str(key): _portable(_word(value)) for key, value in env.items() if value is not None}
+        result["env"] = {str(key): portable(as_word(value)) for key, value in env.items() if value is not None}
     result |= config
-    secrets = {key: value for key, value in result.get("env", {}).items() if looks_secret(key, value)}
-    for key, value in secrets.items():
-        if _PLACEHOLDER.fullmatch(value.strip()):
-            secrets[key] = ""
     words = [result.get("command") or result["url"], *result.get("args", [])]
-    return PastedServer(_clean_name(name) or _guess_name(words), result, secrets)
+    return PastedServer(clean_name(name) or guess_name(words), result, _secrets(result))
 
 
-def _word(value: Any) -> str:
-    """Numbers and switches come without quotes in some blocks; programs take words."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def _portable(text: str) -> str:
-    """Returns a value with other programs' placeholders in our spelling."""
-    text = re.sub(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}", r"${\1}", text)
-    return re.sub(r"\$\{userHome\}", "${HOME}", text)
+def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
+    """What looks like a secret, by its name; empty where only a placeholder stands."""
+    found = {key: value for key, value in config.get("env", {}).items() if looks_secret(key, value)}
+    for key, value in config.get("headers", {}).items():
+        scheme = _SCHEME.match(value)
+        held = scheme[2] if scheme else value
+        if looks_secret(key, value) and looks_secret(key, held):
+            found[key] = held
+    for key, value in parameters(str(config.get("url", ""))):
+        if looks_secret(key, value) and key not in found:
+            found[key] = value
+    return {key: "" if _PLACEHOLDER.fullmatch(value.strip()) else value for key, value in found.items()}
 
 
 # command lines
@@ -264,7 +297,7 @@ def _command_line(text: str) -> PastedServer:
         if not line or line.startswith("#"):
             continue
         words = _split(line)
-        while words and (_ASSIGNMENT.match(words[0]) or words[0] in ("env", "export")):
+        while words and (ASSIGNMENT.match(words[0]) or words[0] in ("env", "export")):
             if "=" in words[0]:
                 key, _, value = words[0].partition("=")
                 env[key] = value
@@ -291,34 +324,70 @@ def _command_line(text: str) -> PastedServer:
 
 
 def _client_command(words: list[str], env: dict[str, str]) -> PastedServer:
-    """Reads `CLIENT mcp add [OPTIONS] NAME [--] COMMAND ARGS...`, as several AI clients spell it."""
+    """Reads `CLIENT mcp add [OPTIONS] NAME [--] COMMAND ARGS...`, as several AI clients spell it, or a URL in place of the command."""
+    options = _ClientOptions(env)
     name = ""
     rest = words[3:]
     while rest:
         word = rest.pop(0)
         if word == "--":
             break
-        option, equals, value = word.partition("=")
-        if option in ("-e", "--env"):
-            pairs = [value] if equals and value else [rest.pop(0)] if rest else []
-            while not name and rest and _ASSIGNMENT.match(rest[0]):  # one option may take several
-                pairs.append(rest.pop(0))
-            env |= {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
-        elif word.startswith("-"):
-            if not equals and rest and not rest[0].startswith("-"):
-                del rest[0]  # a scope, a transport, a header
+        if word.startswith("-"):
+            options.take(word, rest, takes_many=not name)
         elif not name:
             name = word
         else:
             rest.insert(0, word)
             break
+    if options.url:
+        rest.insert(0, options.url)
     if not name or not rest:
         raise TooltrayError("This command names no server to add", shlex.join(words)[:120], _EXAMPLE)
     if rest[0].startswith("{"):
         return _servers(_json(f'"{name}": {rest[0]}'))[0]
     if re.match(r"https?://", rest[0]):
-        return _server(name, {"url": rest[0]})
+        url, *more = rest
+        while more:
+            options.take(more.pop(0), more, takes_many=False)
+        return _server(name, {"url": url, **options.of_a_url()})
     return _server(name, {"command": rest[0], "args": [_expanded(word) for word in rest[1:]], "env": env})
+
+
+class _ClientOptions:
+    """What stands in options of `CLIENT mcp add`; those that say nothing about the server (a scope) are passed over, with their values."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self.url = ""
+        self._env, self._kind, self._headers = env, "", dict[str, str]()
+
+    def take(self, word: str, rest: list[str], *, takes_many: bool) -> None:
+        """Reads an option, and its values from what follows it.
+
+        Args:
+            takes_many: `-e` may have several values here.
+        """
+        option, equals, value = word.partition("=")
+        if option in ("-e", "--env"):
+            pairs = [value] if equals and value else [rest.pop(0)] if rest else []
+            while takes_many and rest and ASSIGNMENT.match(rest[0]):
+                pairs.append(rest.pop(0))
+            self._env |= {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+            return
+        if not equals and word.startswith("-") and rest and not rest[0].startswith("-"):
+            value = rest.pop(0)
+        match option:
+            case "-t" | "--transport":
+                self._kind = value
+            case "-H" | "--header":
+                key, _, content = value.partition(":")
+                self._headers[key.strip()] = _expanded(content.strip())
+            case "--url":
+                self.url = value
+            case "--bearer-token-env-var":
+                self._headers["Authorization"] = f"Bearer ${{{value}}}"
+
+    def of_a_url(self) -> dict[str, Any]:
+        return {key: value for key, value in (("type", self._kind), ("headers", self._headers)) if value}
 
 
 def _split(line: str) -> list[str]:
@@ -333,72 +402,3 @@ def _expanded(word: str) -> str:
     """A shell would fill these in; settings do it with their own spelling."""
     word = re.sub(r"\$([A-Za-z_][A-Za-z0-9_]*)", r"${\1}", word)
     return "${HOME}" + word[1:] if word == "~" or word.startswith("~/") else word
-
-
-# names
-
-
-def _clean_name(name: str) -> str:
-    last = name.strip().rstrip("/").rpartition("/")[2]
-    return "".join(sign for sign in last if sign.isprintable())[:LONGEST_NAME].strip()
-
-
-def _guess_name(words: list[str]) -> str:
-    """Returns a short name for a command: the package's, the script's or the host's, without `mcp` and `server` around it."""
-    for guess in _NAMED_BY:
-        if name := guess(words):
-            return _clean_name(name) or "server"
-    return "server"
-
-
-def _host(words: list[str]) -> str:
-    if not (match := re.match(r"https?://(?:[^/@]*@)?([^/:?#]+)", words[0])):
-        return ""
-    parts = [part for part in match[1].split(".") if part not in ("www", "mcp", "api")]
-    return parts[0] if len(parts) < 3 or parts[0].isdigit() else parts[-2]
-
-
-def _package(words: list[str]) -> str:
-    words = [word for word in words if word]
-    while words and _stem(words[0]) in _WRAPPERS:
-        words = [word for word in words[1:] if not word.startswith(("-", "/")) or len(words) == 2]
-    if not words:
-        return ""
-    if not _LAUNCHERS.fullmatch(_stem(words[0])):
-        return _without_affixes(_stem(words[0]))
-    skip = False
-    has_subcommands = _HAS_SUBCOMMANDS.fullmatch(_stem(words[0])) is not None
-    for word in words[1:]:
-        if has_subcommands and _SUBCOMMANDS.fullmatch(word):
-            continue
-        if skip or _LAUNCHER_WORDS.fullmatch(word) or word.startswith("-"):
-            skip = not skip and _TAKES_VALUE.fullmatch(word) is not None
-            continue
-        if _ASSIGNMENT.match(word) or word.startswith("${"):
-            continue
-        return _package_name(word)
-    return _stem(words[0])
-
-
-def _package_name(word: str) -> str:
-    if _PATH_VALUE.match(word) or word.endswith((".js", ".mjs", ".cjs", ".ts", ".py")):
-        parts = [part for part in re.split(r"[/\\]", word) if part and part not in ("..", ".", "~")]
-        telling = [part for part in parts if _stem(part) not in ("index", "main", "server", "cli", "dist", "build", "src", "app", "bin")]
-        return _without_affixes(_stem((telling or parts or ["server"])[-1]))
-    name = re.sub(r"(?<=.)@[^/]*$|(?:==|>=|~=|\[).*$|:[^/]*$", "", word)
-    scope, _, last = name.rpartition("/")
-    bare = _without_affixes(last.replace("_", "-"))
-    return bare if bare not in ("", "mcp", "server") else scope.rpartition("/")[2].lstrip("@") or last
-
-
-def _without_affixes(name: str) -> str:
-    short = _AFFIX.sub("", name)
-    return short or name
-
-
-def _stem(word: str) -> str:
-    last = re.split(r"[/\\]", word.rstrip("/\\"))[-1]
-    return re.sub(r"\.(?:exe|cmd|bat|sh|[cm]?js|ts|py)$", "", last, flags=re.IGNORECASE)
-
-
-_NAMED_BY: tuple[Callable[[list[str]], str], ...] = (_host, _package)

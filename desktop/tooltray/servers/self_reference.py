@@ -7,12 +7,14 @@ that merely carry our name. What hides behind a script is found when it connects
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePath
+from urllib.parse import urlsplit
 
 from tooltray.errors import TooltrayError
 from tooltray.servers.command_lookup import LAUNCHERS
 
 _OURS = frozenset({"tooltray", "tooltray-bridge", "tooltray_bridge"})
 _ENV_OPTIONS_WITH_VALUE = frozenset({"-u", "--unset", "-C", "--chdir"})
+_THIS_MACHINE = frozenset({"127.0.0.1", "localhost", "::1", "0.0.0.0", "::"})
 _BRIDGE_FILES = frozenset({"__main__.py", "hot.py", "cold.py"})
 
 
@@ -37,6 +39,20 @@ def leads_back(command: str, args: Sequence[str]) -> bool:
         if before == "-c" and program in ("sh", "bash", "zsh", "dash") and _script_leads_back(arg):
             return True
     return False
+
+
+def url_leads_back(url: str, own: str | None) -> bool:
+    """Whether a URL is one of the hub's own endpoints.
+
+    Args:
+        own: where the hub listens, `http://host:port`; None if it does not.
+    """
+    try:
+        wanted, ours = urlsplit(url), urlsplit(own or "")
+        is_here = wanted.port == ours.port is not None
+    except ValueError:  # a port that is no number
+        return False
+    return is_here and (wanted.hostname == ours.hostname or {wanted.hostname, ours.hostname} <= _THIS_MACHINE)
 
 
 def refusal(name: str) -> TooltrayError:

@@ -18,6 +18,7 @@ from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.outbox import Outbox
+from tooltray.wire.reading import read_in_pieces
 
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
@@ -129,6 +130,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         stdin = transport.get_pipe_transport(0)
         assert isinstance(stdin, asyncio.WriteTransport)
         self._stdin = Outbox(stdin)
+        read_in_pieces(transport.get_pipe_transport(1))
 
     # the dispatcher's channel
 

@@ -187,6 +187,10 @@ class Commands(QObject):
 
     # the hub
 
+    def answer_question(self, id: str, action: str, content: dict[str, Any] | None) -> None:
+        """Sends a person's answer to the server that asked."""
+        self._do(self._hub.answer_elicitation, id, action, content)
+
     def pause(self, is_paused: bool) -> None:
         self._do(self._hub.set_mcp_enabled, not is_paused)
 

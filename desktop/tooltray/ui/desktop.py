@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
-from tooltray.events import ProblemReported
+from tooltray.events import ElicitationSnapshot, ProblemReported
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
@@ -73,6 +73,7 @@ class Desktop:
         self._reason = ""  # why all this ends; empty until then
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
         hub.problem_reported.connect(self._on_problem_reported)
+        hub.elicitation_asked.connect(self._on_elicitation_asked)
         window.quit_requested.connect(self._on_quit)
         window.retry_requested.connect(self._start_engine)
         window.entry_copy_requested.connect(self._on_copy_entry)
@@ -206,6 +207,11 @@ class Desktop:
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if not self._window.isActiveWindow():
             self._tray.notify(title(report.problem), whole(report.problem))
+
+    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+        if not self._window.isActiveWindow():
+            self._window.show_quietly()
+            self._tray.notify(tr("{name} asks you something", name=question.server), tr("Its question stands in the window of Tooltray."))
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:

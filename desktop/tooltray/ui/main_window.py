@@ -5,9 +5,9 @@ Above it: app.py, which says how the hub is and what closing the window means. B
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
@@ -16,6 +16,7 @@ from tooltray.ui import icons
 from tooltray.ui.commands import Commands, NewServer
 from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
+from tooltray.ui.dialogs.question import QuestionPanel
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.servers import ServersPage
@@ -23,6 +24,7 @@ from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.question_line import QuestionLine
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet
@@ -67,6 +69,7 @@ class MainWindow(QMainWindow):
         self._phase = HubPhase.STARTING
         self._is_painted = False
         self._sheet: Sheet | None = None
+        self._questions = QuestionLine(hub, self)
         self.setWindowTitle("Tooltray")
         self.setWindowIcon(icons.app_icon())
         self.resize(*SIZE)
@@ -106,6 +109,14 @@ class MainWindow(QMainWindow):
         self.raise_()
         self.activateWindow()
 
+    def show_quietly(self) -> None:
+        """Shows the window if it is hidden, without taking the keyboard from what a person is doing elsewhere."""
+        if not self.isVisible():
+            self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, True)
+            self.show()
+            self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, False)
+        QApplication.alert(self)
+
     def say(self, text: str) -> None:
         """Says in passing what was done."""
         show_toast(self._theme, self, text)
@@ -130,6 +141,8 @@ class MainWindow(QMainWindow):
     def open_log(self, name: str) -> None:
         """Opens the log of a server, in place of what lies over the window."""
         self.show_up()
+        if (question := self._question_panel) is not None:
+            question.settle()  # it is shown again after the log
         if self._sheet is not None:
             self._sheet.dismiss()
         panel = LogPanel(self._theme, QtMcpClient(self._hub, self._servers, name), self._tasks)
@@ -137,8 +150,47 @@ class MainWindow(QMainWindow):
         sheet = self._open_sheet(panel)
         panel.close_requested.connect(sheet.dismiss)
 
-    def _open_sheet(self, panel: QWidget) -> Sheet:
-        sheet = self._sheet = Sheet(self._theme, self, panel)
+    @property
+    def _question_panel(self) -> QuestionPanel | None:
+        panel = self._sheet.panel if self._sheet is not None else None
+        return panel if isinstance(panel, QuestionPanel) else None
+
+    def _show_questions(self) -> None:
+        """Shows the question that waits longest, unless something else lies over the window, and takes one away that has ended."""
+        first, panel = self._questions.first, self._question_panel
+        if panel is not None and self._sheet is not None and (first is None or panel.question.id != first.id):
+            panel.settle()
+            self._sheet.dismiss()
+        elif panel is not None:
+            panel.set_waiting(self._questions.count_behind)
+        elif first is not None and self._sheet is None:
+            self._open_question(QuestionPanel(self._theme, first))
+
+    def _open_question(self, panel: QuestionPanel) -> None:
+        panel.set_waiting(self._questions.count_behind)
+        panel.answered.connect(self._on_answered)
+        panel.open_requested.connect(self._on_page_wanted)
+        panel.copy_requested.connect(self._on_address_copied)
+        sheet = self._open_sheet(panel, closes_outside=False)  # a stray click is no answer
+        sheet.closed.connect(panel.on_closed)
+
+    def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
+        self._commands.answer_question(id, action, content)
+        self._questions.drop(id)
+
+    def _on_page_wanted(self, url: str) -> None:
+        panel = self._question_panel
+        if panel is not None:
+            if QDesktopServices.openUrl(QUrl(url)):
+                panel.accept_url()
+            else:
+                panel.show_no_browser()
+
+    def _on_address_copied(self, url: str) -> None:
+        self.put_on_clipboard(url, tr("The address is copied"))
+
+    def _open_sheet(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
+        sheet = self._sheet = Sheet(self._theme, self, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_sheet_closed)
         sheet.show()
         return sheet
@@ -161,6 +213,7 @@ class MainWindow(QMainWindow):
         commands.copied.connect(self.put_on_clipboard)
         commands.done.connect(self.say)
         commands.server_removed.connect(self._on_server_removed)
+        self._questions.changed.connect(self._show_questions)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self.open_add_server)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
@@ -194,6 +247,7 @@ class MainWindow(QMainWindow):
 
     def _on_sheet_closed(self) -> None:
         self._sheet = None
+        QTimer.singleShot(0, self, self._show_questions)  # what waits, unless another sheet takes its place at once
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -52,7 +52,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, detail=traffic(server), shows_traffic=True)
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
-            return Foot(action, title(problem), _next_step(problem), "error", whole(problem))
+            after = sentences(Problem("", server.detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
+            return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", server.detail)))).strip())
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("It ended by itself"))
             return Foot(action, title(problem), server.detail or tr("It is started again."), explanation=whole(problem))

@@ -146,6 +146,8 @@ class RawDispatcher:
         self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
+        self.receiving_with = NOTHING  # the same of the message that is just being taken in
         self._open: set[bytes] = set()  # of those, the ones that nothing waits for
         self._backlog: deque[Envelope] = deque()
         self._is_held_back = False
@@ -169,10 +171,20 @@ class RawDispatcher:
         for line in self._lines.feed(chunk):
             self._receive_safely(line)
 
-    def receive(self, message: bytes | bytearray) -> None:
-        """One whole message or batch of the peer; white space between its parts may be of any kind."""
+    def receive(self, message: bytes | bytearray, *, along_with: Raw = NOTHING) -> None:
+        """One whole message or batch of the peer; white space between its parts may be of any kind.
+
+        Args:
+            along_with: the id of the request of ours in whose response it came.
+        """
         if not self.closed.is_set():
+            self.receiving_with = along_with
             self._receive_safely(on_one_line(message))
+            self.receiving_with = NOTHING
+
+    def came_with(self, id: Raw) -> Raw:
+        """The id of the request of ours in whose response a request of the peer came; empty if that is not known."""
+        return self._came_with.get(bytes(id), NOTHING)
 
     def settle(self, id: Raw, reply: Envelope) -> None:
         """Answers a request of ours in the peer's place: the transport knows that no reply will come."""
@@ -368,6 +380,8 @@ class RawDispatcher:
             self._take(message)
             return
         key = bytes(message.id)
+        if self.receiving_with:
+            self._came_with[key] = self.receiving_with
         if key in self._in_flight:
             refusal = failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")
             self._send(envelope.reply_parts(message.id, refusal), id=message.id, about=message.id)
@@ -414,6 +428,8 @@ class RawDispatcher:
     def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
         self._in_flight.pop(key, None)
         self._open.discard(key)
+        if self._came_with:
+            self._came_with.pop(key, None)
         if self._batches:
             self._leave_batch(key)  # cancelled, so not answered
         if method in self._holds_back:

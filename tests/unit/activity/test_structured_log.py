@@ -83,6 +83,29 @@ def test_lines_keep_the_order_and_the_time_of_their_recording(make_log: MakeLog,
     assert stamps == sorted(set(stamps))
 
 
+def test_calls_and_other_records_keep_their_order_however_many_wait(make_log: MakeLog, folder: Path) -> None:
+    log = make_log()
+    for number in range(1500):
+        if number % 7 == 0:
+            log.record("counted", str(number), id=number)
+        else:
+            log.response_sent("session", b"%d" % number, 0.0, 0)
+    log.start()
+    assert [record["id"] for record in written(log, folder)] == list(range(1500))
+
+
+def test_a_call_is_recorded_with_the_time_that_is_given(make_log: MakeLog, folder: Path) -> None:
+    log = make_log(clock=Clock(1_800_000_060.0))
+    log.start()
+    log.request_received("session", b"1", "ping", b"", at=1_800_000_000.0)
+    log.request_received("session", b"2", "prompts/get", b'{"a":"%b"}' % (b"x" * 5000), at=1_800_000_001.0)
+    log.response_sent("session", b"1", 0.1, 2, at=1_800_000_002.0)
+    log.response_sent("session", b"9" * 300, 0.1, 2, at=1_800_000_003.0)
+    log.response_error("session", b"2", -32601, "Method not found", at=1_800_000_004.0)
+    seconds = [record["timestamp"][17:19] for record in written(log, folder)]
+    assert seconds == ["00", "01", "02", "03", "04"]
+
+
 def test_without_a_clock_of_its_own_the_log_tells_the_real_time(log: StructuredLog, folder: Path) -> None:
     log.record("happened", "now")
     (record,) = written(log, folder)

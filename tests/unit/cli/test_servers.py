@@ -71,6 +71,86 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     assert result.err == "No hub is running; this is what the settings say.\n"
 
 
+def test_a_problem_that_is_tried_again_says_when(tooltray: Tooltray, hub_home: Home) -> None:
+    far = server_snapshot(
+        "far", state="error", tool_count=0, transport="http", problem=problem("Gone", "", ""), detail="Is tried again every 60 s"
+    )
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(far)}):
+        assert tooltray("servers", "list").out.splitlines()[1].endswith("Gone. Is tried again every 60 s")
+
+
+# adding what is reached by a URL
+
+
+def test_a_url_is_added_with_its_headers(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", "--header", "X-Team: a: b", "--isolation", "session")
+    assert (result.code, result.err) == (0, "")
+    entry = {
+        "type": "http",
+        "url": "https://example.org/mcp",
+        "headers": {"X-Team": "a: b"},
+        "isolation": "session",
+        "autoApprove": ["all"],
+    }
+    assert settings_of(hub_home)["mcpServers"]["far"] == entry
+    listed = tooltray("servers", "list", "--json").json[0]
+    assert (listed["transport"], listed["isolation"]) == ("http", "session")
+
+
+def test_an_sse_server_is_added_as_one(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("servers", "add", "old", "--url", "https://me:pw@example.org/sse?key=k", "--sse").code == 0
+    assert settings_of(hub_home)["mcpServers"]["old"]["type"] == "sse"
+    listed = tooltray("servers", "list", "--json").json[0]
+    assert (listed["transport"], listed["target"]) == ("sse", "https://example.org/sse")
+
+
+def test_secret_headers_are_asked_for_and_the_entry_refers_to_them(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_file_backend(tooltray, monkeypatch)
+    options = ["--header-secret", "X-Api-Key", "--bearer-secret", "--secret-stdin"]
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", *options, stdin="the key\nthe token\n")
+    assert (result.code, result.err) == (0, "")
+    headers = {"X-Api-Key": "${secret:far/X-Api-Key}", "Authorization": "Bearer ${secret:far/Authorization}"}
+    assert settings_of(hub_home)["mcpServers"]["far"]["headers"] == headers
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    assert tooltray("secrets", "list", "--json").json == ["far/Authorization", "far/X-Api-Key"]
+    assert b"the token" not in hub_home.settings.read_bytes()
+
+
+def test_a_key_typed_as_a_plain_header_is_pointed_out_and_not_repeated(tooltray: Tooltray) -> None:
+    result = tooltray("servers", "add", "far", "--url", "https://example.org/mcp", "--header", "Authorization: Bearer abc")
+    assert "--header-secret Authorization" in result.err
+    assert "abc" not in result.out + result.err
+    quiet = tooltray("servers", "add", "near", "--url", "https://example.org/mcp", "--header", "Authorization: Bearer ${TOKEN}")
+    assert quiet.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--url", "https://a.b", "--", "x"], "not both"),
+        (["--sse", "--", "x"], "--sse goes with --url"),
+        (["--header", "A: b", "--", "x"], "--header goes with --url"),
+        (["--bearer-secret", "--", "x"], "--bearer-secret goes with --url"),
+        (["--url", "https://a.b", "--env", "A=b"], "--env goes with a command"),
+        (["--url", "https://a.b", "--cwd", "."], "--cwd goes with a command"),
+        (["--url", "example.org"], "begins with https://"),
+        (["--url", "https://a b"], "begins with https://"),
+        (["--url", "https://a.b", "--header", "no colon"], "'NAME: VALUE' expected"),
+        (["--url", "https://a.b", "--header", "A: b\nc: d"], "'NAME: VALUE' expected"),
+        (["--url", "https://a.b", "--header-secret", "A: b"], "its value is asked for"),
+        (["--url", "https://a.b", "--header", "authorization: x", "--bearer-secret"], "authorization is given twice"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(tooltray: Tooltray, hub_home: Home, words: list[str], said: str) -> None:
+    result = tooltray("servers", "add", "x", *words)
+    assert result.code == 2
+    assert said in result.err
+    assert not hub_home.settings.exists()
+
+
 # adding without a hub
 
 

@@ -436,3 +436,36 @@ async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) 
     waiting = relay.keeper.spawn(relay.client.dispatcher.outcome(pending), name="listen")
     relay.server.copy.die()
     assert (await waiting).error
+
+
+async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    clients = [Client(capabilities={"elicitation": {}}, answer={"action": "accept", "content": {"n": number}}) for number in range(2)]
+    for number, client in enumerate(clients):
+        request = Envelope(id=Raw(b"%d" % number), method="tools/call", params=dump({"name": "hang"}))
+        relay.keeper.spawn(relay.relay(request, client), name="call")
+    await relay.server.call("hang", count=2)
+    ours = [Raw(str(asked.id).encode()) for asked in relay.server.asked.all if asked.method == "tools/call"]
+    for number in (1, 0):
+        question = b'{"jsonrpc":"2.0","id":"q%d","method":"elicitation/create","params":{}}' % number
+        relay.client.dispatcher.receive(question, along_with=ours[number])
+        assert relay.client.dispatcher.came_with(Raw(b'"q%d"' % number)) == ours[number]
+        await clients[number].asked.wait()
+    assert [len(client.asked.all) for client in clients] == [1, 1]
+    assert [client.abouts for client in clients] == [[0], [1]]
+    heard: list[Any] = []
+    relay.on_said = lambda: heard.append(relay.client.callers())
+    relay.client.dispatcher.receive(b'{"jsonrpc":"2.0","method":"notifications/message","params":{}}', along_with=ours[1])
+    assert [[caller for caller, _ in callers] for callers in heard] == [[clients[1]]]
+    assert len(relay.client.callers()) == 2
+
+
+async def test_requests_of_one_token_are_one_client_to_a_server_that_asks(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    clients = [Client(capabilities={"elicitation": {}}, answer={"action": "cancel"}) for _ in range(2)]
+    for client in clients:
+        client.identity = "the same token"
+        relay.calling("hang", client)
+    await relay.server.call("hang", count=2)
+    assert await relay.server.copy.ask("elicitation/create") == {"action": "cancel"}
+    assert [len(client.asked.all) for client in clients] == [0, 1]

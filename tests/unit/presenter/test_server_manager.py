@@ -555,3 +555,10 @@ async def test_an_entry_that_can_be_started_in_no_way_is_said(tmp_path: Path) ->
     async with hub_parts(tmp_path, servers={"s": {"type": "inmemory"}}) as parts:
         with pytest.raises(TooltrayError, match="its type is inmemory"):
             await run(parts)
+
+
+async def test_a_server_that_is_one_of_the_hubs_own_endpoints_is_refused(tmp_path: Path) -> None:
+    servers = {"s": {"url": "http://localhost:7717/mcp"}}
+    async with hub_parts(tmp_path, servers=servers, own_url="http://127.0.0.1:7717") as parts:
+        with pytest.raises(TooltrayError, match="'s' leads back to Tooltray itself"):
+            await parts.servers.start("s")

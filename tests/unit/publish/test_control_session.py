@@ -18,8 +18,13 @@ from tooltray import __version__
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     EVENTS,
+    AnswerKind,
     ClientListUpdated,
     ConfigChanged,
+    ElicitationAsked,
+    ElicitationEnded,
+    ElicitationField,
+    ElicitationSnapshot,
     EventBus,
     HubSnapshot,
     MCPToolResponse,
@@ -286,6 +291,10 @@ ALL = [
     ResourceListChanged("s"),
     SessionsChanged(3),
     ProblemReported(Problem("t", "m", "h"), "s"),
+    ElicitationAsked(
+        ElicitationSnapshot("1", "s", "form", "m", 1.5, fields=(ElicitationField("x", "X", AnswerKind.TEXT, default=("a",)),))
+    ),
+    ElicitationEnded("1"),
 ]
 
 

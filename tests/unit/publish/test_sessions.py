@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -235,7 +236,7 @@ async def test_a_log_message_goes_to_the_one_client_that_calls_with_the_call_it_
     told: list[tuple[str, Any, Raw]] = []
 
     class Calling:
-        session = object()
+        session = SimpleNamespace(identity="it")
 
         def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
             told.append((method, load(params), about))
@@ -365,3 +366,18 @@ def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> 
     fake, real = (inspect.signature(getattr(kind, name)) for kind in (FakeCorePresenter, McpPresenter))
     assert list(fake.parameters) == list(real.parameters)
     assert [each.kind for each in fake.parameters.values()] == [each.kind for each in real.parameters.values()]
+
+
+@in_fake_time
+async def test_a_request_that_stands_for_itself_is_served_and_not_counted_as_a_client() -> None:
+    hub = Hub()
+    session = hub.sessions.open_client(None, is_lasting=False, client="laptop")
+    assert (hub.sessions.count, hub.counts, session.identity) == (0, [], ("token", "laptop"))
+    peer = Peer(session.dispatcher)
+    await peer.ask("initialize", protocolVersion="2025-06-18")
+    session.dispatcher.connection_lost("answered")
+    await settled()
+    assert (hub.sessions.count, hub.counts, hub.sessions.request_count) == (0, [], 1)
+    lasting = hub.sessions.open_client(None)
+    assert lasting.identity is lasting
+    await hub.sessions.close("ended", grace_s=0)

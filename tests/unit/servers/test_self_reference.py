@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from tooltray.servers.self_reference import leads_back, refusal
+from tooltray.servers.self_reference import leads_back, refusal, url_leads_back
 
 
 def split(line: str) -> tuple[str, list[str]]:
@@ -89,3 +89,21 @@ def test_a_script_that_no_shell_could_read_is_not() -> None:
 
 def test_the_refusal_says_what_to_do() -> None:
     assert str(refusal("me")) == "'me' leads back to Tooltray itself. the hub would wait for itself. Remove this entry"
+
+
+@pytest.mark.parametrize(
+    ("url", "own", "is_ours"),
+    [
+        ("http://127.0.0.1:7717/mcp", "http://127.0.0.1:7717", True),
+        ("http://localhost:7717/servers/x/mcp", "http://127.0.0.1:7717", True),
+        ("http://[::1]:7717/mcp", "http://127.0.0.1:7717", True),
+        ("http://box.lan:7717/mcp", "http://box.lan:7717", True),
+        ("http://127.0.0.1:7718/mcp", "http://127.0.0.1:7717", False),
+        ("http://example.com:7717/mcp", "http://127.0.0.1:7717", False),
+        ("http://127.0.0.1/mcp", "http://127.0.0.1:7717", False),
+        ("http://127.0.0.1/mcp", None, False),
+        ("http://127.0.0.1:port/mcp", "http://127.0.0.1:7717", False),
+    ],
+)
+def test_a_url_of_the_hubs_own_endpoints_is_recognised(url: str, own: str | None, is_ours: bool) -> None:
+    assert url_leads_back(url, own) is is_ours

@@ -48,7 +48,7 @@ class AddServerPanel(Surface):
         content = QWidget()
         self._body = column(content, margins=(24, 16, 24, 20), spacing=8)
         self._body.addLayout(self._source())
-        self._field = CodeView(theme, "", tr("Command or config"), lines=FEWEST_LINES, editable=True, json=True)
+        self._field = CodeView(theme, "", tr("Command, URL or config"), lines=FEWEST_LINES, editable=True, json=True)
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.textChanged.connect(self._on_text_changed)
         self._body.addWidget(self._field)
@@ -117,7 +117,7 @@ class AddServerPanel(Surface):
 
     def _source(self) -> QHBoxLayout:
         line = row()
-        line.addWidget(Label(self._theme, tr("Paste a command or a config"), "strong"))
+        line.addWidget(Label(self._theme, tr("Paste a command, a URL or a config"), "strong"))
         line.addStretch(1)
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
         line.addWidget(self._check)
@@ -151,34 +151,34 @@ class AddServerPanel(Surface):
                 complaint = f"{title(error.problem)}. {sentences(error.problem)}"
         self._complaint.setText(complaint)
         self._complaint.setVisible(bool(complaint))
-        usable = sum(not pasted.is_remote for pasted in found)
-        self._check.setVisible(usable > 0)
-        self._verdict.setVisible(usable > 0)
-        self._verdict.setText(tr("1 server") if usable == 1 else tr("{count} servers", count=usable))
+        self._check.setVisible(bool(found))
+        self._verdict.setVisible(bool(found))
+        self._verdict.setText(tr("1 server") if len(found) == 1 else tr("{count} servers", count=len(found)))
         self._show_previews(found)
 
     def _show_previews(self, found: Sequence[Pasted]) -> None:
         clear(self._preview_layout)
         self._previews = []
         self._what.setVisible(bool(found))
-        if any(not pasted.is_remote for pasted in found):
-            self._preview_layout.addWidget(Label(self._theme, tr("What will run"), "strong"))
+        if found:
+            is_started = any(not pasted.is_remote for pasted in found)
+            words = tr("What will run") if is_started else tr("What will be connected")
+            self._preview_layout.addWidget(Label(self._theme, words, "strong"))
         names = set(self._taken)
         for pasted in found:
             preview = PastedPreview(self._theme, pasted, frozenset(names))
             preview.changed.connect(self._on_preview_changed)
-            names |= set() if pasted.is_remote else {pasted.name}
+            names.add(pasted.name)
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
-        if any(not pasted.is_remote for pasted in found):
+        if found:
             text = tr("AI clients may use all its tools at once, also those that write. Single tools can be switched off afterwards.")
             self._preview_layout.addWidget(Label(self._theme, text, "caption", "muted", wrap=True))
         self._on_preview_changed()
 
     def _on_preview_changed(self) -> None:
         ready = [preview for preview in self._previews if preview.is_ready]
-        is_blocked = any(not preview.is_ready and not preview.is_remote for preview in self._previews)
-        self._add.setEnabled(bool(ready) and not is_blocked and not self._is_busy)
+        self._add.setEnabled(bool(ready) and len(ready) == len(self._previews) and not self._is_busy)
         self._add.setText(tr("Add server") if len(ready) < 2 else tr("Add {count} servers", count=len(ready)))
 
     def _on_add(self) -> None:

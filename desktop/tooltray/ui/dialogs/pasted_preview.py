@@ -1,4 +1,5 @@
-"""What will run, of one pasted server: its command, folder and variables; name, secrets and start are for the person to change."""
+"""What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
+start are for the person to change."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
@@ -18,6 +19,7 @@ from tooltray.ui.widgets.switch import Switch
 NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Pasted(Protocol):
@@ -34,8 +36,15 @@ class Pasted(Protocol):
     @property
     def target(self) -> str: ...
     @property
+    def transport(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def headers(self) -> tuple[str, ...]: ...
+    @property
     def secret_arguments(self) -> tuple[str, ...]: ...
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[Mapping[str, Any], Mapping[str, str]]: ...
+    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
 
 
 class SecretRow(QWidget):
@@ -81,63 +90,77 @@ class PastedPreview(Surface):
         self._pasted, self._taken = pasted, taken
         self._rows: list[SecretRow] = []
         self._layout = column(self, margins=(14, 4, 14, 4))
+        self._add_name()
         if pasted.is_remote:
             self._add_where_it_is()
         else:
             self._add_what_runs()
-            self._on_name_changed()
+        self._add_secrets()
+        self._add_start()
+        self._add_notes()
+        self._on_name_changed()
 
     def _add_where_it_is(self) -> None:
-        self._add(tr("Name"), CodeLabel(self._theme, self._pasted.name))
-        self._add(tr("Address"), CodeLabel(self._theme, self._pasted.target))
-        self._note(
-            "alert", "warning", tr("It is reached over HTTP. This version starts servers on this computer only, so it is not added.")
-        )
+        pasted = self._pasted
+        self._add(tr("Connects to"), CodeLabel(self._theme, pasted.host or pasted.target), Chip(self._theme, pasted.transport))
+        self._add(tr("Address"), CodeLabel(self._theme, pasted.target, "secondary"))
+        plain = [name for name in pasted.headers if name not in pasted.secrets]
+        if plain:
+            self._add(tr("Headers"), CodeLabel(self._theme, ", ".join(plain)))
 
-    def _add_what_runs(self) -> None:
-        theme, config = self._theme, self._pasted.config
+    def _add_name(self) -> None:
+        theme = self._theme
         self._name = _field(theme, tr("Name of the server"), self._pasted.name)
         self._name.setMaxLength(LONGEST_NAME)
         self._name.textChanged.connect(self._on_name_changed)
         self._chip = Chip(theme)
         self._add(tr("Name"), self._name, self._chip)
+
+    def _add_what_runs(self) -> None:
+        theme, config = self._theme, self._pasted.config
         self._add(tr("Command"), CodeLabel(theme, self._pasted.target))
         if config.get("cwd"):
             self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
         plain = [key for key in config.get("env", {}) if key not in self._pasted.secrets]
         if plain:
             self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
+
+    def _add_secrets(self) -> None:
         for index, (key, value) in enumerate(self._pasted.secrets.items()):
-            secret = SecretRow(theme, key, value)
+            secret = SecretRow(self._theme, key, value)
             secret.changed.connect(self.changed)
             self._rows.append(secret)
             self._add((tr("Secret") if len(self._pasted.secrets) == 1 else tr("Secrets")) if index == 0 else "", secret)
+
+    def _add_start(self) -> None:
+        theme = self._theme
         self._default = Switch(theme, tr("Start {name} with the hub", name=self._pasted.name), on=True)
         self._default.clicked.connect(self._on_default)
         self._default_words = Label(theme, "", "caption", "secondary")
         self._add(tr("Start"), self._default, self._default_words, stretch=True)
         self._on_default()
+
+    def _add_notes(self) -> None:
+        if self._pasted.is_remote and str(self._pasted.config.get("url", "")).startswith("http://") and not self._is_local:
+            self._note("alert", "warning", tr("The connection is not encrypted: others can read along."))
         for option in self._pasted.secret_arguments:
             text = tr("{option} looks like a secret. Other programs on this computer can read arguments.", option=option)
             self._note("alert", "warning", text)
 
     @property
-    def is_remote(self) -> bool:
-        """Whether it cannot be added at all, since nothing of it would run here."""
-        return self._pasted.is_remote
+    def _is_local(self) -> bool:
+        return self._pasted.host.rpartition(":")[0] in LOOPBACK or self._pasted.host in LOOPBACK
 
     @property
     def is_ready(self) -> bool:
         """Whether it can be added as it is."""
-        return not self._pasted.is_remote and not self._complaint()
+        return not self._complaint()
 
     @property
     def new_server(self) -> NewServer:
         name = self._name.text().strip()
         entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in self._rows if row.is_kept and row.value})
-        env = {row.key: row.value for row in self._rows if not (row.is_kept and row.value)}
-        if env:
-            entry = {**entry, "env": {**entry["env"], **env}}
+        entry = self._pasted.filled_in({row.key: row.value for row in self._rows if not (row.is_kept and row.value)}, entry)
         return NewServer(name, entry, self._default.isChecked(), secrets)
 
     def _complaint(self) -> str:

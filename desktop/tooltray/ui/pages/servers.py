@@ -150,7 +150,7 @@ class ServersPage(QWidget):
             tr("Add your first server"),
             tr("Every AI client you connect can use it at once."),
             [
-                ("terminal", tr("Paste a command or a JSON block"), tr("From any README: npx, uvx or a config")),
+                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
                 ("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client")),
             ],
             tr("The built-in server hub already works: its tools tell a client what runs here."),

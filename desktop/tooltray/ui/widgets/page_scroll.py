@@ -1,6 +1,6 @@
 """Scroll areas whose content stays in line with what is around them."""
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea
 
@@ -43,3 +43,8 @@ class FittedScroll(PageScroll):
         content = self.widget()
         layout = content.layout() if content is not None else None
         return QSize(self._width, layout.totalHeightForWidth(self._width)) if layout is not None else super().sizeHint()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+            self.updateGeometry()  # the content wants another height, and so do we
+        return super().eventFilter(watched, event)

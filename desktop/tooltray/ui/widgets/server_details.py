@@ -112,7 +112,8 @@ class ServerDetails(QFrame):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        text = sentences(problem) if problem is not None and shown.tone == "error" else shown.detail
+        is_error = problem is not None and shown.tone == "error"
+        text = " ".join((sentences(problem), sentences(Problem("", server.detail)))).strip() if problem and is_error else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
         self._count.setText(tool_count(server))

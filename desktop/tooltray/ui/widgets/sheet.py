@@ -25,13 +25,16 @@ class Sheet(QWidget):
     """Covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
 
     It deletes itself when it closes, and gives the focus back to what had it.
+
+    Args:
+        closes_outside: whether a click beside the panel closes it.
     """
 
     closed = Signal()
 
-    def __init__(self, theme: Theme, window: QWidget, panel: QWidget) -> None:
+    def __init__(self, theme: Theme, window: QWidget, panel: QWidget, *, closes_outside: bool = True) -> None:
         super().__init__(window)
-        self._theme, self._panel = theme, panel
+        self._theme, self._panel, self._closes_outside = theme, panel, closes_outside
         self._focus_before = QApplication.focusWidget()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(panel.accessibleName())
@@ -113,7 +116,7 @@ class Sheet(QWidget):
             paint_shadow(painter, self._theme, QRectF(self._panel.geometry()), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if not self._panel.geometry().contains(event.position().toPoint()):
+        if self._closes_outside and not self._panel.geometry().contains(event.position().toPoint()):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -1,0 +1,303 @@
+"""A server's question is shown one at a time, answers nothing by itself, and sends only what the person chose to send."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import TooltrayError
+from tooltray.events import AnswerKind, ElicitationAsked, ElicitationEnded, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.ui.dialogs.add_server import AddServerPanel
+from tooltray.ui.dialogs.log_panel import LogPanel
+from tooltray.ui.dialogs.question import QuestionPanel, host_of
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.option_list import Option
+from tooltray.ui.widgets.switch import Switch
+
+COLOURS = (ElicitationOption("r", "Red"), ElicitationOption("g", "Green"))
+K = AnswerKind
+FORM = ElicitationSnapshot(
+    id="1",
+    server="files",
+    mode="form",
+    message="<b>Who</b> are you?",
+    ends_at=1_700_000_000.0,
+    fields=(
+        ElicitationField("name", "Your name", K.TEXT, is_required=True),
+        ElicitationField("age", "Age", K.INTEGER, default=40),
+        ElicitationField("share", "Share", K.NUMBER, default=0.1),
+        ElicitationField("colour", "Colour", K.CHOICE, options=COLOURS),
+        ElicitationField("tints", "Tints", K.CHOICES, options=COLOURS, default=("g",)),
+        ElicitationField("sure", "Are you sure", K.BOOLEAN, description="Think."),
+    ),
+)
+PAGE = ElicitationSnapshot("2", "hub", "url", "Sign in", 1_700_000_000.0, url="https://sign-in.example.org:444/a?b=c")
+
+
+def ask(desk: Desk, question: ElicitationSnapshot = FORM) -> None:
+    desk.engine.bus.publish(ElicitationAsked(question))
+
+
+async def panel(desk: Desk, question: ElicitationSnapshot = FORM) -> QuestionPanel:
+    ask(desk, question)
+    await until(lambda: desk.window.sheet is not None)
+    return shown(desk)
+
+
+def shown(desk: Desk) -> QuestionPanel:
+    assert desk.window.sheet is not None
+    found = desk.window.sheet.panel
+    assert isinstance(found, QuestionPanel)
+    return found
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def button(widget: QWidget, name: str) -> QAbstractButton:
+    return next(
+        each for each in widget.findChildren(QAbstractButton) if name in (each.text(), each.accessibleName()) and each.isVisibleTo(widget)
+    )
+
+
+def field(widget: QWidget, name: str) -> QLineEdit:
+    return next(each for each in widget.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def option(sheet: QuestionPanel, of: str, name: str) -> Option:
+    inside = next(each for each in sheet.fields if each.name == of)
+    return next(each for each in inside.findChildren(Option) if each.text() == name)
+
+
+class Browser(QObject):
+    """Stands in for the person's browser."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def visit(self, url: QUrl) -> None:
+        self.opened.append(url.toString())
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    found = Browser()
+    QDesktopServices.setUrlHandler("https", found, "visit")
+    yield found
+    QDesktopServices.unsetUrlHandler("https")
+
+
+async def test_a_form_says_who_asks_and_shows_the_server_s_words_as_plain_text(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        assert "files asks you something" in words(sheet)
+        assert "<b>Who</b> are you?" in words(sheet)
+        assert all(label.textFormat() is Qt.TextFormat.PlainText for label in sheet.findChildren(QLabel))
+        assert field(sheet, "Age").text() == "40"
+        assert field(sheet, "Share").text() == "0.1"
+        assert field(sheet, "Your name").text() == ""
+
+
+async def test_what_was_filled_in_and_chosen_is_sent_and_the_rest_is_left_out(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        field(sheet, "Your name").setText("Ada")
+        field(sheet, "Share").clear()
+        option(sheet, "tints", "Red").click()
+        sheet.findChildren(Switch)[0].click()
+        assert "Yes" in words(sheet)
+        button(sheet, "Send").click()
+        await desk.asked("answer_elicitation", "1", "accept", {"name": "Ada", "age": 40, "tints": ["r", "g"], "sure": True})
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_one_of_several_is_chosen_and_may_be_taken_back_where_it_is_optional(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        red, green = option(sheet, "colour", "Red"), option(sheet, "colour", "Green")
+        red.click()
+        green.click()
+        assert (red.isChecked(), green.isChecked()) == (False, True)
+        green.click()
+        assert (red.isChecked(), green.isChecked()) == (False, False)
+        ask(desk, replace(FORM, id="9", fields=(replace(FORM.fields[3], is_required=True),)))
+        button(sheet, "Decline").click()
+        await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "9")
+        red = option(shown(desk), "colour", "Red")
+        red.click()
+        red.click()
+        assert red.isChecked()
+
+
+async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        field(sheet, "Age").setText("x")
+        QTest.keyClick(sheet, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        assert "An answer is needed" in words(sheet)
+        assert "A whole number is needed" in words(sheet)
+        await until(field(sheet, "Your name").hasFocus)
+        field(sheet, "Your name").setText("Ada")
+        assert "An answer is needed" not in words(sheet)
+        assert desk.engine.calls == []
+
+
+@pytest.mark.parametrize(("press", "action"), [("Decline", "decline"), ("Close without an answer", "cancel")])
+async def test_declining_and_closing_send_no_values(theme: Theme, press: str, action: str) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        field(sheet, "Your name").setText("Ada")
+        button(sheet, press).click()
+        await desk.asked("answer_elicitation", "1", action, None)
+        await until(lambda: desk.window.sheet is None)
+        assert len(desk.engine.calls) == 1
+
+
+async def test_typing_enter_or_a_click_beside_it_answers_nothing_and_escape_is_no_answer(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        await until(sheet.hasFocus)
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_A):
+            QTest.keyClick(QApplication.focusWidget(), key)
+        assert desk.window.sheet is not None
+        QTest.mouseClick(desk.window.sheet, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
+        assert desk.window.sheet is not None
+        assert desk.engine.calls == []
+        assert field(sheet, "Your name").text() == ""
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        await desk.asked("answer_elicitation", "1", "cancel", None)
+
+
+async def test_the_keyboard_reaches_every_control_and_brings_it_into_view(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.resize(900, 600)
+        sheet = await panel(desk)
+        await until(sheet.hasFocus)
+        met = []
+        for _ in range(12):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            now = QApplication.focusWidget()
+            met.append(now.accessibleName() or now.text())  # type: ignore[attr-defined]
+            await until(lambda now=now: not now.visibleRegion().isEmpty())
+        assert {"Your name", "Age", "Red", "Green", "Are you sure", "Decline", "Send"} <= set(met)
+
+
+async def test_a_fault_that_is_out_of_sight_is_brought_into_view(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.resize(900, 600)
+        last = ElicitationField("last", "The last one", K.TEXT, is_required=True)
+        sheet = await panel(desk, replace(FORM, fields=(*FORM.fields[1:], *FORM.fields[1:], last)))
+        assert field(sheet, "The last one").visibleRegion().isEmpty()
+        button(sheet, "Send").click()
+        await until(lambda: not field(sheet, "The last one").visibleRegion().isEmpty())
+
+
+async def test_questions_wait_in_line_behind_each_other_and_behind_other_sheets(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.open_add_server("uvx x")
+        ask(desk)
+        ask(desk, PAGE)
+        ask(desk, replace(PAGE, id="3"))
+        await asyncio.sleep(0)
+        assert desk.window.sheet is not None
+        assert isinstance(desk.window.sheet.panel, AddServerPanel)
+        desk.window.sheet.dismiss()
+        await until(lambda: desk.window.sheet is not None)
+        assert "2 more questions wait" in words(shown(desk))
+        button(shown(desk), "Decline").click()
+        await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "2")
+        assert "1 more question waits" in words(shown(desk))
+
+
+async def test_a_question_that_ends_is_taken_away_without_an_answer(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        await panel(desk)
+        ask(desk, PAGE)
+        desk.engine.bus.publish(ElicitationEnded("1"))
+        await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "2")
+        desk.engine.bus.publish(ElicitationEnded("2"))
+        await until(lambda: desk.window.sheet is None)
+        assert desk.engine.calls == []
+
+
+async def test_the_questions_end_with_the_engine(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        await panel(desk)
+        desk.link.detach()
+        desk.hub.forget()
+        await until(lambda: desk.window.sheet is None)
+        assert desk.engine.calls == []
+
+
+async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await panel(desk)
+        desk.window.open_log("a")
+        assert desk.window.sheet is not None
+        assert isinstance(desk.window.sheet.panel, LogPanel)
+        desk.window.sheet.dismiss()
+        await until(lambda: desk.window.sheet is not None)
+        assert shown(desk).question.id == "1"
+        assert all(call[0] != "answer_elicitation" for call in desk.engine.calls)
+
+
+async def test_an_answer_that_comes_too_late_is_told(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["answer_elicitation"] = TooltrayError("this question has ended")
+        button(await panel(desk), "Decline").click()
+        await until(lambda: "This question has ended" in words(desk.window))
+        assert desk.window.sheet is None
+
+
+async def test_a_page_is_opened_by_the_person_alone_and_its_host_stands_out(theme: Theme, browser: Browser) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk, PAGE)
+        assert {"sign-in.example.org:444", PAGE.url} <= set(words(sheet).splitlines())
+        assert "not encrypted" not in words(sheet)
+        assert browser.opened == []
+        button(sheet, "Open page").click()
+        assert browser.opened == [PAGE.url]
+        await desk.asked("answer_elicitation", "2", "accept", None)
+
+
+@pytest.mark.parametrize(("url", "is_warned"), [("http://example.org/", True), ("http://localhost:8/", False)])
+async def test_a_page_that_others_can_read_is_pointed_out(theme: Theme, url: str, is_warned: bool) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        assert ("not encrypted" in words(await panel(desk, replace(PAGE, url=url)))) is is_warned
+
+
+async def test_without_a_browser_the_address_can_be_copied(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk, replace(PAGE, url="https://example.org/x"))
+        sheet.show_no_browser()
+        sheet.show_no_browser()
+        await until(lambda: words(sheet).count("No browser could be opened") == 1)
+        button(sheet, "Copy and go on").click()
+        assert QGuiApplication.clipboard().text() == "https://example.org/x"
+        await desk.asked("answer_elicitation", "2", "accept", None)
+
+
+async def test_a_question_that_has_ended_is_answered_no_more(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = await panel(desk)
+        sheet.settle()
+        button(sheet, "Decline").click()
+        sheet.on_closed()
+        assert desk.engine.calls == []
+
+
+@pytest.mark.parametrize(
+    ("url", "host"), [("https://аpple.com/", "xn--pple-43d.com"), ("https://a.b:8/c", "a.b:8"), ("https://a.b", "a.b")]
+)
+def test_a_host_is_shown_so_that_no_letter_can_be_mistaken(url: str, host: str) -> None:
+    assert host_of(QUrl(url)) == host
