@@ -18,7 +18,7 @@ SCALES = (1, 2, 3)
 @lru_cache(maxsize=256)
 def _renderer(name: str, color: str, second: str) -> QSvgRenderer:
     source = resource("icons", f"{name}.svg").read_text("utf-8")
-    return QSvgRenderer(QByteArray(source.replace("currentColor", color).replace("#fff", second).encode()))
+    return QSvgRenderer(QByteArray(source.replace("#fff", second).replace("currentColor", color).encode()))
 
 
 def draw(painter: QPainter, name: str, rect: QRectF, color: QColor, second: QColor | None = None) -> None:
