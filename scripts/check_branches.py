@@ -15,6 +15,10 @@ COMPLETE = (
     "desktop/tooltray/presenter/*.py",
     "desktop/tooltray/tools/approval.py",
     "desktop/tooltray/config/*.py",
+    "desktop/tooltray/publish/client_session.py",
+    "desktop/tooltray/publish/greetings.py",
+    "desktop/tooltray/publish/http_session*.py",
+    "desktop/tooltray/publish/listening.py",
     "desktop/tooltray/publish/session*.py",
     "desktop/tooltray_bridge/*.py",
 )

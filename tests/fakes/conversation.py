@@ -10,6 +10,7 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
 from tooltray.events import EventBus, ToolListChanged
+from tooltray.presenter.held_calls import HeldCalls
 from tooltray.publish.client_session import ClientSession
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
@@ -26,12 +27,13 @@ CHANGED = "notifications/tools/list_changed"
 class Conversation:
     """An AI client at one end of a session. Use as a context manager."""
 
-    def __init__(self, *, server: str | None = None, refusal: str = "") -> None:
+    def __init__(self, *, server: str | None = None, refusal: str = "", held: HeldCalls | None = None) -> None:
         self.presenter, self.bus, self.log, self.channel = FakeCorePresenter(), EventBus(), KeptLog(), FakeChannel()
         self.session = ClientSession(
             name="client 1",
             server=server,
             refusal=refusal,
+            held=held,
             presenter=self.presenter,  # type: ignore[arg-type]
             bus=self.bus,
             deadlines=DeadlineWheel(),

@@ -78,7 +78,8 @@ async def _answers(asked: _Result, request: Envelope, caller: Caller) -> dict[st
     given: dict[str, Raw] = {}
 
     async def ask(key: str, question: Question) -> None:
-        answer = await caller.ask(question.method, question.params, about=request.id)
+        params = eras.as_legacy_question(question.method, question.params)
+        answer = await caller.ask(question.method, params, about=request.id)
         if answer.error:
             raise _Refused(answer)
         given[key] = answer.result

@@ -286,9 +286,8 @@ class Instance:
 
     def _on_slow(self) -> None:
         """It may still come; a person who waits for it is told."""
-        if self.is_busy:
-            self.detail = f"Slow: no answer for {self._patience.slow_after_s:g} s"
-            self._on_changed(self)
+        self.detail = f"Slow: no answer for {self._patience.slow_after_s:g} s"
+        self._on_changed(self)
 
     async def _end(self, client: McpClient, reason: str) -> None:
         """Ends the process to the last step, also when the owner is told to stop meanwhile: what is half ended outlives the hub."""

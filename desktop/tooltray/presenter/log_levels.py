@@ -91,9 +91,9 @@ class LogLevels:
 
     @contextlib.asynccontextmanager
     async def during(self, head: Head, session: Session, server: McpClient) -> AsyncIterator[None]:
-        """Around a call: a level that a modern client names in it counts at a legacy server until the call ends."""
+        """Around a call: a level that a modern client names in it counts until the call ends, and is told to a legacy server."""
         level = _read(head.meta.log_level)
-        if level not in LEVELS or server.era is Era.MODERN:
+        if level not in LEVELS:
             yield
             return
         call = _Call(session, LEVELS.index(level), server)

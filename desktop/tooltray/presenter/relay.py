@@ -60,7 +60,10 @@ class Relay:
         self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
     ) -> Envelope:
         if head.era is client.era:
-            return await client.call(request, head, caller, timeout_s=timeout_s)
+            if head.era is Era.LEGACY or not head.meta.log_level:
+                return await client.call(request, head, caller, timeout_s=timeout_s)
+            async with self._log_levels.during(head, caller.session, client):
+                return await client.call(request, head, caller, timeout_s=timeout_s)
         if head.era is Era.MODERN:
             async with self._log_levels.during(head, caller.session, client):
                 return await held.relay(client, request, head, caller, timeout_s=timeout_s)

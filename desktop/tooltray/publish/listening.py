@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from tooltray.wire import eras
 from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import NOTHING, dump
+from tooltray.wire.envelope import dump
 from tooltray.wire.protocol import SUBSCRIPTION_ID_KEY
 
 TOLD_AFTER_S = 0.05  # several changes of a list become one notification
@@ -62,6 +62,7 @@ class Listening:
         self._dispatcher = dispatcher
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
         self._news: set[str] = set()
+        self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
         self._telling: asyncio.TimerHandle | None = None
         self.is_legacy = False  # it has said `notifications/initialized`
         self.has_answered = False  # a notification before the first reply breaks some clients
@@ -106,19 +107,22 @@ class Listening:
             uri: what the client subscribed to.
             params: of the notification, with the URI that the client knows.
         """
-        for wanted, meta, id in self._open.values():
-            if uri in wanted.uris:
-                self._tell(RESOURCE_UPDATED, eras.with_members(params, _meta=meta), about=id)
-        if self.is_legacy:
-            self._tell(RESOURCE_UPDATED, params)
+        if self._dispatcher.is_congested:
+            self._updates[uri] = params  # of several the last one says it all
+            self._tell_in(TOLD_AGAIN_AFTER_S)
+        else:
+            self._tell_update(uri, params)
 
     def close(self) -> None:
         if self._telling:
             self._telling.cancel()
 
-    def _tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
-        if not self._dispatcher.is_congested:
-            self._dispatcher.send_notification(method, params, about=about)
+    def _tell_update(self, uri: str, params: Raw) -> None:
+        for wanted, meta, id in self._open.values():
+            if uri in wanted.uris:
+                self._dispatcher.send_notification(RESOURCE_UPDATED, eras.with_members(params, _meta=meta), about=id)
+        if self.is_legacy:
+            self._dispatcher.send_notification(RESOURCE_UPDATED, params)
 
     def _tell_in(self, seconds: float) -> None:
         if self._telling is None:
@@ -128,9 +132,12 @@ class Listening:
         self._telling = None
         if not self.has_answered:
             return  # the reply brings us back
-        if self._news and self._dispatcher.is_congested:
+        if self._dispatcher.is_congested:
             self._tell_in(TOLD_AGAIN_AFTER_S)
             return
+        updates, self._updates = self._updates, {}
+        for uri, params in updates.items():
+            self._tell_update(uri, params)
         news, self._news = sorted(self._news), set()
         for method in news:
             for wanted, meta, id in self._open.values():

@@ -353,6 +353,8 @@ class RawDispatcher:
         messages = [message for element in elements if (message := self._read_of_batch(batch, bytes(element)))]
         if batch.replies and not batch.awaited:
             self._send(batch.parts())
+        elif not messages:
+            self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
         for message in messages:
             self._accept(message)
 

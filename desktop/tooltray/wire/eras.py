@@ -12,6 +12,7 @@ added or dropped, and nothing else:
 | result | resultType | dropped if "complete" | "complete" added |
 | result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
 | error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
+| question elicitation/create, mode url | elicitationId | one of the hub's added | stays |
 | notification, `_meta` | subscriptionId | dropped | the client's own added, by its session |
 
 The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay, the progress token too. Other results and error codes
@@ -19,12 +20,13 @@ The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay
 """
 
 import re
+import secrets
 from enum import Enum
 
 import msgspec
 from msgspec import Raw
 
-from tooltray.wire.envelope import INVALID_PARAMS, NOTHING
+from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, dump
 from tooltray.wire.member_scanner import closed, opened
 from tooltray.wire.protocol import (
     CLIENT_CAPABILITIES_KEY,
@@ -39,9 +41,10 @@ _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
 _HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
 _ROUND_KEYS = ("inputResponses", "requestState")
-_COMPLETE = Raw(b'"complete"')
+_COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')
 _REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
+ELICITATION_ID_BYTES = 8  # no two questions to one client are to have the same
 LEGACY_RESOURCE_NOT_FOUND = -32002  # 2026-07-28 has the general code for it
 NAME_LOOKED_FOR_BELOW_BYTES = 65536  # larger parameters are taken apart in any case, which costs them little besides their size
 
@@ -213,6 +216,19 @@ def as_legacy_error(method: str, error: Raw) -> Raw:
     if method.startswith("resources/") and error_code(error) == INVALID_PARAMS and _names_uri(error):
         return with_members(error, code=Raw(b"%d" % LEGACY_RESOURCE_NOT_FOUND))
     return error
+
+
+def as_legacy_question(method: str, params: Raw) -> Raw:
+    """Adds what 2025-11-25 requires of a server's question and 2026-07-28 no longer has; what is no object stays as it is."""
+    if method != "elicitation/create":
+        return params
+    try:
+        members = opened(params)
+    except ValueError:
+        return params
+    if members.get("mode") != _URL_MODE or "elicitationId" in members:
+        return params
+    return closed(members | {"elicitationId": dump(secrets.token_hex(ELICITATION_ID_BYTES))})
 
 
 def read_subscription_id(params: Raw) -> Raw:

@@ -62,6 +62,16 @@ async def test_the_question_of_a_modern_server_becomes_a_request_and_the_answer_
     assert (second["requestState"], second["arguments"], second["_meta"]["progressToken"]) == ("s1", {"x": 1}, 1)
 
 
+async def test_an_address_is_asked_for_as_the_legacy_era_has_it(relay: Relay) -> None:
+    question = {"method": "elicitation/create", "params": {"mode": "url", "message": "look", "url": "https://example.org"}}
+    relay.server.calls["ask"] = in_turn(required({"a": question}), text("done"))
+    caller = Client(capabilities={"elicitation": {"url": {}}}, answer={"action": "accept"})
+    assert (await call(relay, caller))["result"] == text("done")
+    [(_, asked)] = caller.asked.all
+    assert asked.pop("elicitationId")
+    assert asked == question["params"]
+
+
 async def test_without_a_state_none_is_sent_back(relay: Relay) -> None:
     relay.server.calls["ask"] = in_turn(required({"a": ELICIT}), text("done"))
     await call(relay, person({}))

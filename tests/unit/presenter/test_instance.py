@@ -593,14 +593,11 @@ async def test_a_start_that_takes_long_is_called_slow_while_it_goes_on(live: Cal
 async def test_what_has_been_stopped_is_not_called_slow(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, slow_after_s=0.0))
     life.server.handlers["initialize"] = never
-    life.server.may_end.clear()
     life.instance.start()
-    stopping = life.spawn(life.instance.stop())
-    await life.state(STOPPING)
+    await life.states.until(lambda: life.instance.detail != "")
+    await life.instance.stop()
     await turns()
-    assert life.instance.detail == ""
-    life.server.may_end.set()
-    await stopping
+    assert (life.instance.state, life.instance.detail) == (STOPPED, "")
 
 
 async def test_a_server_elsewhere_is_tried_again_in_the_background_however_often_it_fails(live: Callable[..., Life]) -> None:

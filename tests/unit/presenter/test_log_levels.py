@@ -230,9 +230,11 @@ async def test_a_call_that_names_no_level_changes_nothing(world: World, level: A
 
 
 async def test_a_modern_server_reads_the_level_of_a_call_itself(world: World) -> None:
-    server = await world.run("new", era=Era.MODERN)
-    async with world.levels.during(named("debug"), Client(), server):
+    server, client = await world.run("new", era=Era.MODERN), Client()
+    async with world.levels.during(named("debug"), client, server):
         assert world.told("new") == []
+        assert world.levels.wants(client, "debug")  # what the server then says is for the client
+    assert not world.levels.wants(client, "debug")
 
 
 async def test_a_modern_server_is_told_a_clients_level_with_each_request(world: World) -> None:

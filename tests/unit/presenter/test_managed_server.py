@@ -252,6 +252,9 @@ async def test_a_legacy_session_of_an_isolated_modern_server_shares_the_copy_tha
     for _ in range(2):
         assert await one.server.running(Era.LEGACY, timeout_s=10, session=session) is shared
     assert one.server.client_for(Era.LEGACY, session) is shared
+    shared.transport.die()
+    again = await one.server.running(Era.LEGACY, timeout_s=10, session=session)
+    assert (again is shared, again.era) == (False, Era.MODERN)
     assert one.parts.heard.of(ProblemReported) == []
 
 

@@ -84,6 +84,18 @@ async def test_a_modern_server_is_told_the_level_that_a_legacy_client_has_set(tm
         assert asked["_meta"].get("io.modelcontextprotocol/logLevel") == level
 
 
+@pytest.mark.parametrize("level", ["debug", None])
+async def test_a_modern_client_hears_of_a_modern_server_what_its_call_names(tmp_path: Path, level: str | None) -> None:
+    heard: list[bool] = []
+    async with hub_parts(tmp_path, **one(program := ScriptedServer(tool("t"), eras=("modern",)))) as parts:
+        client = parts.client()
+        program.calls["t"] = lambda copy, params: heard.append(parts.log_levels.wants(client, "debug")) or text("done")
+        await parts.servers.start("s")
+        meta = {**MODERN, **({"io.modelcontextprotocol/logLevel": level} if level else {})}
+        await relayed(parts, "tools/call", client, name="t", _meta=meta)
+        assert heard == [level == "debug"]
+
+
 async def test_the_level_that_a_modern_client_names_counts_at_a_legacy_server_while_it_calls(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.handlers["initialize"] = lambda copy, params: {

@@ -11,8 +11,12 @@ from tests.fakes.conversation import CHANGED, META, PREFIX, Conversation
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray import __version__
+from tooltray.events import PromptListChanged, ResourceListChanged
 from tooltray.presenter.handshake import Greeting
+from tooltray.presenter.held_calls import HeldCalls
 from tooltray.publish.greetings import INSTRUCTIONS
+from tooltray.tasks import TaskKeeper
+from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import dump
 from tooltray.wire.eras import Era
 
@@ -468,6 +472,83 @@ async def test_a_subscription_is_not_answered_when_the_hub_ends_so_that_the_brid
 async def test_a_subscription_that_cannot_be_read_is_refused(params: dict[str, Any]) -> None:
     async with Conversation() as client:
         assert (await client.error("subscriptions/listen", {**params, "_meta": META}))["code"] == -32602
+
+
+UPDATED = "notifications/resources/updated"
+
+
+def updates(client: Conversation) -> list[Any]:
+    return [message["params"] for message in client.channel.messages if message.get("method") == UPDATED]
+
+
+@in_fake_time
+async def test_a_client_hears_of_the_resources_that_it_listens_to_under_the_id_of_each_listen() -> None:
+    async with Conversation() as client:
+        first = await listen(client, 1, resourceSubscriptions=["x://1", "x://2"])  # type: ignore[arg-type]
+        await listen(client, 2, resourceSubscriptions=["x://2"])  # type: ignore[arg-type]
+        assert first["notifications"] == {"resourceSubscriptions": ["x://1", "x://2"]}
+        assert client.presenter.listened == {b"1": (["x://1", "x://2"], None), b"2": (["x://2"], None)}
+        client.session.listening.updated("x://2", dump({"uri": "x://2", "later": 1}))
+        assert updates(client) == [{"uri": "x://2", "later": 1, "_meta": {PREFIX + "subscriptionId": id}} for id in (1, 2)]
+        client.send(method="notifications/cancelled", params={"requestId": 1})
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert client.presenter.listened == {b"2": (["x://2"], None)}
+        client.session.listening.updated("x://1", dump({"uri": "x://1"}))
+        assert len(updates(client)) == 2
+
+
+@in_fake_time
+async def test_an_update_is_not_lost_for_a_client_that_does_not_read_for_a_while() -> None:
+    async with Conversation() as client:
+        await client.greet()
+        await client.result("ping")
+        client.session.dispatcher.pause_writing()
+        for number in range(3):
+            client.session.listening.updated("x://1", dump({"uri": "x://1", "number": number}))
+        client.session.listening.updated("x://2", dump({"uri": "x://2"}))
+        await asyncio.sleep(LONG_S)
+        assert updates(client) == []
+        client.session.dispatcher.resume_writing()
+        await asyncio.sleep(LONG_S)
+        assert updates(client) == [{"uri": "x://1", "number": 2}, {"uri": "x://2"}]
+
+
+@in_fake_time
+async def test_a_listen_on_one_server_is_for_what_that_server_offers() -> None:
+    async with Conversation(server="one") as client:
+        one_server(client)
+        wanted = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True, "resourceSubscriptions": ["x://1"]}
+        acknowledged = await listen(client, 1, **wanted)  # type: ignore[arg-type]
+        assert acknowledged["notifications"] == {
+            "toolsListChanged": True,
+            "resourcesListChanged": True,
+            "resourceSubscriptions": ["x://1"],
+        }
+        client.presenter.servers["one"] = Greeting(Era.MODERN, "2026-07-28", {"prompts": {}}, None)
+        acknowledged = await listen(client, 2, **wanted)  # type: ignore[arg-type]
+        assert acknowledged["notifications"] == {"promptsListChanged": True}
+
+
+@in_fake_time
+async def test_other_lists_that_change_are_told_as_tools_are_and_only_to_who_listens_for_them() -> None:
+    async with Conversation() as client:
+        await listen(client, 1, promptsListChanged=True)
+        client.bus.publish(PromptListChanged("one"))
+        client.bus.publish(ResourceListChanged("one"))
+        await asyncio.sleep(LONG_S)
+        changes = [message["method"] for message in client.channel.messages if "list_changed" in message.get("method", "")]
+        assert changes == ["notifications/prompts/list_changed"]
+
+
+@in_fake_time
+async def test_the_held_calls_that_outlive_a_session_are_not_ended_with_it() -> None:
+    held = HeldCalls(deadlines=DeadlineWheel(), spawn=TaskKeeper().spawn)
+    closed: list[bool] = []
+    held.close = lambda: closed.append(True)  # type: ignore[method-assign]
+    async with Conversation(held=held) as client:
+        await client.result("tools/list")
+    assert closed == []
 
 
 @in_fake_time

@@ -280,6 +280,28 @@ def test_every_other_error_passes_as_it_is(convert: Any, method: str, error: byt
 UPDATED = {"uri": "x:/y", "_meta": {"io.modelcontextprotocol/subscriptionId": 7, "mine": 1}}
 
 
+def test_an_address_that_a_person_is_sent_to_gets_an_id_for_legacy_clients() -> None:
+    asked = Raw(b'{"mode":"url","message":"m","url":"https://example.org"}')
+    first, second = (json.loads(bytes(eras.as_legacy_question("elicitation/create", asked))) for _ in range(2))
+    assert first.pop("elicitationId") != second.pop("elicitationId")
+    assert first == second == json.loads(bytes(asked))
+
+
+@pytest.mark.parametrize(
+    ("method", "question"),
+    [
+        ("elicitation/create", b'{"mode":"form"}'),
+        ("elicitation/create", b'{"message":"m"}'),
+        ("elicitation/create", b'{"mode":"url","elicitationId":"of the server"}'),
+        ("elicitation/create", b"[]"),
+        ("elicitation/create", b""),
+        ("sampling/createMessage", b'{"mode":"url"}'),
+    ],
+)
+def test_every_other_question_stays_as_it_is(method: str, question: bytes) -> None:
+    assert bytes(eras.as_legacy_question(method, Raw(question))) == question
+
+
 @pytest.mark.parametrize("half", [{}, {"half": "\ud800"}])
 def test_the_hubs_own_subscription_is_taken_off_a_notification(half: dict[str, str]) -> None:
     updated = Raw(as_json({**UPDATED, **half}))
