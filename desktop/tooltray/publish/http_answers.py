@@ -9,7 +9,7 @@ from aiohttp import web
 
 from tooltray.publish.http_events import JOIN_BELOW_BYTES, EventQueue, message_parts, write_parts
 from tooltray.publish.http_guard import EVENTS_TYPE, JSON_TYPE, Refused, accepted, is_json
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import PARSE_ERROR, MalformedFrame, reply_parts
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # as a line of an AI client may have

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 from tooltray.wire.event_stream import KEEPALIVE, event_parts
 
 KEEPALIVE_S = 15.0  # proxies and clients give up a connection that is silent for longer than 30 to 60 s

@@ -19,7 +19,7 @@ from tooltray.publish.http_headers import HEADER_MISMATCH, argument_fault, fault
 from tooltray.publish.http_session import CLIENT_GONE, Dispatcher
 from tooltray.publish.http_sessions import OpensClients
 from tooltray.wire import envelope, eras
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
 from tooltray.wire.protocol import HANDSHAKE_VERSIONS, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
 from tooltray.wire.routing_headers import VERSION_HEADER

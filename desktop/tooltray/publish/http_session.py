@@ -15,7 +15,7 @@ from typing import Protocol
 import msgspec
 
 from tooltray.publish.http_events import Event, EventQueue, Flow, Pressure
-from tooltray.wire.dispatcher import MessageChannel, Outgoing
+from tooltray.wire.channels import MessageChannel, Outgoing
 
 KEPT_BYTES = 2**20  # of each session for a client that comes back; the newest message is kept whatever its size, until it is written
 KEEPING_BYTES = 512  # what keeping a message costs besides its text

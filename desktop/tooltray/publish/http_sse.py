@@ -14,7 +14,7 @@ from tooltray.publish.http_guard import Refused, accepted
 from tooltray.publish.http_session import CLIENT_GONE, Dispatcher
 from tooltray.publish.http_sessions import MAX_SESSIONS, SESSION_ID_BYTES, OpensClients
 from tooltray.wire import envelope
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import INTERNAL_ERROR
 from tooltray.wire.event_stream import event_parts
 

@@ -12,7 +12,7 @@ from aiohttp import ClientResponse
 from tooltray.servers.http_connections import read_start
 from tooltray.servers.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
 from tooltray.servers.http_session import LAST_EVENT_HEADER, POST_HEADERS, HttpSession, is_event_stream
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 

@@ -12,7 +12,8 @@ from aiohttp import ClientResponse
 from tooltray.servers.http_connections import HttpConnection
 from tooltray.servers.http_failures import refusal
 from tooltray.wire import envelope
-from tooltray.wire.dispatcher import Outgoing, RawDispatcher
+from tooltray.wire.channels import Outgoing
+from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope, MalformedFrame
 from tooltray.wire.event_stream import MEDIA_TYPE
 from tooltray.wire.routing_headers import VERSION_HEADER

@@ -21,7 +21,8 @@ from tooltray.servers.post_order import INITIALIZED, PostOrder
 from tooltray.servers.sse_transport import SseChannel, speaks_sse
 from tooltray.servers.standing_stream import StandingStream
 from tooltray.tasks import TaskKeeper
-from tooltray.wire.dispatcher import CANCELLED, Outgoing, RawDispatcher
+from tooltray.wire.channels import Outgoing
+from tooltray.wire.dispatcher import CANCELLED, RawDispatcher
 from tooltray.wire.envelope import NOTHING
 from tooltray.wire.member_scanner import opened
 from tooltray.wire.protocol import MODERN_VERSIONS

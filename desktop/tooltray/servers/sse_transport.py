@@ -15,7 +15,8 @@ from tooltray.servers.http_connections import HttpConnection, is_same_origin, re
 from tooltray.servers.http_failures import ExchangeFailed, refusal, refusal_words, shown
 from tooltray.servers.post_order import PostOrder
 from tooltray.tasks import TaskKeeper
-from tooltray.wire.dispatcher import Outgoing, RawDispatcher
+from tooltray.wire.channels import Outgoing
+from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import CONNECTION_CLOSED, failure
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 

@@ -11,12 +11,12 @@ import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Protocol
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.wire import envelope
+from tooltray.wire.batches import Batches
+from tooltray.wire.channels import Channel, MessageChannel, Outgoing
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
@@ -32,60 +32,6 @@ OPENING_BRACKET = ord("[")
 OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
-
-
-class Channel(Protocol):
-    """Where bytes go; never blocks, buffers what the peer does not read yet."""
-
-    def write(self, data: bytes | memoryview) -> None: ...
-    def close(self) -> None: ...
-
-
-class Outgoing(msgspec.Struct):
-    """One message on its way out.
-
-    Attributes:
-        parts: head, payload and tail; joined they are its JSON and a newline.
-        id: of a request of ours, or of the peer's request that this replies to; empty for a notification and a batch of replies.
-        method: empty for a reply.
-        about: the id of the peer's request that it belongs to (progress, questions, log messages); for a reply its own id; else empty.
-    """
-
-    parts: tuple[bytes, Raw, bytes]
-    id: Raw = NOTHING
-    method: str = ""
-    about: Raw = NOTHING
-
-    @property
-    def payload(self) -> Raw:
-        """The params, the result or the error."""
-        return self.parts[1]
-
-    def joined(self) -> bytes:
-        """Its JSON."""
-        return b"".join(self.parts)[:-1]
-
-
-class MessageChannel(Protocol):
-    """Where whole messages go; never blocks."""
-
-    def send(self, message: Outgoing) -> None: ...
-    def close(self) -> None: ...
-
-
-class _Batch:
-    """Requests that came as one array; their replies leave as one."""
-
-    __slots__ = ("about", "awaited", "replies")
-
-    def __init__(self) -> None:
-        self.about = NOTHING
-        self.awaited: set[bytes] = set()
-        self.replies: list[tuple[bytes, Raw, bytes]] = []
-
-    def parts(self) -> tuple[bytes, Raw, bytes]:
-        texts = (b"".join(parts)[:-1] for parts in self.replies)
-        return b"[" + b",".join(texts), NOTHING, b"]\n"
 
 
 class PendingCall:
@@ -142,7 +88,7 @@ class RawDispatcher:
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
         self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
-        self._batches: dict[bytes, _Batch] = {}  # by the id of each request in them that is not answered
+        self._batches = Batches(lambda replies, about: self._send(replies, about=about))
         self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
@@ -349,29 +295,19 @@ class RawDispatcher:
         if not elements:
             self._on_malformed(MalformedFrame("a batch of nothing", NOTHING, envelope.INVALID_REQUEST), line)
             return
-        batch = _Batch()
-        messages = [message for element in elements if (message := self._read_of_batch(batch, bytes(element)))]
-        if batch.replies and not batch.awaited:
-            self._send(batch.parts())
-        elif not messages:
+        messages, refusals = [], []
+        for element in elements:
+            try:
+                messages.append(self._read(bytes(element)))
+            except MalformedFrame as error:
+                if not (self._is_server or error.is_reply):
+                    refusals.append(envelope.reply_parts(error.id, failure(envelope.INVALID_REQUEST, str(error))))
+        if not messages and not refusals:
             self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
+        requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]
+        self._batches.open(requests, refusals)
         for message in messages:
             self._accept(message)
-
-    def _read_of_batch(self, batch: _Batch, element: bytes) -> Envelope | None:
-        """A message in a batch; what is none, and is to be told so, is answered in the batch."""
-        try:
-            message = self._read(element)
-        except MalformedFrame as error:
-            if not (self._is_server or error.is_reply):
-                batch.replies.append(envelope.reply_parts(error.id, failure(envelope.INVALID_REQUEST, str(error))))
-            return None
-        key = bytes(message.id)
-        if message.method and key and key not in self._in_flight and key not in self._batches:
-            batch.about = batch.about or message.id
-            batch.awaited.add(key)
-            self._batches[key] = batch
-        return message
 
     def _work_off_backlog(self) -> None:
         while self._backlog and not (self._is_held_back or self.is_congested or len(self._in_flight) >= MAX_IN_FLIGHT):
@@ -412,20 +348,8 @@ class RawDispatcher:
 
     def _reply(self, id: Raw, reply: Envelope) -> None:
         parts = envelope.reply_parts(id, reply)
-        if self._batches and (batch := self._batches.get(bytes(id))):
-            batch.replies.append(parts)
-            self._leave_batch(bytes(id))
-        else:
+        if not (self._batches and self._batches.answer(id, parts)):
             self._send(parts, id=id, about=id)
-
-    def _leave_batch(self, key: bytes) -> None:
-        """A request of a batch is answered, or will not be; after the last one the replies leave."""
-        batch = self._batches.pop(key, None)
-        if batch is None:
-            return
-        batch.awaited.discard(key)
-        if batch.replies and not batch.awaited:
-            self._send(batch.parts(), about=batch.about)
 
     def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
         self._in_flight.pop(key, None)
@@ -433,7 +357,7 @@ class RawDispatcher:
         if self._came_with:
             self._came_with.pop(key, None)
         if self._batches:
-            self._leave_batch(key)  # cancelled, so not answered
+            self._batches.leave(key)  # cancelled, so not answered
         if method in self._holds_back:
             self._is_held_back = False
         self._work_off_backlog()
@@ -453,7 +377,7 @@ class RawDispatcher:
             task.cancel()
         elif waiting:
             self._backlog.remove(waiting)
-            self._leave_batch(key)
+            self._batches.leave(key)
 
     def _on_reply(self, message: Envelope) -> None:
         if pending := self._find_pending(message.id):

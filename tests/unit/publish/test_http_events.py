@@ -16,7 +16,7 @@ from tooltray.publish.http_events import (
     message_parts,
     write_parts,
 )
-from tooltray.wire.dispatcher import Outgoing
+from tooltray.wire.channels import Outgoing
 
 
 class Flow:

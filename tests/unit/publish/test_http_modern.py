@@ -115,7 +115,7 @@ async def test_an_error_behind_other_messages_has_no_status_of_its_own() -> None
 
 
 def _reply(error: bytes) -> Any:
-    from tooltray.wire.dispatcher import Outgoing
+    from tooltray.wire.channels import Outgoing
 
     return Outgoing((b'{"jsonrpc":"2.0","id":1,"error":', Raw(error), b"}\n"), id=Raw(b"1"))
 

@@ -10,8 +10,8 @@ from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.publish.http_session import KEPT_BYTES, HttpSession, Stream
 from tooltray.publish.http_sessions import HttpSessions
+from tooltray.wire.channels import MessageChannel, Outgoing
 from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import MessageChannel, Outgoing
 
 EXPIRY_S = 100.0
 

@@ -16,7 +16,8 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.json_texts import json_objects, spaces, texts, values
 
 from tooltray.wire import envelope
-from tooltray.wire.dispatcher import Outgoing, RawDispatcher
+from tooltray.wire.channels import Outgoing
+from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope
 from tooltray_bridge import scan
 
