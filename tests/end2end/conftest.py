@@ -48,6 +48,14 @@ def npm_server(node: str) -> Callable[..., list[str]]:
 
 
 @pytest.fixture(scope="session")
+def inspector() -> str:
+    """The script of MCP Inspector, for Node.js."""
+    script = NPM_SERVERS / "mcp-inspector"
+    assert script.exists(), f"{script} is missing; `make test` installs what tests need"
+    return str(script.resolve())
+
+
+@pytest.fixture(scope="session")
 def fastmcp_python() -> str:
     """The interpreter of FastMCP's own environment."""
     assert FASTMCP_PYTHON.exists(), f"{FASTMCP_PYTHON} is missing; `make test` installs what tests need"

@@ -78,9 +78,10 @@ class RequestRouter:
         return await self._answer_of_all(request, head, session, held)
 
     def _own_copy(self, server: str | None, era: Era, session: Session) -> McpClient | None:
+        """A copy of its one server that is for the session, or for its era: it may offer other tools than the one that is always listed."""
         managed = self._servers.find(server) if server else None
         client = managed.client_for(era, session) if managed else None
-        return client if client and client.owner else None
+        return client if managed and client is not managed.first.client else None
 
     # all servers together
 

@@ -118,7 +118,7 @@ class ToolManager:
         self._listing: Raw | None = None  # None: to be made when somebody lists
         self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
-        self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, Route]] = WeakKeyDictionary()  # of those for one session, once listed
+        self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, ToolDefinition]] = WeakKeyDictionary()  # besides the first, once listed
 
     async def load(self) -> None:
         """Takes the last known catalogue of every server from the disk, so that the first list is complete at once."""
@@ -148,7 +148,7 @@ class ToolManager:
 
         Args:
             server: only this one's tools, under their own names.
-            client: the session's own copy of that server, which may offer others than the shared one.
+            client: the copy of that server for the session or its era, which may offer others than the first.
         """
         if client is not None and (managed := self._servers.find(client.name)):
             with contextlib.suppress(TooltrayError):
@@ -255,21 +255,24 @@ class ToolManager:
         if target is None:
             return None
         server, name = target
-        own = self._own_routes(server, head, caller) if self._of_copies else {}
+        own = self._own_route(server, name, head, caller) if self._of_copies else None
         tools = self._tools.get(server)
-        return own.get(name) or (tools.routes.get(name) if tools else None)
+        return own or (tools.routes.get(name) if tools else None)
 
-    def _own_routes(self, server: str, head: Head, caller: Caller) -> Mapping[str, Route]:
-        """Of the copy that the session has for itself."""
+    def _own_route(self, server: str, name: str, head: Head, caller: Caller) -> Route | None:
+        """To a copy for the session or its era; the settings may be others than when it was listed."""
         managed = self._servers.find(server)
         client = managed.client_for(head.era, caller.session) if managed else None
-        return self._of_copies.get(client, {}) if client else {}
+        definition = self._of_copies.get(client, {}).get(name) if client else None
+        if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
+            return None
+        return self._route(managed, definition)
 
     async def _list_own(self, managed: ManagedServer, client: McpClient) -> Raw:
-        """What the copy for one session offers now, and where its calls go."""
+        """What a copy for a session or an era offers now; calls of it then go there."""
         found = read_definitions(await list_all(client, "tools/list", "tools"), needs_headers=_needs_headers(managed, client))
+        self._of_copies[client] = {definition.name: definition for definition in found.tools}
         offered = [each for each in found.tools if tool_filter.is_enabled(each.name, managed.config)]
-        self._of_copies[client] = {definition.name: self._route(managed, definition) for definition in offered}
         return _result(definition.publishable for definition in offered)
 
     async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
@@ -355,6 +358,8 @@ class ToolManager:
     def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
         if method == "notifications/tools/list_changed" and (managed := self._servers.find(name)):
             self._refresh_soon(managed)
+            if client.owner is None and client is not managed.first.client:
+                self._bus.publish(ToolListChanged(name))  # who has this server alone gets the list of that copy, which is not kept here
 
     def _refresh_soon(self, managed: ManagedServer) -> None:
         """Lists a server anew; one listing at a time, so that an old one never overwrites a newer one."""

@@ -8,6 +8,7 @@ from msgspec import Raw
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
+from tooltray.events import ToolListChanged
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era
@@ -267,6 +268,45 @@ async def test_a_session_with_its_own_copy_lists_and_calls_what_that_copy_offers
         assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["result"] == text("mine")
         assert (await answered(parts, "tools/call", client, server="s", name="get_hidden"))["error"]["message"].endswith("in Tooltray")
         assert [each["name"] for each in (await answered(parts, "tools/list", server="s"))["result"]["tools"]] == ["t"]
+
+
+async def test_a_legacy_client_lists_and_calls_what_a_server_of_both_eras_offers_in_the_legacy_one(tmp_path: Path) -> None:
+    program = server_with(eras=("modern", "legacy"))
+    in_legacy = [tool("t")]
+    program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t")] if copy is program.copies.all[0] else in_legacy}
+    program.calls["late"] = lambda copy, params: text("legacy")
+    async with hub_parts(tmp_path, **one(program)) as parts:
+        await ready(parts)
+        client = parts.client()
+        await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
+        changes: list[ToolListChanged] = []
+        parts.bus.subscribe(ToolListChanged, changes.append)
+        in_legacy.append(tool("late"))
+        program.copies.all[1].notify("notifications/tools/list_changed")
+        await settled()
+        assert ToolListChanged("s") in changes
+        assert [each["name"] for each in (await answered(parts, "tools/list", client, server="s"))["result"]["tools"]] == ["t", "late"]
+        assert (await answered(parts, "tools/call", client, server="s", name="late"))["result"] == text("legacy")
+        modern = await answered(parts, "tools/list", server="s", is_modern=True)
+        assert [each["name"] for each in modern["result"]["tools"]] == ["t"]
+
+
+async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_listed(tmp_path: Path) -> None:
+    program = server_with()
+    program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t"), tool("drop_own")]}
+    program.calls |= {name: lambda copy, params: text("done") for name in ("t", "drop_own")}
+    async with hub_parts(tmp_path, **one(program, isolation="session")) as parts:
+        await ready(parts)
+        client = parts.client()
+        await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
+        await answered(parts, "tools/list", client, server="s")
+        await parts.conf.change_server("s", disabled_tools=["t"], auto_approve=["read"])
+        off, unsafe = [await answered(parts, "tools/call", client, server="s", name=name) for name in ("t", "drop_own")]
+        assert off["error"]["message"] == "the tool 't' is switched off in Tooltray"
+        assert "approved" in unsafe["error"]["message"]
+        await parts.conf.change_server("s", disabled_tools=[], auto_approve=["all"])
+        for name in ("t", "drop_own"):
+            assert (await answered(parts, "tools/call", client, server="s", name=name))["result"] == text("done")
 
 
 async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp_path: Path) -> None:

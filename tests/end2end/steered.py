@@ -1,0 +1,116 @@
+"""The SDK's client on a bridge, steered by a test; and the servers of tests that it meets.
+
+Above it: the end-to-end tests of the protocol, through fixtures of conftest. Below it: clients/steered_client.py, servers/featured.py.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.end2end.processes import BRIDGE, World, wait_until
+
+HERE = Path(__file__).parent
+CLIENT = HERE / "clients" / "steered_client.py"
+FEATURED = HERE / "servers" / "featured.py"
+START_S = 60.0  # servers of Python and Node.js on two busy cores
+
+
+class Refused(Exception):
+    """A request was answered with an error; `args` are its code and message."""
+
+
+class SteeredClient:
+    """The SDK's client in one era. `era` and `capabilities` are what it found.
+
+    Args:
+        mode: legacy, or auto, which finds the modern era.
+        arguments: for the bridge, as `--server`, `NAME`.
+        prefix: before the names of the tools that `call`, `told` and `start_call` are asked for.
+    """
+
+    def __init__(self, world: World, mode: str, *arguments: str, prefix: str = "") -> None:
+        self.mode = mode
+        self.prefix = prefix
+        bridge = (sys.executable, "-I", "-S", str(BRIDGE), *arguments)
+        self.program = world.start(sys.executable, str(CLIENT), mode, *bridge)
+        found = self.program.read(START_S)
+        self.era = found["era"]
+        self.capabilities = found["capabilities"]
+
+    def do(self, do: str, **arguments: Any) -> Any:
+        """Has it do something and returns the outcome; what it can do stands in the client's docstring.
+
+        Raises:
+            Refused: the other side answered with an error.
+        """
+        self.program.send({"do": do, **arguments})
+        outcome = self.program.read(START_S)
+        if "error" in outcome:
+            raise Refused(outcome["error"]["code"], outcome["error"]["message"])
+        return outcome["result"]
+
+    def names(self, kind: str) -> set[str]:
+        """The names, URIs or templates of a list; `kind` is tools, prompts, resources or resource_templates."""
+        [found] = [value for value in self.do(f"list_{kind}").values() if isinstance(value, list)]
+        return {entry.get("uri") or entry.get("uriTemplate") or entry["name"] for entry in found}
+
+    def call(self, name: str, **arguments: Any) -> str:
+        """A tool's text."""
+        return text_of(self.do("call", name=self.prefix + name, arguments=arguments))
+
+    def told(self, name: str, **arguments: Any) -> Any:
+        """A tool's text, as JSON."""
+        return json.loads(self.call(name, **arguments))
+
+    def hear(self, **event: Any) -> dict[str, Any]:
+        """Waits for an event that has these members; anything else that was heard is kept."""
+        heard: dict[str, Any] = self.do("hear", event=event)
+        return heard
+
+    def start_call(self, key: str, name: str, **arguments: Any) -> None:
+        """Has it call a tool meanwhile."""
+        self.do("start", key=key, what={"do": "call", "name": self.prefix + name, "arguments": arguments})
+
+    def wait_until(self, kind: str, is_so: Callable[[set[str]], bool]) -> None:
+        """Lists anew each time it hears of a change, until it is so; `kind` is tools, prompts or resources."""
+        while not is_so(self.names(kind)):
+            self.hear(event="changed", list=kind)
+
+    def end(self) -> None:
+        assert self.program.end() == 0, self.program.error_text
+
+
+def text_of(result: dict[str, Any]) -> str:
+    return "".join(part.get("text", "") for part in result["content"])
+
+
+def add_server(world: World, name: str, command: Sequence[str], *options: str) -> None:
+    """Adds a server as a person does."""
+    added = world.tooltray("servers", "add", name, *options, "--", *command)
+    assert added.returncode == 0, added.stderr
+
+
+def add_featured(world: World, name: str, era: str = "both", *options: str) -> None:
+    """Adds the server with every feature, under its own name."""
+    add_server(world, name, [sys.executable, str(FEATURED), era, name], *options)
+
+
+def servers_of(world: World) -> dict[str, dict[str, Any]]:
+    """What `tooltray status` says of each server that a person added, by name."""
+    found = json.loads(world.tooltray("status", "--json").stdout)["servers"]
+    return {server["name"]: server for server in found if server["name"] != "hub"}
+
+
+def signal_server(world: World, name: str, number: int) -> None:
+    """Sends a signal to every running copy of a server."""
+    for pid in servers_of(world)[name]["pids"]:
+        os.kill(pid, number)
+
+
+def start_and_wait(world: World) -> None:
+    """Starts a hub and waits until all its servers run, so that lists are whole."""
+    world.start_hub()
+    wait_until(lambda: {server["state"] for server in servers_of(world).values()} == {"running"}, "all servers to run", START_S)
