@@ -30,6 +30,29 @@ for line in sys.stdin:
 """
 
 
+REPEATING = """
+import http.server
+
+class Repeating(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = ("no access with " + self.headers["X-Api-Key"] + " at " + self.path).encode()
+        self.send_response(500)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST
+
+    def log_message(self, *arguments):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Repeating)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+
+
 def forms_of(secret: str) -> set[str]:
     return {secret, json.dumps(secret)[1:-1], repr(secret)[1:-1]}
 
@@ -77,3 +100,37 @@ def test_without_a_keyring_a_secret_is_refused_in_words_and_never_stored_in_plai
     for path in Path(world.root).rglob("*"):
         if path.is_file():
             assert SECRET.encode() not in path.read_bytes()
+
+
+def test_what_a_server_over_http_repeats_of_its_secrets_is_shown_to_nobody(world: World):
+    in_header, in_path = "dummy-h3ader/key", "dummy-p4th-key"
+    far = world.start(sys.executable, "-c", REPEATING)
+    port = int(far.read_line())
+    hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
+    said = []
+
+    def tooltray(*arguments, input=None):
+        done = world.tooltray(*arguments, input=input)
+        said.append(done.stdout + done.stderr)
+        return done.stdout
+
+    tooltray("secrets", "backend", "memory")
+    tooltray("secrets", "set", "PATH_KEY", input=in_path + "\n")
+    url = f"http://127.0.0.1:{port}/${{secret:PATH_KEY}}/mcp"
+    tooltray("servers", "add", "far", "--url", url, "--header-secret", "X-Api-Key", input=in_header + "\n")
+    for command in (["status"], ["servers", "list"], ["doctor", "far"], ["servers", "logs", "far"], ["servers", "start", "far"]):
+        tooltray(*command)
+        tooltray(*command, "--json")
+    assert "HTTP 500" in "".join(said)
+    tooltray("http", "on", "--port", "0")
+    token = world.tooltray("clients", "token", "laptop", "--json")
+    secret_token = json.loads(token.stdout)["token"]
+    for command in (["clients", "list"], ["http", "status"], ["status"]):
+        tooltray(*command)
+        tooltray(*command, "--json")
+    tooltray("stop")
+    hub.wait()
+    said.append(hub.error_text)
+    said += [path.read_bytes().decode("utf-8", "replace") for path in world.root.rglob("*") if path.is_file()]
+    secrets = {in_header, in_path, secret_token}
+    assert not [text[:300] for text in said if any(form in text for secret in secrets for form in forms_of(secret))]

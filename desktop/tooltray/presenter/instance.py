@@ -9,7 +9,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from msgspec import Raw
 
@@ -90,6 +90,7 @@ class Instance:
         owner: Session | None = None,
         is_isolated: bool = False,
         ask_person: AskPerson | None = None,
+        mask: Callable[[str], str] = str,
         is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
         on_changed: Callable[["Instance"], None],
@@ -101,6 +102,7 @@ class Instance:
             is_launcher: the command downloads what it starts.
             is_remote: it runs elsewhere, and is tried again in the background however often it fails.
             owner, is_isolated, ask_person: see McpClient.
+            mask: takes secrets out of a text: a server may repeat them in its errors.
             is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
@@ -110,7 +112,7 @@ class Instance:
         self._patience = patience
         self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
         self._is_remote, self.owner, self._is_isolated, self._ask_person = is_remote, owner, is_isolated, ask_person
-        self._on_changed, self._on_notification = on_changed, on_notification
+        self._on_changed, self._on_notification, self._mask = on_changed, on_notification, mask
         self.state, self.since = ServerState.STOPPED, time.time()
         self.problem: Problem | None = None
         self.detail = ""
@@ -333,7 +335,8 @@ class Instance:
 
     def _change(self, state: ServerState, *, problem: Problem | None = None, detail: str = "") -> None:
         assert state in TRANSITIONS[self.state], f"{self.name}: {self.state} -> {state}"
-        self.state, self.since, self.problem, self.detail = state, time.time(), problem, detail
+        self.state, self.since, self.detail = state, time.time(), detail
+        self.problem = replace(problem, message=self._mask(problem.message)) if problem else None
         if self.is_busy:
             self._settled.clear()
         else:

@@ -273,6 +273,7 @@ class ServerManager:
             owner=owner,
             is_isolated=server.config.isolation == "session",
             ask_person=self._ask_person,
+            mask=self._mask,
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: not server.is_known,
             on_changed=partial(self._on_instance_changed, server),
@@ -296,6 +297,7 @@ class ServerManager:
                 url=resolved.url or "",
                 headers=resolved.headers,
                 environ=environ,
+                mask=self._mask,
                 tool_schema=partial(self._tool_schema, server.name),
             )
         if config.transport != "stdio":

@@ -7,7 +7,7 @@ module is imported when the first server over HTTP is started (see remote_transp
 import io
 import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -35,18 +35,28 @@ _PORTS = {"http": 80, "https": 443}
 class HttpConnection:
     """One server's HTTP. Belongs to one event loop; `close` may be called without `open`, and twice."""
 
-    def __init__(self, *, server: str, url: str, headers: Mapping[str, str], environ: Mapping[str, str], trust: ssl.SSLContext) -> None:
+    def __init__(
+        self,
+        *,
+        server: str,
+        url: str,
+        headers: Mapping[str, str],
+        environ: Mapping[str, str],
+        trust: ssl.SSLContext,
+        mask: Callable[[str], str] = str,
+    ) -> None:
         """
         Args:
             server: its name, for errors.
             headers: sent with every request, unless the protocol itself needs another value there.
             environ: the person's login-shell environment, for proxies.
             trust: whose certificates are trusted.
+            mask: takes secrets out of what is said about an exchange: the server may repeat them, and a path may be one.
 
         Raises:
             CannotStart: the URL, a header or the proxy cannot be used; says which and why.
         """
-        self.url = _read_url(server, url)
+        self.url, self.mask = _read_url(server, url), mask
         self._headers = _checked_headers(server, headers)
         self._proxy, self._trust = proxy_for(self.url, environ), trust
         if any(name.lower() == "authorization" for name in headers):
@@ -87,7 +97,12 @@ class HttpConnection:
             async with response:
                 yield response
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise failed(error, target) from None
+            raise self._masked(failed(error, target)) from None
+        except ExchangeFailed as error:
+            raise self._masked(error) from None
+
+    def _masked(self, error: ExchangeFailed) -> ExchangeFailed:
+        return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable)
 
     async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
         assert self._session

@@ -7,7 +7,7 @@ header of ours, since any of these may be a secret.
 import json
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import aiohttp
 import msgspec
@@ -130,19 +130,22 @@ def may_be_older(status: int, body: bytes) -> bool:
     return status in (400, _NOT_FOUND, _WRONG_METHOD) and not error_in(body)
 
 
-def refusal(server: str, status: int, reason: str, headers: Mapping[str, str], body: bytes, *, url: URL) -> Envelope:
+def refusal(
+    server: str, status: int, reason: str, headers: Mapping[str, str], body: bytes, *, url: URL, mask: Callable[[str], str] = str
+) -> Envelope:
     """The reply to a request that was answered with an HTTP error: the JSON-RPC error in its body unchanged, else one in words.
 
     Args:
         reason: the words behind the status.
         body: its first MAX_ERROR_BODY_BYTES.
+        mask: takes secrets out of what is said in words.
     """
     error = error_in(body)
     if error and status != _SIGN_IN:
         return Envelope(error=error)
     said = f"server '{server}' {refusal_words(status, reason, headers, url=url)}"
     text = _text_of(body, headers)
-    return failure(INTERNAL_ERROR, f"{said}: {text}" if text else said, {"httpStatus": status})
+    return failure(INTERNAL_ERROR, mask(f"{said}: {text}" if text else said), {"httpStatus": status})
 
 
 def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: URL) -> str:

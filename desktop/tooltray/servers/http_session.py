@@ -73,7 +73,8 @@ class HttpSession:
         self.dispatcher.connection_lost(f"server '{self.server}' is out of reach: {reason}")
 
     def refusal(self, response: ClientResponse, body: bytes) -> Envelope:
-        return refusal(self.server, response.status, response.reason or "", response.headers, body, url=self.connection.url)
+        connection, reason = self.connection, response.reason or ""
+        return refusal(self.server, response.status, reason, response.headers, body, url=connection.url, mask=connection.mask)
 
 
 async def _stay(message: Outgoing) -> bool:

@@ -14,13 +14,21 @@ from tooltray.servers.transport import Transport
 
 
 async def make_remote_transport(
-    *, name: str, kind: str, url: str, headers: Mapping[str, str], environ: Mapping[str, str], tool_schema: Callable[[str], Raw | None]
+    *,
+    name: str,
+    kind: str,
+    url: str,
+    headers: Mapping[str, str],
+    environ: Mapping[str, str],
+    mask: Callable[[str], str],
+    tool_schema: Callable[[str], Raw | None],
 ) -> Transport:
     """
     Args:
         kind: "sse", or "http" for the streamable one.
         url, headers: with everything filled in.
         environ: the person's login-shell environment, for proxies and certificate authorities.
+        mask: takes secrets out of a text.
         tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
 
     Raises:
@@ -34,7 +42,7 @@ async def make_remote_transport(
     from tooltray.servers.trust import tls_context
 
     trust = await asyncio.to_thread(tls_context, environ)
-    connection = HttpConnection(server=name, url=url, headers=headers, environ=environ, trust=trust)
+    connection = HttpConnection(server=name, url=url, headers=headers, environ=environ, trust=trust, mask=mask)
     if kind == "sse":
         return SseTransport(name=name, connection=connection)
     return HttpTransport(name=name, connection=connection, tool_schema=tool_schema)

@@ -94,7 +94,8 @@ class SseChannel:
                 if response.status < 300:
                     return
                 body = await read_start(response)
-            reply = refusal(self._name, response.status, response.reason or "", response.headers, body, url=self._connection.url)
+            words, connection = response.reason or "", self._connection
+            reply = refusal(self._name, response.status, words, response.headers, body, url=connection.url, mask=connection.mask)
         except ExchangeFailed as failed:
             if failed.is_unreachable:
                 self._lose(f"is out of reach: {failed.reason}")
@@ -117,7 +118,8 @@ class SseChannel:
         async with self._connection.exchange("GET", STREAM_HEADERS) as response:
             if response.status != 200:
                 await read_start(response)
-                return refusal_words(response.status, response.reason or "", response.headers, url=self._connection.url)
+                words = refusal_words(response.status, response.reason or "", response.headers, url=self._connection.url)
+                return self._connection.mask(words)
             if response.content_type != MEDIA_TYPE:
                 return f"answers with {response.content_type} in place of events; check the URL"
             reader = EventReader()

@@ -14,7 +14,9 @@ from tooltray.servers.transport import CannotStart
 
 
 async def made(kind: str, url: str, **headers: str) -> HttpTransport | SseTransport:
-    transport = await make_remote_transport(name="far", kind=kind, url=url, headers=headers, environ={}, tool_schema=lambda tool: None)
+    transport = await make_remote_transport(
+        name="far", kind=kind, url=url, headers=headers, environ={}, mask=str, tool_schema=lambda tool: None
+    )
     assert isinstance(transport, HttpTransport | SseTransport)
     return transport
 
