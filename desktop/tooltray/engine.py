@@ -35,15 +35,16 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.offers import Offers
+from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
+from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
@@ -53,6 +54,7 @@ from tooltray.servers.login_shell import LoginShell, session_variables
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
+from tooltray.tools.offer import KINDS, TOOLS
 from tooltray.wire.deadlines import DeadlineWheel
 
 logger = logging.getLogger(__name__)
@@ -229,18 +231,22 @@ class Engine:
         log_levels = LogLevels(spawn=spawn)
         relay = Relay(is_paused=lambda: not self._config.settings.mcp_enabled, log_levels=log_levels)
         names = await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming))
-        self._offers = Offers(servers=self._servers, catalogues=catalogues, bus=self.bus, deadlines=deadlines, spawn=spawn)
+        tool_lists = ServerLists(
+            (TOOLS,), read=read_tools, servers=self._servers, catalogues=catalogues, bus=self.bus, deadlines=deadlines, spawn=spawn
+        )
+        other_lists = ServerLists(
+            KINDS, read=read_offered, servers=self._servers, catalogues=catalogues, bus=self.bus, deadlines=deadlines, spawn=spawn
+        )
+        self._offers = Offers(lists=other_lists, servers=self._servers, bus=self.bus)
         self._tools = ToolManager(
             servers=self._servers,
+            lists=tool_lists,
             offers=self._offers,
             relay=relay,
             config=self._config,
             names=names,
-            catalogues=catalogues,
             stats=self._stats,
             bus=self.bus,
-            deadlines=deadlines,
-            spawn=spawn,
         )
         prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
         resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)

@@ -31,21 +31,23 @@ from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.offers import Offers
+from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
+from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
 from tooltray.tasks import TaskKeeper
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
+from tooltray.tools.offer import KINDS, TOOLS
 from tooltray.wire import eras
 from tooltray.wire.envelope import NOTHING, Envelope, dump, success
 
@@ -141,6 +143,7 @@ class HubParts:
         tools: Mapping[str, Any],
         offers: Mapping[str, Any],
         names_type: type[PublishedNames],
+        catalogues_type: type[CatalogueStore],
         own_url: str | None,
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
@@ -149,7 +152,7 @@ class HubParts:
         self.conf = McpConfHelper(home.settings, self.bus)
         self.secrets = SecretStore(home, "memory")
         self.stats = CallStats()
-        self.catalogues = CatalogueStore(home.catalogue)
+        self.catalogues = catalogues_type(home.catalogue)
         self._given = {
             "builtins": builtins,
             "patience": patience,
@@ -188,21 +191,17 @@ class HubParts:
         self.log_levels = LogLevels(spawn=spawn)
         self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, log_levels=self.log_levels, **relay_options)
         names = self._names_type(self.home.names)
-        self.offers = Offers(
-            servers=self.servers, catalogues=self.catalogues, bus=bus, deadlines=deadlines, spawn=spawn, **self._offer_options
-        )
+        parts = {"servers": self.servers, "catalogues": self.catalogues, "bus": bus, "deadlines": deadlines, "spawn": spawn}
+        self.offers = Offers(lists=ServerLists(KINDS, read=read_offered, **parts, **self._offer_options), servers=self.servers, bus=bus)
         self.tools = ToolManager(
             servers=self.servers,
+            lists=ServerLists((TOOLS,), read=read_tools, **parts, **options),
             offers=self.offers,
             relay=self.relay,
             config=self.conf,
             names=names,
-            catalogues=self.catalogues,
             stats=self.stats,
             bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
-            **options,
         )
         self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
         self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
@@ -321,6 +320,7 @@ async def hub_parts(
     tools: Mapping[str, Any] | None = None,
     offers: Mapping[str, Any] | None = None,
     names_type: type[PublishedNames] = PublishedNames,
+    catalogues_type: type[CatalogueStore] = CatalogueStore,
     own_url: str | None = None,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
@@ -329,8 +329,8 @@ async def hub_parts(
         servers, default: entries of `mcpServers`, and which of them start with the hub; None leaves the file as it is.
         settings: more of the settings.
         programs: what the commands in the entries run.
-        tools, offers: further options of ToolManager and Offers.
-        names_type: what keeps the published names.
+        tools, offers: further options of the ServerLists for tools and for all else; of the Relay, too, in `tools`.
+        names_type, catalogues_type: what keeps the published names, and the last known lists.
         own_url: where the hub itself listens for AI clients.
     """
     home = Home(root)
@@ -349,6 +349,7 @@ async def hub_parts(
         tools=tools or {},
         offers=offers or {},
         names_type=names_type,
+        catalogues_type=catalogues_type,
         own_url=own_url,
     )
     await parts.load()

@@ -9,6 +9,8 @@ from typing import Any
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import Copy, Handler, ScriptedServer, error
 
+from tooltray.events import PromptListChanged, ResourceListChanged
+from tooltray.tools.offer import KINDS, OfferKind
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 
@@ -59,6 +61,11 @@ class OfferingServer(ScriptedServer):
         if uri in known or any(uri.startswith(each["uriTemplate"].split("{")[0]) for each in self.templates or []):
             return {"contents": [{"uri": uri, "text": f"{copy.name}: {uri}"}]}
         return error(-32002, f"{copy.name} has no {uri}")
+
+
+def all_kinds(*, eras: tuple[str, ...] = ("legacy",)) -> OfferingServer:
+    """A server with one of each."""
+    return OfferingServer(prompts=[prompt("p")], resources=[resource("x://1")], templates=[template("x://{i}")], eras=eras)
 
 
 def prompt(name: str, **members: Any) -> dict[str, Any]:
@@ -114,6 +121,21 @@ class OfferParts:
         return (await self.ask("resources/read", uri=uri, **options))["result"]["contents"]
 
 
+def keys(parts: OfferParts, kind: OfferKind, server: str = "s") -> list[str]:
+    """What a server offers of one kind."""
+    return [offer.key for offer in parts.offers.offered(kind)[server]]
+
+
+def of_all(parts: OfferParts, server: str = "s") -> list[list[str]]:
+    """The same of all kinds, in their order."""
+    return [keys(parts, kind, server) for kind in KINDS]
+
+
+def news(parts: OfferParts) -> list[Any]:
+    """What was told of changes, in order."""
+    return parts.heard.of(PromptListChanged, ResourceListChanged)
+
+
 @contextlib.asynccontextmanager
 async def offer_parts(
     root: Path, programs: Mapping[str, ScriptedServer] | None = None, *, known: Mapping[str, ScriptedServer] | None = None, **options: Any
@@ -123,7 +145,7 @@ async def offer_parts(
     Args:
         programs: by the name of the server that runs it.
         known: instead: the servers are those that the folder's settings have already.
-        options: further ones of Offers.
+        options: further ones of what lists them.
     """
     servers = None if programs is None else {name: entry(name) for name in programs}
     async with hub_parts(root, servers=servers, programs=programs or known, offers=options) as parts:

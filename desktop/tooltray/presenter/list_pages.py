@@ -1,6 +1,6 @@
 """All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes.
 
-Above it: ToolManager and Offers. Below it: McpClient. Knows nothing of what is in a definition.
+Above it: ServerLists, and ToolManager for the copies of one session. Below it: McpClient. Knows nothing of what is in a definition.
 """
 
 from msgspec import Raw

@@ -1,17 +1,15 @@
-"""The tools of all servers: what is listed, under which names, who may call them, and the calls themselves.
+"""The tools of all servers: what AI clients see of them, under which names, who may call them, and the calls themselves.
 
-Above it: McpPresenter. Below it: ServerManager, and the rules in tools/ (names, approval, filter, definitions, the catalogue on disk). A
-call takes this way: published name -> (server, original name) -> route with its decision -> connection -> the raw result back. Names are
-given when an AI client lists, not before: what comes together is then named together.
+Above it: McpPresenter. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules in tools/ (names, approval,
+filter, definitions). A call takes this way: published name -> (server, original name) -> route with its decision -> connection -> the raw
+result back. Names are given when an AI client lists, not before: what comes together is then named together.
 """
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from msgspec import Raw
@@ -19,7 +17,7 @@ from msgspec import Raw
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
+from tooltray.events import EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.list_pages import list_all
@@ -27,24 +25,19 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay, paused
+from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.tasks import finish_in_thread
 from tooltray.tools import approval, tool_filter
-from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.definition import ToolDefinition, read_definitions
 from tooltray.tools.names import PublishedNames
+from tooltray.tools.offer import TOOLS, OfferKind, listing_of
 from tooltray.wire import eras
-from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.member_scanner import opened
 
-logger = logging.getLogger(__name__)
-FIRST_LISTING_WAIT_S = 5.0  # an AI client that gets an incomplete first list may keep it for days; one that waits longer gives up
-EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
-ERROR_LISTED_FOR_S = 600.0  # tools of a server in error stay listed, their calls say why they fail
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
-EMPTY_LISTING = Raw(b'{"tools":[]}')
 
 
 @dataclass(frozen=True)
@@ -56,32 +49,20 @@ class Route:
     decision: approval.Decision
 
 
-@dataclass
-class _ServerTools:
-    """What is known of one server's tools.
+@dataclass(frozen=True)
+class _Offered:
+    """What AI clients may see of one server.
 
     Attributes:
-        definitions: as the server listed them; None until it did so once.
-        routes: of the tools that are offered, by original name.
+        routes: by original name.
         listing: the result of `tools/list` for an AI client that has this server alone.
-        listed: it was listed, or found to be impossible to list.
-        of: the server that all this is about; another one of the same name has to be listed anew.
-        asked: the connection that was last asked for its list.
-        waited_until: loop time after which AI clients are not kept waiting for it any more.
-        expiry: while it is in error, when its tools are no longer offered.
     """
 
-    of: ManagedServer
-    definitions: Sequence[ToolDefinition] | None = None
-    routes: Mapping[str, Route] = field(default_factory=dict)
-    listing: Raw = field(default_factory=lambda: EMPTY_LISTING)
-    listed: asyncio.Event = field(default_factory=asyncio.Event)
-    is_dirty: bool = False
-    refreshing: asyncio.Task[None] | None = None
-    asked: McpClient | None = None
-    waited_until: float | None = None
-    expiry: Deadline | None = None
-    is_expired: bool = False
+    routes: Mapping[str, Route]
+    listing: Raw
+
+
+NOTHING_OFFERED = _Offered({}, listing_of(TOOLS, ()))
 
 
 class ToolManager:
@@ -91,55 +72,34 @@ class ToolManager:
         self,
         *,
         servers: ServerManager,
+        lists: ServerLists[ToolDefinition],
         offers: Offers,
         relay: Relay,
         config: McpConfHelper,
         names: PublishedNames,
-        catalogues: CatalogueStore,
         stats: CallStats,
         bus: EventBus,
-        deadlines: DeadlineWheel,
-        spawn: Spawn,
-        first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
-        empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
     ) -> None:
         """
         Args:
-            first_listing_wait_s: how long AI clients are kept waiting for servers that were never listed.
-            empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
+            lists: of the tools, for nobody else.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
-        self._offers = offers
-        self._first_listing_wait_s, self._empty_confirmed_after_s = first_listing_wait_s, empty_confirmed_after_s
-        self._relay = relay
-        self._servers, self._config, self._names, self._catalogues = servers, config, names, catalogues
-        self._stats, self._bus, self._deadlines, self._spawn = stats, bus, deadlines, spawn
-        self._tools: dict[str, _ServerTools] = {}
+        self._servers, self._lists, self._offers, self._relay = servers, lists, offers, relay
+        self._config, self._names, self._stats, self._bus = config, names, stats, bus
+        self._offered: dict[str, _Offered] = {}
         self._listing: Raw | None = None  # None: to be made when somebody lists
         self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
         self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, ToolDefinition]] = WeakKeyDictionary()  # besides the first, once listed
 
     async def load(self) -> None:
-        """Takes the last known catalogue of every server from the disk, so that the first list is complete at once."""
-        for server in self._servers:
-            catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash)
-            if catalogue is not None:
-                server.is_known = True
-                tools = self._tools_of(server)
-                tools.definitions = read_definitions(catalogue.definitions).tools
-                tools.listed.set()
-                self._offer(server)
-        self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
-        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
+        await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell)
 
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
-        for server in self._servers:
-            listed = self._tools_of(server).listed, self._offers.listed(server)
-            if server.state is ServerState.ON_DEMAND and not all(each.is_set() for each in listed):
-                server.start()
-                self._spawn(self._list_once(server, listed), name=f"list '{server.name}' once")
+        self._lists.list_unknown_servers(beside=self._offers.listed)
 
     # what there is
 
@@ -153,10 +113,9 @@ class ToolManager:
         if client is not None and (managed := self._servers.find(client.name)):
             with contextlib.suppress(TooltrayError):
                 return await self._list_own(managed, client)
-        await self._wait_for_first_listings(server)
+        await self._lists.wait_for_first_listings(server)
         if server:
-            tools = self._tools.get(server)
-            return tools.listing if tools else EMPTY_LISTING
+            return self._offered.get(server, NOTHING_OFFERED).listing
         async with self._listing_lock:
             while self._listing is None:
                 await self._make_listing()
@@ -164,18 +123,17 @@ class ToolManager:
 
     async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
         """All tools offered, with their published names, sorted by them."""
-        await self._wait_for_first_listings(server)
-        routes = [route for name, tools in self._tools.items() if server in (None, name) for route in tools.routes.values()]
+        await self._lists.wait_for_first_listings(server)
+        routes = [route for name, offered in self._offered.items() if server in (None, name) for route in offered.routes.values()]
         names = await self._names_of(routes)
         return sorted(zip(names, routes, strict=True), key=_by_name)
 
     def tool_count(self, server: str) -> int:
-        return len(self._definitions(server))
+        return len(self._lists.known(server, TOOLS))
 
     def input_schema(self, server: str, tool: str) -> Raw | None:
         """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered."""
-        tools = self._tools.get(server)
-        route = tools.routes.get(tool) if tools else None
+        route = self._offered.get(server, NOTHING_OFFERED).routes.get(tool)
         return opened(route.definition.raw).get("inputSchema") if route else None
 
     def published_schema(self, name: str, server: str | None) -> Raw | None:
@@ -190,16 +148,16 @@ class ToolManager:
             self._snapshot(each, definition, names)
             for each in self._servers
             if server in (None, each.name)
-            for definition in self._definitions(each.name)
+            for definition in self._lists.known(each.name, TOOLS)
         ]
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
         await finish_in_thread(self._names.reset)
         self._outdate_listing()
-        for name, tools in self._tools.items():
-            if tools.routes:
-                self._bus.publish(ToolListChanged(name))
+        for name, offered in self._offered.items():
+            if offered.routes:
+                self._tell(name)
 
     def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
         decision = approval.decide(server.name, definition.name, definition.annotations, server.config.auto_approve)
@@ -230,7 +188,7 @@ class ToolManager:
             target = self._names.target(head.name)
         route = self._route_to(target, head, caller)
         if route is None and server:  # it may be on its way to its first list
-            await self._wait_for_first_listings(server)
+            await self._lists.wait_for_first_listings(server)
             route = self._route_to(target, head, caller)
         if route is None:
             return self._unknown(head.name, target)
@@ -256,8 +214,7 @@ class ToolManager:
             return None
         server, name = target
         own = self._own_route(server, name, head, caller) if self._of_copies else None
-        tools = self._tools.get(server)
-        return own or (tools.routes.get(name) if tools else None)
+        return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
 
     def _own_route(self, server: str, name: str, head: Head, caller: Caller) -> Route | None:
         """To a copy for the session or its era; the settings may be others than when it was listed."""
@@ -266,14 +223,13 @@ class ToolManager:
         definition = self._of_copies.get(client, {}).get(name) if client else None
         if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
             return None
-        return self._route(managed, definition)
+        return _route(managed, definition)
 
     async def _list_own(self, managed: ManagedServer, client: McpClient) -> Raw:
         """What a copy for a session or an era offers now; calls of it then go there."""
-        found = read_definitions(await list_all(client, "tools/list", "tools"), needs_headers=_needs_headers(managed, client))
-        self._of_copies[client] = {definition.name: definition for definition in found.tools}
-        offered = [each for each in found.tools if tool_filter.is_enabled(each.name, managed.config)]
-        return _result(definition.publishable for definition in offered)
+        definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), managed, client)
+        self._of_copies[client] = {definition.name: definition for definition in definitions}
+        return _offered(managed, definitions).listing
 
     async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         managed = self._servers.get(route.server)
@@ -298,153 +254,25 @@ class ToolManager:
                 return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 
-    # listing servers
-
-    def _tools_of(self, managed: ManagedServer) -> _ServerTools:
-        return self._tools.setdefault(managed.name, _ServerTools(managed))
-
-    def _definitions(self, server: str) -> Sequence[ToolDefinition]:
-        tools = self._tools.get(server)
-        return (tools.definitions if tools else None) or ()
-
-    def _on_server_changed(self, name: str) -> None:
-        managed = self._servers.get(name)
-        tools = self._tools_of(managed)
-        if tools.of is not managed:  # its settings are others: what the old one listed is offered until the new one lists
-            tools.of = managed
-            tools.listed.clear()
-        self._watch_error(managed, tools)
-        if managed.state is ServerState.RUNNING:
-            if tools.asked is not managed.first.client:
-                self._refresh_soon(managed)
-        elif managed.state in (ServerState.ERROR, ServerState.STOPPED):
-            tools.listed.set()  # nobody need wait for it
-        elif tools.definitions is None:
-            tools.listed.clear()
-        self._offer(managed)
-
-    def _watch_error(self, managed: ManagedServer, tools: _ServerTools) -> None:
-        if managed.state is ServerState.ERROR:
-            tools.expiry = tools.expiry or self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, tools))
-        elif tools.expiry:
-            tools.expiry.cancel()
-            tools.expiry, tools.is_expired = None, False
-
-    def _on_error_is_old(self, tools: _ServerTools) -> None:
-        tools.is_expired = True
-        self._offer(tools.of)
-
-    def _on_config_changed(self, event: ConfigChanged) -> None:
-        for name in [name for name in self._tools if self._servers.find(name) is None]:
-            self._forget(name, self._tools.pop(name))
-        for managed in self._servers:
-            self._offer(managed)
-
-    def _forget(self, name: str, tools: _ServerTools) -> None:
-        tools.listed.set()  # who waits for it need not any more
-        if tools.expiry:
-            tools.expiry.cancel()
-        self._stats.forget(name)
-        self._spawn(self._forget_on_disk(name, tools), name=f"forget the tools of '{name}'")
-        self._outdate_listing()
-        self._bus.publish(ToolListChanged(name))
-
-    async def _forget_on_disk(self, name: str, tools: _ServerTools) -> None:
-        """Behind what is just being saved."""
-        if tools.refreshing:
-            await asyncio.wait({tools.refreshing})
-        await finish_in_thread(self._catalogues.forget, name)
-
-    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
-        if method == "notifications/tools/list_changed" and (managed := self._servers.find(name)):
-            self._refresh_soon(managed)
-            if client.owner is None and client is not managed.first.client:
-                self._bus.publish(ToolListChanged(name))  # who has this server alone gets the list of that copy, which is not kept here
-
-    def _refresh_soon(self, managed: ManagedServer) -> None:
-        """Lists a server anew; one listing at a time, so that an old one never overwrites a newer one."""
-        tools = self._tools_of(managed)
-        tools.is_dirty = True
-        if tools.refreshing is None:
-            tools.refreshing = self._spawn(self._refresh(tools), name=f"list '{managed.name}'")
-
-    async def _refresh(self, tools: _ServerTools) -> None:
-        try:
-            while tools.is_dirty and (client := tools.of.first.client):
-                tools.is_dirty, tools.asked = False, client
-                await self._list(tools.of, client, tools)
-        finally:
-            tools.refreshing = None
-
-    async def _list(self, managed: ManagedServer, client: McpClient, tools: _ServerTools) -> None:
-        try:
-            raw = await self._list_believed(client, tools)
-            if not tools.is_dirty and self._servers.find(managed.name) is managed:
-                await self._take_over(managed, tools, raw, needs_headers=_needs_headers(managed, client))
-        except TooltrayError as error:
-            logger.info("the tools of '%s' could not be listed: %s", managed.name, error)
-        finally:
-            if managed.first.client is client and not tools.is_dirty:  # else the next copy, or the next turn, is waited for
-                tools.listed.set()
-
-    async def _list_believed(self, client: McpClient, tools: _ServerTools) -> list[Raw]:
-        raw = await list_all(client, "tools/list", "tools")
-        if raw or not tools.definitions:
-            return raw
-        await asyncio.sleep(self._empty_confirmed_after_s)
-        return await list_all(client, "tools/list", "tools")
-
-    async def _take_over(self, managed: ManagedServer, tools: _ServerTools, raw: list[Raw], *, needs_headers: bool) -> None:
-        found = read_definitions(raw, needs_headers=needs_headers)
-        definitions = found.tools
-        for remark in found.remarks:
-            logger.info("'%s': %s", managed.name, remark)
-        is_news = tools.definitions is None or [bytes(each.raw) for each in tools.definitions] != [bytes(each.raw) for each in definitions]
-        is_saved = managed.is_known and not is_news
-        tools.definitions, managed.is_known = definitions, True
-        if is_news:
-            self._offer(managed)
-        tools.listed.set()
-        if not is_saved:
-            await finish_in_thread(self._catalogues.save, managed.name, managed.config_hash, [each.raw for each in definitions])
-
-    async def _list_once(self, server: ManagedServer, listed: Iterable[asyncio.Event]) -> None:
-        server.start()
-        for each in listed:
-            await each.wait()
-        is_idle = server.state is ServerState.RUNNING and not server.is_used
-        if is_idle and self._servers.find(server.name) is server and not self._servers.is_default(server.name):
-            await server.stop(then=ServerState.ON_DEMAND)
-
-    async def _wait_for_first_listings(self, only: str | None) -> None:
-        now = asyncio.get_running_loop().time()
-        waiting = []
-        for managed in self._servers:
-            tools = self._tools_of(managed)
-            is_coming = managed.first.is_busy or managed.state is ServerState.RUNNING
-            is_to_be_waited_for = is_coming and tools.definitions is None and not tools.listed.is_set()
-            if not is_to_be_waited_for or only not in (None, managed.name):
-                continue
-            tools.waited_until = tools.waited_until or now + self._first_listing_wait_s
-            if tools.waited_until > now:
-                waiting.append((tools.listed, tools.waited_until))
-        for listed, until in waiting:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(until):
-                    await listed.wait()
-
     # offering tools
 
     def _offer(self, managed: ManagedServer) -> None:
         """Works out what AI clients may see of a server, and tells if that is news."""
-        tools = self._tools_of(managed)
-        offered = self._offered(managed, tools)
-        tools.routes = {definition.name: self._route(managed, definition) for definition in offered}
-        listing = _result(definition.publishable for definition in offered)
-        if bytes(listing) != bytes(tools.listing):
-            tools.listing = listing
+        managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
+        before = self._offered.get(managed.name, NOTHING_OFFERED)
+        offered = self._offered[managed.name] = _offered(managed, self._lists.offered(managed, TOOLS))
+        if bytes(offered.listing) != bytes(before.listing):
             self._outdate_listing()
-            self._bus.publish(ToolListChanged(managed.name))
+            self._tell(managed.name)
+
+    def _forget(self, server: str) -> None:
+        self._offered.pop(server, None)
+        self._stats.forget(server)
+        self._outdate_listing()
+        self._tell(server)
+
+    def _tell(self, server: str, kinds: Sequence[OfferKind] = (TOOLS,)) -> None:
+        self._bus.publish(ToolListChanged(server))
 
     def _outdate_listing(self) -> None:
         self._listing = None
@@ -452,37 +280,39 @@ class ToolManager:
 
     async def _make_listing(self) -> None:
         changes = self._changes
-        routes = [route for tools in self._tools.values() for route in tools.routes.values()]
+        routes = [route for offered in self._offered.values() for route in offered.routes.values()]
         names = await self._names_of(routes)
         if changes == self._changes:
-            self._listing = _result(route.definition.renamed(name) for name, route in sorted(zip(names, routes, strict=True), key=_by_name))
+            named = sorted(zip(names, routes, strict=True), key=_by_name)
+            self._listing = listing_of(TOOLS, (route.definition.renamed(name) for name, route in named))
 
     async def _names_of(self, routes: Sequence[Route]) -> list[str]:
         tools = [(route.server, route.definition.name) for route in routes]
         names = await finish_in_thread(self._names.publish, tools)
         return [names[tool] for tool in tools]
 
-    def _offered(self, managed: ManagedServer, tools: _ServerTools) -> list[ToolDefinition]:
-        if managed.config.disable or managed.state is ServerState.STOPPED or tools.is_expired:
-            return []
-        return [each for each in tools.definitions or () if tool_filter.is_enabled(each.name, managed.config)]
 
-    def _route(self, managed: ManagedServer, definition: ToolDefinition) -> Route:
-        auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
-        return Route(managed.name, definition, approval.decide(managed.name, definition.name, definition.annotations, auto_approve))
+def read_tools(
+    kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None
+) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
+    """What can be used of a server's list, and remarks on the rest, for ServerLists."""
+    needs_headers = client is not None and client.era is Era.MODERN and server.config.transport == "http"  # calls repeat arguments in them
+    found = read_definitions(raws, needs_headers=needs_headers)
+    return found.tools, found.remarks
 
 
-def _needs_headers(managed: ManagedServer, client: McpClient) -> bool:
-    """Whether calls repeat arguments in HTTP headers."""
-    return client.era is Era.MODERN and managed.config.transport == "http"
+def _offered(managed: ManagedServer, definitions: Iterable[ToolDefinition]) -> _Offered:
+    enabled = [each for each in definitions if tool_filter.is_enabled(each.name, managed.config)]
+    return _Offered({each.name: _route(managed, each) for each in enabled}, listing_of(TOOLS, (each.publishable for each in enabled)))
+
+
+def _route(managed: ManagedServer, definition: ToolDefinition) -> Route:
+    auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
+    return Route(managed.name, definition, approval.decide(managed.name, definition.name, definition.annotations, auto_approve))
 
 
 def _by_name(named: tuple[str, Route]) -> str:
     return named[0]
-
-
-def _result(definitions: Iterable[Raw]) -> Raw:
-    return Raw(b'{"tools":[%b]}' % b",".join(bytes(each) for each in definitions))
 
 
 def is_error(reply: Envelope) -> bool:

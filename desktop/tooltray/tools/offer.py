@@ -1,7 +1,7 @@
-"""What servers offer besides tools: the kinds there are, and one prompt, resource or resource template as its server listed it.
+"""What servers offer: the kinds there are, and one prompt, resource or resource template as its server listed it; tools are in definition.
 
-Above it: Offers and the managers of prompts and resources. Below it: wire. Definitions are read where the hub has to know something and
-otherwise carried as bytes. Knows nothing of servers and of how names are made.
+Above it: ServerLists, Offers, and the managers of prompts and resources. Below it: wire. Definitions are read where the hub has to know
+something and otherwise carried as bytes. Knows nothing of servers and of how names are made.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,6 +25,7 @@ class OfferKind:
         key: the member of a definition that tells one from another.
         capability: with which a server declares that it has such lists.
         changed: the notification that the list is another one now.
+        is_always_asked: also a server that does not declare it is asked for its list.
     """
 
     name: str
@@ -33,14 +34,16 @@ class OfferKind:
     key: str
     capability: str
     changed: str
+    is_always_asked: bool = False
 
 
+TOOLS = OfferKind("tools", "tools/list", "tools", "name", "tools", "notifications/tools/list_changed", is_always_asked=True)
 PROMPTS = OfferKind("prompts", "prompts/list", "prompts", "name", "prompts", "notifications/prompts/list_changed")
 RESOURCES = OfferKind("resources", "resources/list", "resources", "uri", "resources", "notifications/resources/list_changed")
 TEMPLATES = OfferKind(
     "templates", "resources/templates/list", "resourceTemplates", "uriTemplate", "resources", "notifications/resources/list_changed"
 )
-KINDS = (PROMPTS, RESOURCES, TEMPLATES)
+KINDS = (PROMPTS, RESOURCES, TEMPLATES)  # besides tools
 
 _FIRST_BYTES = {
     "title": b'"',

@@ -299,7 +299,7 @@ async def test_what_trying_again_would_not_mend_is_given_up_at_once(live: Callab
     with pytest.raises(TooltrayError, match=f"server 's' is not running: {problem.problem.title}"):
         await life.instance.running(timeout_s=10)
     assert life.states.all == [STARTING, ERROR]
-    assert life.instance.problem is problem.problem
+    assert life.instance.problem == problem.problem
     assert life.instance.exit_code is None
 
 

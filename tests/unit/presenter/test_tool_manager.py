@@ -19,7 +19,8 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, ServerStarted, ServerState, ToolCallResult, ToolListChanged
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.relay import CALL_TIMEOUT_S
-from tooltray.presenter.tool_manager import ERROR_LISTED_FOR_S, SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
+from tooltray.presenter.tool_manager import SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
@@ -126,15 +127,6 @@ async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_pat
         go_on.set()
         await parts.heard.event(ToolListChanged, server="a")
         assert await parts.listed() == ["quick", "slow"]
-
-
-async def test_a_list_of_one_server_does_not_wait_for_another(tmp_path: Path) -> None:
-    slow, quick = ScriptedServer(tool("slow")), ScriptedServer(tool("quick"))
-    slow.handlers["initialize"] = never
-    async with hub_parts(tmp_path, **two(slow, quick), tools={"first_listing_wait_s": 600.0}) as parts:
-        parts.servers.get("a").start()
-        await run(parts, "b")
-        assert await parts.listed("b") == ["quick"]
 
 
 async def test_nobody_waits_for_a_server_that_is_given_up(tmp_path: Path) -> None:
@@ -289,70 +281,6 @@ async def test_what_is_known_of_a_removed_server_is_forgotten(tmp_path: Path) ->
 
 
 # servers that nobody uses yet
-
-
-async def test_a_server_that_was_never_listed_is_started_once_to_be_listed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        parts.tools.list_unknown_servers()
-        await parts.heard.state("s", ServerState.ON_DEMAND)
-        assert await parts.listed() == ["t"]
-        parts.tools.list_unknown_servers()
-        assert len(program.copies.all) == 1
-        assert await text_of(parts, "t", arguments={"text": "hi"}) == "hi"  # its first use starts it
-        assert len(program.running) == 1
-
-
-async def test_a_server_that_was_used_while_it_was_listed_goes_on(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        parts.tools.list_unknown_servers()
-        await program.request("tools/list")
-        await parts.servers.start("s")
-        go_on.set()
-        assert await parts.listed() == ["t"]
-        await settled()
-        assert parts.servers.get("s").state is ServerState.RUNNING
-
-
-async def test_a_server_that_became_a_default_while_it_was_listed_goes_on(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        parts.tools.list_unknown_servers()
-        await program.request("tools/list")
-        await parts.conf.set_default("s", True)
-        go_on.set()
-        assert await parts.listed() == ["t"]
-        await settled()
-        assert parts.servers.get("s").state is ServerState.RUNNING
-
-
-async def test_a_server_that_is_removed_while_it_is_listed_leaves_nobody_waiting(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    program.handlers["tools/list"] = never
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        parts.tools.list_unknown_servers()
-        await program.request("tools/list")
-        await parts.conf.remove_server("s")
-        await parts.ended()  # waits for every task
-        assert program.running == []
-
-
-async def test_a_server_that_cannot_be_started_to_be_listed_is_in_error(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(), env={"KEY": "${NOT_SET}"})) as parts:
-        parts.tools.list_unknown_servers()
-        await parts.heard.state("s", ServerState.ERROR)
-        assert await parts.listed() == []
-
-
-async def test_servers_that_are_switched_off_are_not_started_to_be_listed(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program, disable=True)) as parts:
-        parts.tools.list_unknown_servers()
-        assert parts.servers.get("s").state is ServerState.STOPPED
-        assert program.copies.all == []
 
 
 # a list changes
