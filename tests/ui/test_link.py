@@ -25,6 +25,7 @@ class EngineThread:
     def __init__(self) -> None:
         self.presenter = FakePresenter([server("a"), server("b")])
         self.loop = asyncio.new_event_loop()
+        self.links: list[EngineLink] = []  # a link outlives the loop that it was attached to
         self._thread = threading.Thread(target=self._run, name="engine")
         self._thread.start()
 
@@ -40,6 +41,7 @@ class EngineThread:
         if self._thread.is_alive():
             self.loop.call_soon_threadsafe(self.loop.stop)
             self._thread.join()
+        self.links.clear()
 
 
 @pytest.fixture
@@ -78,6 +80,7 @@ async def link(engine: EngineThread) -> AsyncIterator[EngineLink]:
 
 def attach(link: EngineLink, engine: EngineThread) -> Listener:
     listener = Listener(link)
+    engine.links.append(link)
     link.attach(cast(McpPresenter, engine.presenter), engine.presenter.bus, engine.loop)
     return listener
 
