@@ -29,9 +29,9 @@ class EngineLink(QObject):
     """Carries calls to the engine's presenter and its news to the GUI.
 
     Made and used in the GUI thread; `attach` and `detach` tell it of the engine, which runs in a loop of its own (in tests: in the same
-    loop), and it has to outlive that loop: what waits there may be the last that holds it, and Qt does not bear a QObject that is destroyed in
-    another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they came: whole snapshots first and whenever
-    settings changed, of each server's changes only the latest.
+    loop). It has to outlive that loop: what waits there may be the last that holds it, and Qt does not bear a QObject that is destroyed
+    in another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they came: whole snapshots first and
+    whenever settings changed, of each server's changes only the latest.
     """
 
     news_arrived = Signal(object)
