@@ -123,6 +123,7 @@ class Engine:
         await self._build()
         self._is_built = True
         self._log.start()
+        logging.getLogger("tooltray").setLevel(logging.INFO)
         logging.getLogger("tooltray").addHandler(self._log_handler)
         await self._tools.load()
         await self._offers.load()
@@ -165,6 +166,7 @@ class Engine:
                 await self._close_parts()
                 self._log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self._sessions.request_count)
                 logging.getLogger("tooltray").removeHandler(self._log_handler)
+                logging.getLogger("tooltray").setLevel(logging.NOTSET)
                 await asyncio.to_thread(self._log.close)
         finally:  # the next hub is not to suffer from a bug in the end of this one
             await asyncio.to_thread(self._remove_files)

@@ -173,9 +173,10 @@ async def test_every_run_has_an_id_of_its_own(hubs: Hubs) -> None:
 async def test_what_the_hub_logs_is_recorded_while_it_runs_and_no_longer(hubs: Hubs) -> None:
     before = list(logging.getLogger("tooltray").handlers)
     engine = await hubs.start()
-    logging.getLogger("tooltray.test").info("not at this level")
-    logging.getLogger("tooltray").handlers[-1].emit(logging.LogRecord("tooltray.x", logging.INFO, "", 1, "said", None, None))
+    logging.getLogger("tooltray.x").debug("not at this level")
+    logging.getLogger("tooltray.x").info("said")
     await engine.close()
+    logging.getLogger("tooltray.x").info("too late")
     assert logging.getLogger("tooltray").handlers == before
     assert [record["summary"] for record in hubs.records("log") if record["component"] == "tooltray.x"] == ["said"]
 
