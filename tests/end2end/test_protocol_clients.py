@@ -69,7 +69,7 @@ def test_fastmcps_client_has_every_feature_with_servers_of_every_era(hub, fastmc
     assert found["asked"] == ["Question 1?"]
     assert found["answers"]["q1"] == {"action": "accept", "content": {"name": "Ada"}}
     assert found["answers"]["q2"]["content"]["text"] == "QUESTION 2?"
-    assert [root["uri"].rstrip("/") for root in found["answers"]["q3"]["roots"]] == ["file:///work/project"]
+    assert [root["uri"].rstrip("/") for root in found["answers"]["q3"]["roots"]] == ["file:///projects/one"]
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

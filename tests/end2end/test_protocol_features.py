@@ -200,7 +200,7 @@ def test_a_form_an_address_and_the_roots_may_be_asked_for_at_once(client):
     answers = client.told("ask", kind=["form", "url", "roots"])
     assert answers["q1"]["content"] == {"name": f"Question 1? {client.mode}"}
     assert answers["q2"] == {"action": "accept"}
-    assert answers["q3"] == {"roots": [{"uri": "file:///work/project", "name": "project"}]}
+    assert answers["q3"] == {"roots": [{"uri": "file:///projects/one", "name": "project"}]}
     assert client.hear(event="asked", kind="url")["url"] == "https://example.org/2"
 
 
@@ -297,7 +297,7 @@ def test_the_npm_server_reports_progress_and_asks_the_person_and_for_the_roots(e
     assert [event["done"] for event in everything.do("seen") if event["event"] == "progress"] == [1, 2]
     assert f"fields: {everything.mode}" in everything.call("trigger-elicitation-request")
     assert everything.hear(event="asked", kind="form")
-    assert "file:///work/project" in everything.call("get-roots-list")
+    assert "file:///projects/one" in everything.call("get-roots-list")
 
 
 def test_the_npm_server_asks_the_model_of_a_client_that_has_a_copy_for_itself(hub):

@@ -30,7 +30,7 @@ async def main(server, command):
     async def sample(messages, params, context):
         return messages[0].content.text.upper()
 
-    hooks = {"log_handler": note_log, "elicitation_handler": answer, "sampling_handler": sample, "roots": ["file:///work/project"]}
+    hooks = {"log_handler": note_log, "elicitation_handler": answer, "sampling_handler": sample, "roots": ["file:///projects/one"]}
     transport = StdioTransport(command=command[0], args=command[1:], env=dict(os.environ))
     async with Client(transport, progress_handler=note_progress, **hooks) as client:
         [content] = await client.read_resource(f"note://{server}")

@@ -87,7 +87,7 @@ class Steered:
 
     async def roots(self, context):
         await self.ear.note(event="asked", kind="roots")
-        return types.ListRootsResult(roots=[types.Root(uri="file:///work/project", name="project")])
+        return types.ListRootsResult(roots=[types.Root(uri="file:///projects/one", name="project")])
 
     async def log(self, params):
         await self.ear.note(event="log", level=params.level, data=params.data)
