@@ -86,7 +86,7 @@ async def _answers(asked: _Result, request: Envelope, caller: Caller) -> dict[st
 
     refused: _Refused | None = None
     try:
-        async with asyncio.TaskGroup() as group:
+        async with asyncio.TaskGroup() as group:  # keeps its tasks and ends them together, so that TaskKeeper is not needed
             for key, question in asked.questions.items():
                 group.create_task(ask(key, question), name=f"ask {question.method}")
     except* _Refused as several:
