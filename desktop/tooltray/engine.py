@@ -35,15 +35,20 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
+from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.setup import Setup
+from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
@@ -127,7 +132,7 @@ class Engine:
         logging.getLogger("tooltray").addHandler(self._log_handler)
         await self._tools.load()
         await self._offers.load()
-        self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
+        await self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
         await self._http.follow()
         await finish_in_thread(self._write_hub_json)
@@ -180,6 +185,7 @@ class Engine:
         await self._http.stop_taking()
         await self._sessions.close(ENDED, grace_s=END_WAIT_S)
         await self._http.close()
+        await self._sign_ins.close()
         await self._servers.close()
         await self._tasks.close()
         await self._secrets.close()
@@ -214,6 +220,7 @@ class Engine:
         catalogues = CatalogueStore(home.catalogue)
         tokens = await asyncio.to_thread(ClientTokens, home.clients)
         elicitations = Elicitations(self.bus, has_window=self._options.kind == "desktop")
+        self._sign_ins = SignIns()
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
@@ -280,6 +287,11 @@ class Engine:
             stats=self._stats,
             http=HttpAccess(config=self._config, tokens=tokens, door=lambda: self._http),
             elicitations=elicitations,
+            formats=ToolFormats(),
+            registries=NpmRegistries(),
+            sign_ins=self._sign_ins,
+            setup=Setup(),
+            remedies=Remedies(),
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,

@@ -25,6 +25,7 @@ class ServerState(Enum):
     RUNNING = "running"
     RESTARTING = "restarting"  # died; the next attempt is due
     STOPPING = "stopping"
+    NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
     ERROR = "error"  # given up until somebody acts
 
 
@@ -51,6 +52,26 @@ class ServerSnapshot:
     pids: tuple[int, ...] = ()
     auto_approve: tuple[str, ...] = ()
     isolation: str = "shared"  # one copy for all AI clients, or "session": one for each
+    idle_stop_s: float | None = None  # seconds without a call after which an on-demand server is stopped again; None: never
+    saved_processes: int = 0  # launchers (npx, uvx and the shells between) that a direct start has spared
+    is_signed_in: bool = False  # a token of a sign-in is kept for it
+    has_sign_in_page: bool = False  # a sign-in has begun, and its page waits for the person
+
+
+@dataclass(frozen=True)
+class McpClientSnapshot:
+    """One connection to one running server: a server has one for each era, and for each session with `isolation: session`."""
+
+    server: str
+    era: str  # "legacy" or "modern"
+    protocol_version: str
+    server_info: Mapping[str, Any]  # name and version, as the server says
+    capabilities: tuple[str, ...]  # the names of what it offers: "tools", "prompts", ...
+    tool_count: int = 0
+    prompt_count: int = 0
+    resource_count: int = 0
+    is_of_one_session: bool = False
+    pids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +104,51 @@ class ClientTokenSnapshot:
 
     name: str
     created_at: float  # unix seconds
+
+
+@dataclass(frozen=True)
+class RegistryMeasurement:
+    """How one npm registry answered."""
+
+    url: str  # as it may be shown: without user name and password
+    name: str  # how people know it
+    origin: str  # "npm" (npm's own configuration), "mirror" (comes with Tooltray), "settings", or "custom"
+    region: str = ""  # where it stands, in words
+    milliseconds: float | None = None  # until it answered for the probed packages; None: it did not
+    problem: str = ""  # why it cannot be used
+
+
+@dataclass(frozen=True)
+class NpmRegistryStatus:
+    """Which npm registry servers get, and why."""
+
+    url: str = ""  # what servers get, as it may be shown; empty: what npm itself is configured to use
+    origin: str = "npm"  # as in RegistryMeasurement
+    is_auto_detect: bool = True
+    custom_url: str = ""  # chosen by the person; it goes before all others
+    measured_at: float = 0.0  # unix seconds; 0: never
+    is_from_cache: bool = False  # measured by an earlier hub
+    is_measuring: bool = False
+    measurements: tuple[RegistryMeasurement, ...] = ()  # fastest first, then those that cannot be used
+
+
+@dataclass(frozen=True)
+class SignInSnapshot:
+    """A sign-in that waits for the person's browser."""
+
+    server: str
+    url: str  # the page of the authorization server; to be opened by whoever asked
+    ends_at: float  # unix seconds
+
+
+@dataclass(frozen=True)
+class SetupChange:
+    """What a reset or an import would do, or has done, to one thing of the set-up."""
+
+    kind: str  # "add", "replace", "remove" or "keep"
+    subject: str  # "server", "default" (whether it starts with the hub), "setting" or "secret" (a value that is to be given)
+    name: str
+    detail: str = ""  # what changes, in words; no secret is in it
 
 
 @dataclass(frozen=True)
@@ -145,8 +211,21 @@ class ElicitationSnapshot:
 
 
 @dataclass(frozen=True)
+class MCPToolCall:
+    """A tool call of a model, whichever provider's format it came in."""
+
+    id: str  # the provider's own, or one that was made up where a format has none
+    name: str  # the tool, as AI clients see it
+    arguments: Mapping[str, Any]
+    server: str = ""  # whose tool it is, where that is known
+
+
+@dataclass(frozen=True)
 class MCPToolResponse:
-    """How one tool call ended; no arguments and no results."""
+    """How one tool call ended.
+
+    As an event it has no arguments and no result: these go to whoever called and to nobody else.
+    """
 
     tool: str  # as the AI client called it
     server: str
@@ -155,6 +234,8 @@ class MCPToolResponse:
     duration_s: float
     argument_bytes: int
     result_bytes: int
+    tool_call_id: str = ""  # of the MCPToolCall that this answers; empty in events
+    result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
 
 
 # the six events of the presenter
@@ -245,6 +326,13 @@ class ProblemReported:
 
 
 @dataclass(frozen=True)
+class NpmRegistryChanged:
+    """A registry was measured or chosen, or that has begun."""
+
+    status: NpmRegistryStatus
+
+
+@dataclass(frozen=True)
 class ElicitationAsked:
     """A server waits for a person's answer."""
 
@@ -272,6 +360,7 @@ EVENTS: tuple[type, ...] = (
     ResourceListChanged,
     SessionsChanged,
     ProblemReported,
+    NpmRegistryChanged,
     ElicitationAsked,
     ElicitationEnded,
 )

@@ -8,7 +8,21 @@ import msgspec
 import pytest
 
 from tooltray.errors import Problem
-from tooltray.events import ClientTokenSnapshot, HttpStatus, HubSnapshot, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.events import (
+    ClientTokenSnapshot,
+    HttpStatus,
+    HubSnapshot,
+    McpClientSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
+    NpmRegistryStatus,
+    RegistryMeasurement,
+    ServerSnapshot,
+    ServerState,
+    SetupChange,
+    SignInSnapshot,
+    ToolSnapshot,
+)
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.servers.diagnosis import Diagnosis
@@ -49,6 +63,40 @@ AGREED: dict[str, tuple[str, Any]] = {
     "list_client_tokens": ("()", list[ClientTokenSnapshot]),
     "create_client_token": ("(name)", str),
     "remove_client_token": ("(name)", None),
+    "initialize": ("()", None),
+    "is_server_running": ("(name)", bool),
+    "get_mcp_clients": ("()", list[McpClientSnapshot]),
+    "run_tool_call": ("(call)", MCPToolResponse),
+    "get_all_prompts": ("(server=None)", list[dict[str, Any]]),
+    "get_prompt": ("(name, arguments=None)", dict[str, Any]),
+    "get_all_resources": ("(server=None)", list[dict[str, Any]]),
+    "get_all_resource_templates": ("(server=None)", list[dict[str, Any]]),
+    "read_resource": ("(uri)", dict[str, Any]),
+    "mcp_tools_to_openai_tools": ("(server=None, api=chat)", list[dict[str, Any]]),
+    "openai_tools_to_mcp_tool": ("(call)", MCPToolCall),
+    "mcp_tools_to_anthropic_tools": ("(server=None)", list[dict[str, Any]]),
+    "anthropic_tool_use_to_mcp_tool": ("(tool_use)", MCPToolCall),
+    "mcp_tools_to_gemini_tools": ("(server=None)", list[dict[str, Any]]),
+    "gemini_function_call_to_mcp_tool": ("(function_call)", MCPToolCall),
+    "mcp_response_to_openai": ("(response, api=chat)", dict[str, Any]),
+    "mcp_response_to_anthropic": ("(response)", dict[str, Any]),
+    "mcp_response_to_gemini": ("(response)", dict[str, Any]),
+    "get_npm_registry_status": ("()", NpmRegistryStatus),
+    "refresh_npm_registry": ("()", NpmRegistryStatus),
+    "test_npm_registry": ("(url)", RegistryMeasurement),
+    "set_custom_npm_registry": ("(url)", NpmRegistryStatus),
+    "set_auto_detect_npm_registry": ("(enabled)", NpmRegistryStatus),
+    "clear_npm_registry_cache": ("()", None),
+    "apply_remedy": ("(server, kind, value=)", str),
+    "begin_sign_in": ("(name)", SignInSnapshot),
+    "finish_sign_in": ("(name, callback_url=None)", None),
+    "cancel_sign_in": ("(name)", None),
+    "sign_out": ("(name)", None),
+    "export_setup": ("()", dict[str, Any]),
+    "preview_import": ("(setup, replace=False)", list[SetupChange]),
+    "import_setup": ("(setup, replace=False)", list[SetupChange]),
+    "preview_reset": ("()", list[SetupChange]),
+    "reset_to_default_servers": ("()", list[SetupChange]),
 }
 TYPES: dict[str, Any] = {
     "name": str,
@@ -63,9 +111,24 @@ TYPES: dict[str, Any] = {
     "passphrase": str,
     "kind": str,
     "port": int | None,
+    "server": str | None,
+    "apply_remedy.server": str,
+    "set_tool_enabled.server": str,
+    "get_prompt.arguments": Mapping[str, str] | None,
+    "run_tool_call.call": MCPToolCall,
+    "call": Mapping[str, Any],
+    "tool_use": Mapping[str, Any],
+    "function_call": Mapping[str, Any],
+    "setup": Mapping[str, Any],
+    "replace": bool,
+    "response": MCPToolResponse,
+    "callback_url": str | None,
 }
 EXAMPLES: dict[Any, Any] = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
 EXAMPLES[dict[str, Any] | None] = {"a": 1}
+EXAMPLES[Mapping[str, str] | None] = {"a": "b"}
+EXAMPLES[MCPToolCall] = MCPToolCall("1", "echo", {"a": 1})
+EXAMPLES[MCPToolResponse] = MCPToolResponse("echo", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []})
 
 
 def public_coroutines() -> set[str]:
@@ -97,9 +160,8 @@ def test_the_arguments_of_a_verb_can_come_as_json(verb: str) -> None:
     hints = get_type_hints(getattr(McpPresenter, verb))
     hints.pop("return")
     for name, hint in hints.items():
-        is_optional = AGREED[verb][0] == "(server=None)"
-        assert hint == (str | None if is_optional else TYPES.get(name, str))
-        assert msgspec.convert(EXAMPLES[hint], hint) == EXAMPLES[hint]
+        assert hint == TYPES.get(f"{verb}.{name}", TYPES.get(name, str))
+        assert msgspec.convert(msgspec.to_builtins(EXAMPLES[hint]), hint) == EXAMPLES[hint]
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert([{}], hint)
 

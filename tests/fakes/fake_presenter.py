@@ -15,11 +15,18 @@ from tooltray.events import (
     EventBus,
     HttpStatus,
     HubSnapshot,
+    McpClientSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
+    NpmRegistryStatus,
+    RegistryMeasurement,
     ServerChanged,
     ServerRemoved,
     ServerSnapshot,
     ServerState,
     SessionsChanged,
+    SetupChange,
+    SignInSnapshot,
     ToolListChanged,
     ToolSnapshot,
 )
@@ -53,6 +60,8 @@ class FakePresenter:
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.registry = NpmRegistryStatus()
+        self.setup_changes: list[SetupChange] = []
         self.client_names: set[str] = set()
         known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
         self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
@@ -231,3 +240,134 @@ class FakePresenter:
     async def remove_client_token(self, name: str) -> None:
         self._note("remove_client_token", name)
         self.client_names.remove(name)
+
+    async def initialize(self) -> None:
+        self._note("initialize")
+
+    async def is_server_running(self, name: str) -> bool:
+        self._note("is_server_running", name)
+        return self.find(name).state is ServerState.RUNNING
+
+    async def get_mcp_clients(self) -> list[McpClientSnapshot]:
+        self._note("get_mcp_clients")
+        return []
+
+    async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
+        self._note("run_tool_call", call)
+        return MCPToolResponse(call.name, call.server, "fake", "ok", 0.0, 0, 0, call.id, {"content": []})
+
+    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+        self._note("get_all_prompts", server)
+        return []
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        self._note("get_prompt", name, arguments)
+        return {}
+
+    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+        self._note("get_all_resources", server)
+        return []
+
+    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+        self._note("get_all_resource_templates", server)
+        return []
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        self._note("read_resource", uri)
+        return {}
+
+    async def mcp_tools_to_openai_tools(self, server: str | None = None, api: str = "chat") -> list[dict[str, Any]]:
+        self._note("mcp_tools_to_openai_tools", server, api)
+        return []
+
+    async def openai_tools_to_mcp_tool(self, call: Mapping[str, Any]) -> MCPToolCall:
+        self._note("openai_tools_to_mcp_tool", call)
+        return MCPToolCall("1", "", {})
+
+    async def mcp_tools_to_anthropic_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+        self._note("mcp_tools_to_anthropic_tools", server)
+        return []
+
+    async def anthropic_tool_use_to_mcp_tool(self, tool_use: Mapping[str, Any]) -> MCPToolCall:
+        self._note("anthropic_tool_use_to_mcp_tool", tool_use)
+        return MCPToolCall("1", "", {})
+
+    async def mcp_tools_to_gemini_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+        self._note("mcp_tools_to_gemini_tools", server)
+        return []
+
+    async def gemini_function_call_to_mcp_tool(self, function_call: Mapping[str, Any]) -> MCPToolCall:
+        self._note("gemini_function_call_to_mcp_tool", function_call)
+        return MCPToolCall("1", "", {})
+
+    async def mcp_response_to_openai(self, response: MCPToolResponse, api: str = "chat") -> dict[str, Any]:
+        self._note("mcp_response_to_openai", response, api)
+        return {}
+
+    async def mcp_response_to_anthropic(self, response: MCPToolResponse) -> dict[str, Any]:
+        self._note("mcp_response_to_anthropic", response)
+        return {}
+
+    async def mcp_response_to_gemini(self, response: MCPToolResponse) -> dict[str, Any]:
+        self._note("mcp_response_to_gemini", response)
+        return {}
+
+    async def get_npm_registry_status(self) -> NpmRegistryStatus:
+        self._note("get_npm_registry_status")
+        return self.registry
+
+    async def refresh_npm_registry(self) -> NpmRegistryStatus:
+        self._note("refresh_npm_registry")
+        return self.registry
+
+    async def test_npm_registry(self, url: str) -> RegistryMeasurement:
+        self._note("test_npm_registry", url)
+        return RegistryMeasurement(url, url, "custom", milliseconds=10.0)
+
+    async def set_custom_npm_registry(self, url: str) -> NpmRegistryStatus:
+        self._note("set_custom_npm_registry", url)
+        return self.registry
+
+    async def set_auto_detect_npm_registry(self, enabled: bool) -> NpmRegistryStatus:
+        self._note("set_auto_detect_npm_registry", enabled)
+        return self.registry
+
+    async def clear_npm_registry_cache(self) -> None:
+        self._note("clear_npm_registry_cache")
+
+    async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
+        self._note("apply_remedy", server, kind, value)
+        return "done"
+
+    async def begin_sign_in(self, name: str) -> SignInSnapshot:
+        self._note("begin_sign_in", name)
+        return SignInSnapshot(name, f"https://sign.in.example/{name}", STARTED_AT + 600)
+
+    async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
+        self._note("finish_sign_in", name, callback_url)
+
+    async def cancel_sign_in(self, name: str) -> None:
+        self._note("cancel_sign_in", name)
+
+    async def sign_out(self, name: str) -> None:
+        self._note("sign_out", name)
+
+    async def export_setup(self) -> dict[str, Any]:
+        self._note("export_setup")
+        return {}
+
+    async def preview_import(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        self._note("preview_import", setup, replace)
+        return list(self.setup_changes)
+
+    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        self._note("import_setup", setup, replace)
+        return list(self.setup_changes)
+
+    async def preview_reset(self) -> list[SetupChange]:
+        self._note("preview_reset")
+        return list(self.setup_changes)
+
+    async def reset_to_default_servers(self) -> list[SetupChange]:
+        self._note("reset_to_default_servers")
+        return list(self.setup_changes)

@@ -31,16 +31,21 @@ from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
+from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.setup import Setup
+from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
@@ -235,6 +240,11 @@ class HubParts:
             stats=self.stats,
             http=HttpAccess(config=self.conf, tokens=ClientTokens(self.home.clients), door=lambda: self.door),
             elicitations=Elicitations(bus, has_window=False),
+            formats=ToolFormats(),
+            registries=NpmRegistries(),
+            sign_ins=SignIns(),
+            setup=Setup(),
+            remedies=Remedies(),
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,

@@ -145,7 +145,7 @@ def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
         _print_fact("noise", f"{count(diagnosis['noise_lines'], 'line')} on its standard output that no MCP client can read")
     _print_fact("last stderr", "\n".join(diagnosis["stderr"]))
     _print_fact("details", problem.get("message", ""))
-    remedies = diagnosis["remedies"] or [problem.get("hint", "")]
+    remedies = [remedy["title"] for remedy in diagnosis["remedies"]] or [problem.get("hint", "")]
     _print_fact("what to do", "\n".join(remedies))
 
 

@@ -170,6 +170,38 @@ class McpConfHelper:
 
         await self._change(edit)
 
+    async def set_npm_registry(self, *, custom: str | None = None, is_auto_detect: bool | None = None) -> None:
+        """Decides where npm packages of servers come from.
+
+        Args:
+            custom: the registry's URL; "" for none of one's own; None leaves that as it is.
+            is_auto_detect: whether the fastest is found out; None leaves that as it is.
+
+        Raises:
+            TooltrayError: the settings cannot be written.
+        """
+
+        def edit(document: Document) -> None:
+            if is_auto_detect is not None:
+                document["autoDetectNpmRegistry"] = is_auto_detect
+            if custom:
+                document["customNpmRegistry"] = custom
+            elif custom is not None:
+                document.pop("customNpmRegistry", None)
+
+        await self._change(edit)
+
+    async def change_document(self, edit: Edit) -> None:
+        """Makes several changes as one: all of them are written, or none.
+
+        Args:
+            edit: changes the whole document in place; runs in a thread, and may raise TooltrayError to change nothing.
+
+        Raises:
+            TooltrayError: what `edit` raises, or the settings cannot be written.
+        """
+        await self._change(edit)
+
     async def _change(self, edit: Edit) -> None:
         work = asyncio.get_running_loop().run_in_executor(None, self._write, edit)
         work.add_done_callback(self._on_written)

@@ -117,6 +117,34 @@ class ToolFilter(_Model):
     list: tuple[StrictStr, ...] = ()
 
 
+class OAuthSettings(_Model):
+    """How to sign in to a server elsewhere, where that cannot be found out. Placeholders in it are not expanded.
+
+    Attributes:
+        client_id: of a client that was registered by hand; without it one registers itself.
+        client_secret: of such a client; a placeholder like `${secret:NAME}`.
+        scopes: what to ask for; without them, what the server says it wants.
+        grant: who signs in: the person, in a browser, or this client by itself with its secret.
+        issuer: the authorization server, where the server does not say which.
+        redirect_port: of the address that the browser comes back to; 0: any that is free.
+    """
+
+    client_id: Target = None
+    client_secret: Annotated[Target, Field(repr=False)] = None
+    scopes: tuple[StrictStr, ...] = ()
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    issuer: Target = None
+    redirect_port: Port = 0
+
+    @model_validator(mode="after")
+    def _can_sign_in(self) -> Self:
+        if self.grant == "client_credentials" and not (self.client_id and self.client_secret):
+            raise ValueError("the grant client_credentials needs clientId and clientSecret")
+        if self.client_secret and not self.client_id:
+            raise ValueError("clientSecret needs clientId")
+        return self
+
+
 class MCPServerConfig(_Model):
     """One entry of `mcpServers`. Placeholders in it are not expanded.
 
@@ -125,6 +153,10 @@ class MCPServerConfig(_Model):
         auto_approve: "read", "write", "all", or names of tools.
         disable: never start this server.
         isolation: one copy for all AI clients, or one for each AI client's session.
+        idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
+        direct_start: whether a package that npx or uvx has unpacked already is started without them.
+        custom_npm_registry: where this server's packages come from, in the place of the registry for all.
+        oauth: how to sign in, where that cannot be found out.
     """
 
     command: Target = None
@@ -142,6 +174,10 @@ class MCPServerConfig(_Model):
     tool_filter: ToolFilter | None = None
     disabled_tools: tuple[StrictStr, ...] = ()
     isolation: Literal["shared", "session"] = "shared"
+    idle_stop: Seconds | None = None
+    direct_start: StrictBool = True
+    custom_npm_registry: Target = None
+    oauth: OAuthSettings | None = None
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -214,8 +250,25 @@ class SecretSettings(_Model):
     backend: SecretBackend | None = None
 
 
+class RegistryEntry(_Model):
+    """A npm registry that a person adds to those that come with Tooltray.
+
+    Attributes:
+        name: how it is called; without one by its host.
+    """
+
+    url: StrictStr
+    name: Shown = ""
+
+
 class Settings(_Model):
-    """The whole file; entries that cannot be used are not in it."""
+    """The whole file; entries that cannot be used are not in it.
+
+    Attributes:
+        auto_detect_npm_registry: whether the fastest registry is found out and used.
+        custom_npm_registry: chosen by the person; goes before the fastest.
+        npm_registries: more of them to measure.
+    """
 
     version: int = CURRENT_VERSION
     mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
@@ -223,6 +276,9 @@ class Settings(_Model):
     mcp_enabled: bool = True
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
+    auto_detect_npm_registry: bool = True
+    custom_npm_registry: str | None = None
+    npm_registries: tuple[RegistryEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -235,7 +291,13 @@ class Reading:
 
 def config_hash(config: MCPServerConfig) -> str:
     """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
-    parts = (config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers))
+    parts: tuple[Any, ...] = (
+        *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
+    )
+    if config.custom_npm_registry:  # what was added later counts where it is used: what is known of all other servers stays known
+        parts += (config.custom_npm_registry,)
+    if config.oauth:
+        parts += (config.oauth.model_dump(mode="json"),)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -294,6 +356,9 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, problems),
         publish=_read_part(document, "publish", PublishSettings, PublishSettings(), problems),
         secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), problems),
+        auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, problems),
+        custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, problems),
+        npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), problems),
     )
     return Reading(settings, tuple(problems))
 

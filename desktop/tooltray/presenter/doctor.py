@@ -13,7 +13,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.servers.command_lookup import Lookup, look_up, not_found
-from tooltray.servers.diagnosis import Diagnosis
+from tooltray.servers.diagnosis import Diagnosis, Remedy
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 
@@ -56,7 +56,7 @@ class Doctor:
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
             problem=problem,
-            remedies=(problem.hint,) if problem and problem.hint else (),
+            remedies=(Remedy("advice", problem.hint),) if problem and problem.hint else (),
         )
 
     async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:

@@ -35,11 +35,14 @@ REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere co
 TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
     ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED}),
     ServerState.STOPPED: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ON_DEMAND}),
-    ServerState.STARTING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
+    ServerState.STARTING: frozenset(
+        {ServerState.RUNNING, ServerState.RESTARTING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING}
+    ),
     ServerState.INSTALLING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.RUNNING: frozenset({ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
+    ServerState.RUNNING: frozenset({ServerState.RESTARTING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.RESTARTING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.STOPPING: frozenset({ServerState.STOPPED, ServerState.ON_DEMAND}),
+    ServerState.NEEDS_SIGN_IN: frozenset({ServerState.STARTING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}),
     ServerState.ERROR: frozenset(
         {ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}
     ),

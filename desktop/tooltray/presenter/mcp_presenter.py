@@ -21,6 +21,9 @@ from tooltray.events import (
     EventBus,
     HttpStatus,
     HubSnapshot,
+    McpClientSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
     ServerChanged,
     ServerSnapshot,
     ServerState,
@@ -32,15 +35,23 @@ from tooltray.events import (
 from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
+from tooltray.presenter.format_verbs import FormatVerbs
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.own_caller import OwnCaller
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.setup import Setup
+from tooltray.presenter.setup_verbs import SetupVerbs
+from tooltray.presenter.sign_in_verbs import SignInVerbs
+from tooltray.presenter.sign_ins import SignIns
+from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, is_error
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.login_shell import LoginShell
@@ -54,7 +65,7 @@ STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them fas
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
-class McpPresenter:
+class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
     """Belongs to the engine's loop."""
 
     def __init__(
@@ -73,6 +84,11 @@ class McpPresenter:
         stats: CallStats,
         http: HttpAccess,
         elicitations: Elicitations,
+        formats: ToolFormats,
+        registries: NpmRegistries,
+        sign_ins: SignIns,
+        setup: Setup,
+        remedies: Remedies,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -86,6 +102,7 @@ class McpPresenter:
         self._prompts, self._resources, self._router = prompts, resources, router
         self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
         self._http, self._elicitations = http, elicitations
+        self._formats, self._registries, self._sign_ins, self._setup, self._remedies = formats, registries, sign_ins, setup, remedies
         self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
@@ -96,8 +113,12 @@ class McpPresenter:
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
-    def initialize(self) -> None:
-        """Starts what starts with the hub, in the background; a paused hub starts nothing."""
+    async def initialize(self) -> None:
+        """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
+
+        May be called again: what runs already is left as it is.
+        """
+        self._registries.start()
         if self._config.settings.mcp_enabled:
             self._servers.start_defaults()
             self._tools.list_unknown_servers()
@@ -169,7 +190,7 @@ class McpPresenter:
         """Off is a pause: lists stay, calls are refused, nothing new starts."""
         await self._config.set_enabled(enabled)
         if enabled:
-            self.initialize()
+            await self.initialize()
 
     async def diagnose(self, server: str | None = None) -> list[Diagnosis]:
         """What the doctor finds.
@@ -233,6 +254,17 @@ class McpPresenter:
             TooltrayError: it does not run again; says why.
         """
         await self._servers.restart(name)
+
+    async def is_server_running(self, name: str) -> bool:
+        """
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        return self._servers.get(name).state is ServerState.RUNNING
+
+    async def get_mcp_clients(self) -> list[McpClientSnapshot]:
+        """Every connection to a running server, and what the server says of itself."""
+        return []
 
     async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
         """The last lines of a server's stderr, known secrets masked.
@@ -299,6 +331,14 @@ class McpPresenter:
         result = envelope.load(reply.result)
         return result if isinstance(result, dict) else {"content": [], "isError": is_error(reply), "structuredContent": result}
 
+    async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
+        """Carries out a tool call of a model. What fails is a response too, which the model can read.
+
+        Args:
+            call: as one of the formats gave it; its `name` as AI clients see the tool.
+        """
+        raise NotImplementedError
+
     def tool_schema(self, name: str, server: str | None) -> Raw | None:
         """The schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
         return self._tools.published_schema(name, server)
@@ -307,6 +347,36 @@ class McpPresenter:
         """Forgets the published names; AI clients may then know tools by other names."""
         await self._tools.forget_names()
         await self._prompts.forget_names()
+
+    # verbs: prompts and resources
+
+    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The definitions of prompts as AI clients see them; `server`: this one's only."""
+        return []
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """A prompt by the name that AI clients see, filled in: the result object.
+
+        Raises:
+            TooltrayError: there is no such prompt, or its server failed.
+        """
+        return {}
+
+    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The resources as AI clients see them; `server`: this one's only."""
+        return []
+
+    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The templates of resources as AI clients see them; `server`: this one's only."""
+        return []
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        """What a resource holds, by the URI that AI clients see: the result object.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server failed.
+        """
+        return {}
 
     # verbs: secrets
 
@@ -443,6 +513,9 @@ class McpPresenter:
             pids=server.pids,
             auto_approve=tuple(config.auto_approve),
             isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
+            is_signed_in=self._sign_ins.is_signed_in(server.name),
+            has_sign_in_page=self._sign_ins.has_page(server.name),
         )
 
     def _on_server_changed(self, name: str) -> None:

@@ -1,11 +1,29 @@
-"""What the doctor found out about one server: data, so that the command line, a card and a bug report can all show it.
+"""What the doctor found out about one server, and what to do about it: data, so that command line, card and bug report can all show it.
 
-The lowest layer of servers: a frozen dataclass and nothing else.
+The lowest layer of servers: frozen dataclasses and nothing else.
 """
 
 from dataclasses import dataclass
 
 from tooltray.errors import Problem
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something that can be done about a server.
+
+    Attributes:
+        kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret", or
+            "advice" where words are all there is.
+        title: what to do, in words.
+        value: what it is done with: a path, a registry's URL, the name of a secret; a command line where the person has to run it.
+        is_automatic: whether `apply_remedy` carries it out; else it is for the person to do.
+    """
+
+    kind: str
+    title: str
+    value: str = ""
+    is_automatic: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,4 +55,4 @@ class Diagnosis:
     noise_lines: int = 0
     tool_count: int = 0
     problem: Problem | None = None
-    remedies: tuple[str, ...] = ()
+    remedies: tuple[Remedy, ...] = ()

@@ -50,7 +50,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
     match server.state:
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             return Foot(action, detail=traffic(server), shows_traffic=True)
-        case ServerState.ERROR:
+        case ServerState.ERROR | ServerState.NEEDS_SIGN_IN:
             problem = server.problem or Problem(tr("It does not run"))
             after = sentences(Problem("", server.detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
             return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", server.detail)))).strip())
@@ -78,7 +78,7 @@ def _action(state: ServerState) -> Action:
             return Action.EXPAND
         case ServerState.STARTING | ServerState.INSTALLING | ServerState.RESTARTING:
             return Action.CANCEL
-        case ServerState.ERROR:
+        case ServerState.ERROR | ServerState.NEEDS_SIGN_IN:
             return Action.RETRY
         case ServerState.STOPPED:
             return Action.START

@@ -42,6 +42,8 @@ def look(state: ServerState) -> Look:
             return Look("state-starting", "info", tr("Restarting"), turns=True)
         case ServerState.STOPPING:
             return Look("state-starting", "neutral", tr("Stopping"), turns=True)
+        case ServerState.NEEDS_SIGN_IN:
+            return Look("state-waiting", "warning", tr("Sign in"))
         case ServerState.ERROR:
             return Look("state-error", "error", tr("Error"))
         case ServerState.STOPPED:
@@ -50,4 +52,4 @@ def look(state: ServerState) -> Look:
 
 def needs_person(server: ServerSnapshot) -> bool:
     """Whether nothing goes on until somebody acts."""
-    return server.state is ServerState.ERROR
+    return server.state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)

@@ -14,13 +14,21 @@ from tooltray.events import (
     ElicitationEnded,
     HttpStatus,
     HubSnapshot,
+    McpClientSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
+    NpmRegistryChanged,
+    NpmRegistryStatus,
     ProblemReported,
+    RegistryMeasurement,
     ServerChanged,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
     SessionsChanged,
+    SetupChange,
+    SignInSnapshot,
     ToolCallResult,
     ToolSnapshot,
 )
@@ -41,6 +49,7 @@ class QtMcpPresenter(QObject):
     server_status_changed = Signal(object)  # ServerStatusChanged
     client_list_updated = Signal()
     problem_reported = Signal(object)  # ProblemReported
+    npm_registry_changed = Signal(object)  # NpmRegistryStatus
     elicitation_asked = Signal(object)  # ElicitationSnapshot
     elicitation_ended = Signal(str)
 
@@ -87,6 +96,8 @@ class QtMcpPresenter(QObject):
                 self.client_list_updated.emit()
             case ProblemReported():
                 self.problem_reported.emit(item)
+            case NpmRegistryChanged(status=status):
+                self.npm_registry_changed.emit(status)
             case ElicitationAsked(question=question):
                 self.elicitation_asked.emit(question)
             case ElicitationEnded(id=id):
@@ -192,6 +203,108 @@ class QtMcpPresenter(QObject):
 
     async def remove_client_token(self, name: str) -> None:
         await self._link.run(lambda engine: engine.remove_client_token(name))
+
+    async def initialize(self) -> None:
+        await self._link.run(lambda engine: engine.initialize())
+
+    async def is_server_running(self, name: str) -> bool:
+        return await self._link.run(lambda engine: engine.is_server_running(name))
+
+    async def get_mcp_clients(self) -> list[McpClientSnapshot]:
+        return await self._link.run(lambda engine: engine.get_mcp_clients())
+
+    async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
+        return await self._link.run(lambda engine: engine.run_tool_call(call))
+
+    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.get_all_prompts(server))
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.get_prompt(name, arguments))
+
+    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.get_all_resources(server))
+
+    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.get_all_resource_templates(server))
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.read_resource(uri))
+
+    async def mcp_tools_to_openai_tools(self, server: str | None = None, api: str = "chat") -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.mcp_tools_to_openai_tools(server, api))
+
+    async def openai_tools_to_mcp_tool(self, call: Mapping[str, Any]) -> MCPToolCall:
+        return await self._link.run(lambda engine: engine.openai_tools_to_mcp_tool(call))
+
+    async def mcp_tools_to_anthropic_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.mcp_tools_to_anthropic_tools(server))
+
+    async def anthropic_tool_use_to_mcp_tool(self, tool_use: Mapping[str, Any]) -> MCPToolCall:
+        return await self._link.run(lambda engine: engine.anthropic_tool_use_to_mcp_tool(tool_use))
+
+    async def mcp_tools_to_gemini_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._link.run(lambda engine: engine.mcp_tools_to_gemini_tools(server))
+
+    async def gemini_function_call_to_mcp_tool(self, function_call: Mapping[str, Any]) -> MCPToolCall:
+        return await self._link.run(lambda engine: engine.gemini_function_call_to_mcp_tool(function_call))
+
+    async def mcp_response_to_openai(self, response: MCPToolResponse, api: str = "chat") -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.mcp_response_to_openai(response, api))
+
+    async def mcp_response_to_anthropic(self, response: MCPToolResponse) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.mcp_response_to_anthropic(response))
+
+    async def mcp_response_to_gemini(self, response: MCPToolResponse) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.mcp_response_to_gemini(response))
+
+    async def get_npm_registry_status(self) -> NpmRegistryStatus:
+        return await self._link.run(lambda engine: engine.get_npm_registry_status())
+
+    async def refresh_npm_registry(self) -> NpmRegistryStatus:
+        return await self._link.run(lambda engine: engine.refresh_npm_registry())
+
+    async def test_npm_registry(self, url: str) -> RegistryMeasurement:
+        return await self._link.run(lambda engine: engine.test_npm_registry(url))
+
+    async def set_custom_npm_registry(self, url: str) -> NpmRegistryStatus:
+        return await self._link.run(lambda engine: engine.set_custom_npm_registry(url))
+
+    async def set_auto_detect_npm_registry(self, enabled: bool) -> NpmRegistryStatus:
+        return await self._link.run(lambda engine: engine.set_auto_detect_npm_registry(enabled))
+
+    async def clear_npm_registry_cache(self) -> None:
+        await self._link.run(lambda engine: engine.clear_npm_registry_cache())
+
+    async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
+        return await self._link.run(lambda engine: engine.apply_remedy(server, kind, value))
+
+    async def begin_sign_in(self, name: str) -> SignInSnapshot:
+        return await self._link.run(lambda engine: engine.begin_sign_in(name))
+
+    async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
+        await self._link.run(lambda engine: engine.finish_sign_in(name, callback_url))
+
+    async def cancel_sign_in(self, name: str) -> None:
+        await self._link.run(lambda engine: engine.cancel_sign_in(name))
+
+    async def sign_out(self, name: str) -> None:
+        await self._link.run(lambda engine: engine.sign_out(name))
+
+    async def export_setup(self) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.export_setup())
+
+    async def preview_import(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        return await self._link.run(lambda engine: engine.preview_import(setup, replace))
+
+    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        return await self._link.run(lambda engine: engine.import_setup(setup, replace))
+
+    async def preview_reset(self) -> list[SetupChange]:
+        return await self._link.run(lambda engine: engine.preview_reset())
+
+    async def reset_to_default_servers(self) -> list[SetupChange]:
+        return await self._link.run(lambda engine: engine.reset_to_default_servers())
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
