@@ -184,7 +184,7 @@ async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers:
         control=None,  # type: ignore[arg-type]
         on_count_changed=lambda count: None,
     )
-    parts.presenter.initialize()
+    await parts.presenter.initialize()
     dispatcher = sessions.open_client(None).dispatcher
     client = BenchClient(dispatcher, options.era)
     try:

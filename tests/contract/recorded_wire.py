@@ -125,7 +125,7 @@ async def replay(home: Path) -> AsyncIterator[Replay]:
 
     async with hub_parts(home, servers={SERVER: entry(SERVER)}, default=(SERVER,), start_process=start) as parts:
         sessions = make_sessions(parts)
-        parts.presenter.initialize()
+        await parts.presenter.initialize()
         await server.channel.lines.until(lambda: bool(server.channel.lines.all))
         session = sessions.open_client(None)
         session.dispatcher.attach(channel)

@@ -91,7 +91,7 @@ async def test_a_paused_hub_keeps_what_runs_and_starts_nothing_new(parts: HubPar
     assert await parts.presenter.get_mcp_enabled() is False
     assert parts.presenter.snapshot().is_paused
     assert on_disk(parts)["mcpEnabled"] is False
-    parts.presenter.initialize()
+    await parts.presenter.initialize()
     await parts.presenter.add_mcp_server("t", {"command": "program"})
     assert program.copies.all == []
     await parts.presenter.set_mcp_enabled(True)
@@ -100,7 +100,7 @@ async def test_a_paused_hub_keeps_what_runs_and_starts_nothing_new(parts: HubPar
 
 
 async def test_the_hub_starts_its_default_servers_and_lists_the_others_once(parts: HubParts, program: ScriptedServer) -> None:
-    parts.presenter.initialize()
+    await parts.presenter.initialize()
     await parts.heard.event(ServerStarted, server_name="hub")
     await parts.heard.state("s", ServerState.ON_DEMAND)
     assert await parts.listed() == ["drop", "get_it", "list_servers"]
