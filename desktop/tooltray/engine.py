@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
@@ -54,6 +55,7 @@ from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
 from tooltray.publish.sessions import Sessions
+from tooltray.resources import resource
 from tooltray.servers.command_lookup import DEFAULT_PATH
 from tooltray.servers.login_shell import LoginShell, session_variables
 from tooltray.tasks import TaskKeeper, finish_in_thread
@@ -290,7 +292,7 @@ class Engine:
             formats=ToolFormats(),
             registries=NpmRegistries(),
             sign_ins=self._sign_ins,
-            setup=Setup(),
+            setup=Setup(config=self._config, secrets=self._secrets, shipped=_shipped_servers),
             remedies=Remedies(),
             bus=self.bus,
             deadlines=deadlines,
@@ -370,6 +372,11 @@ class Engine:
         if self._home.socket.parent != self._home.run:
             with contextlib.suppress(OSError):
                 self._home.socket.parent.rmdir()
+
+
+def _shipped_servers() -> Mapping[str, Any]:
+    shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
+    return shipped
 
 
 def _own_environ(*, is_foreign: bool) -> Mapping[str, str]:

@@ -168,6 +168,7 @@ class HubParts:
         self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
         self.door = Door()
+        self.shipped: dict[str, Any] = {"mcpServers": {}, "defaultServers": []}  # the servers that come with Tooltray, for a reset
 
     def _start(self, *, name: str, launch: Launch, log: Any, mask: Any) -> Transport:
         self.launches.append(launch)
@@ -243,7 +244,7 @@ class HubParts:
             formats=ToolFormats(),
             registries=NpmRegistries(),
             sign_ins=SignIns(),
-            setup=Setup(),
+            setup=Setup(config=self.conf, secrets=self.secrets, shipped=lambda: self.shipped),
             remedies=Remedies(),
             bus=bus,
             deadlines=deadlines,

@@ -82,6 +82,7 @@ def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
         config.cwd or "",
         config.base_url or "",
         *config.custom_headers.values(),
+        (config.oauth.client_secret or "") if config.oauth else "",
     )
     wanted = (_SECRET.fullmatch(inner) for text in texts for inner in _PLACEHOLDER.findall(text))
     return tuple(dict.fromkeys(found[1] for found in wanted if found))

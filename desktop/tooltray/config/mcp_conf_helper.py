@@ -53,6 +53,11 @@ class McpConfHelper:
         return copy.deepcopy({name: self._loaded.document["mcpServers"][name] for name in self.settings.mcp_servers})
 
     @property
+    def document(self) -> Document:
+        """The whole file as it is, also what of it cannot be used; the caller's own copy."""
+        return copy.deepcopy(self._loaded.document)
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the settings, and what was done about it."""
         return self._loaded.notices + self._loaded.reading.problems

@@ -1,28 +1,225 @@
 """The whole set-up as one thing: taken out, taken over from elsewhere, and put back to what comes with Tooltray.
 
-Above it: McpPresenter. Below it: the settings.
+Above it: McpPresenter. Below it: the settings, and servers/portable_entry, which takes secrets out of an entry. Knows no running server:
+ServerManager follows the settings.
+
+An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
 """
 
-from collections.abc import Mapping
+import copy
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
+from tooltray.config.expansion import secret_names
+from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.config.secrets import SecretStore
+from tooltray.config.settings import check_name, read_entry, shown_url
+from tooltray.errors import TooltrayError
 from tooltray.events import SetupChange
+from tooltray.servers.portable_entry import without_secrets
+
+SETTINGS = ("autoDetectNpmRegistry", "npmRegistries", "customNpmRegistry")
+"""What is carried besides servers. Not: how AI clients get in, where secrets are, and whether all is paused, which belong to a machine."""
+
+NO_SETUP = "This is no set-up of Tooltray"
 
 
 class Setup:
     """Belongs to the engine's loop."""
 
+    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, shipped: Callable[[], Mapping[str, Any]]) -> None:
+        """
+        Args:
+            shipped: reads the document of the servers that come with Tooltray (resources/default-servers.json).
+        """
+        self._config, self._secrets, self._shipped = config, secrets, shipped
+
+    # out
+
     async def exported(self) -> dict[str, Any]:
-        return {}
+        """The servers and settings, without secrets, and the names of the secrets that they want."""
+        settings, known = self._config.settings, self._secrets.known_values()
+        servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
+        document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
+        document["defaultServers"] = [name for name in settings.default_servers if name in servers]
+        readable, written = settings.model_dump(mode="json", by_alias=True, exclude_none=True), self._config.document
+        document |= {key: _without_login(readable[key]) for key in SETTINGS if key in readable and key in written}
+        return document | {"secrets": list(_wanted_secrets(servers))}
+
+    # in
 
     async def preview_import(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        return []
+        """What `take_over` would do.
+
+        Raises:
+            TooltrayError: this is no set-up, or one of its servers cannot be used.
+        """
+        return [*_changes_of_import(_checked(setup), self._config.document, replace=replace), *await self._missing_secrets(setup)]
 
     async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        return []
+        """Adds what is in a set-up: all of it, or nothing.
+
+        Args:
+            replace: whether what is there already under the same name is replaced.
+
+        Raises:
+            TooltrayError: as `preview_import`; or the settings cannot be written.
+        """
+        checked = _checked(setup)
+        done: list[SetupChange] = []
+
+        def edit(document: Document) -> None:
+            done[:] = _changes_of_import(checked, document, replace=replace)
+            _apply(done, checked, document)
+
+        await self._config.change_document(edit)
+        return [*done, *await self._missing_secrets(setup)]
+
+    async def _missing_secrets(self, setup: Mapping[str, Any]) -> list[SetupChange]:
+        """The secrets whose values have to be given here. Where the store cannot be read, all of them."""
+        try:
+            here = await self._secrets.names()
+        except TooltrayError:
+            here = []
+        wanted = _wanted_secrets(_checked(setup)["mcpServers"])
+        return [SetupChange("add", "secret", name, "its value is not in the set-up") for name in wanted if name not in here]
+
+    # back
 
     async def preview_reset(self) -> list[SetupChange]:
-        return []
+        """What `reset` would do."""
+        return _changes_of_reset(_checked(self._shipped()), self._config.document)
 
     async def reset(self) -> list[SetupChange]:
-        return []
+        """Puts the servers that come with Tooltray back to how they came. A person's own servers stay as they are.
+
+        Raises:
+            TooltrayError: the settings cannot be written.
+        """
+        shipped = _checked(self._shipped())
+        done: list[SetupChange] = []
+
+        def edit(document: Document) -> None:
+            done[:] = _changes_of_reset(shipped, document)
+            _apply(done, shipped, document)
+
+        await self._config.change_document(edit)
+        return done
+
+
+def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
+    """A set-up as a document of our own, everything in it usable.
+
+    Raises:
+        TooltrayError: it is none, or a server in it cannot be used.
+    """
+    servers, defaults = setup.get("mcpServers"), setup.get("defaultServers") or []
+    if not isinstance(servers, Mapping):
+        raise TooltrayError(
+            NO_SETUP, "it has no `mcpServers`", "Choose a file that `tooltray export` has written, or another program's mcp.json."
+        )
+    if version_of(dict(setup)) > CURRENT_VERSION:
+        raise TooltrayError(
+            "This set-up comes from a newer Tooltray", f"its version is {setup['version']}", "Update Tooltray, then import it."
+        )
+    if not isinstance(defaults, list) or not all(isinstance(name, str) for name in defaults):
+        raise TooltrayError(NO_SETUP, "`defaultServers` must be a list of names", "Correct the file.")
+    for name, entry in servers.items():
+        check_name(name, BUILTIN_NAMES)
+        read_entry(name, entry)
+    return {**copy.deepcopy(dict(setup)), "defaultServers": [name for name in defaults if name in servers]}
+
+
+def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool) -> list[SetupChange]:
+    return [*_server_changes(setup, document, replace=replace), *_setting_changes(setup, document, replace=replace)]
+
+
+def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
+    own = [name for name in _servers_in(document) if name not in shipped["mcpServers"]]
+    kept = [SetupChange("keep", "server", name, "your own") for name in own]
+    return [*_server_changes(shipped, document, replace=True), *_default_changes(shipped, document), *kept]
+
+
+def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
+    here = _servers_in(document)
+    for name, entry in setup["mcpServers"].items():
+        if name not in here:
+            yield SetupChange("add", "server", name, _in_words(name, entry))
+            if name in setup["defaultServers"]:
+                yield _default_change(name, True)
+        elif here[name] == entry:
+            yield SetupChange("keep", "server", name, "the same already")
+        elif replace:
+            yield SetupChange("replace", "server", name, _difference(here[name], entry))
+        else:
+            yield SetupChange("keep", "server", name, "there is one of this name")
+
+
+def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator[SetupChange]:
+    """Of those that are there already: whether they start with the hub, as they came."""
+    defaults = document.get("defaultServers") or []
+    for name in shipped["mcpServers"]:
+        if name in _servers_in(document) and (name in defaults) != (name in shipped["defaultServers"]):
+            yield _default_change(name, name in shipped["defaultServers"])
+
+
+def _default_change(name: str, is_default: bool) -> SetupChange:
+    kind, detail = ("add", "starts with the hub") if is_default else ("remove", "starts when it is first used")
+    return SetupChange(kind, "default", name, detail)
+
+
+def _setting_changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
+    for key in SETTINGS:
+        if key not in setup or setup[key] == document.get(key):
+            continue
+        if document.get(key) is None:
+            yield SetupChange("add", "setting", key)
+        else:
+            yield SetupChange("replace" if replace else "keep", "setting", key)
+
+
+def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
+    servers = document["mcpServers"] = dict(_servers_in(document))
+    defaults = document["defaultServers"] = list(document.get("defaultServers") or [])
+    for change in changes:
+        if change.subject == "server" and change.kind in ("add", "replace"):
+            servers[change.name] = setup["mcpServers"][change.name]
+        elif change.subject == "default" and change.kind == "add":
+            defaults.append(change.name)
+        elif change.subject == "default":
+            defaults.remove(change.name)
+        elif change.subject == "setting" and change.kind != "keep":
+            document[change.name] = setup[change.name]
+
+
+def _without_login(value: Any) -> Any:
+    """A setting, its URLs without user name and password."""
+    if isinstance(value, str):
+        return shown_url(value)
+    if isinstance(value, list):
+        return [{**each, "url": shown_url(each["url"])} for each in value]
+    return value
+
+
+def _servers_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    servers = document.get("mcpServers")
+    return servers if isinstance(servers, dict) else {}
+
+
+def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(secret for name, entry in servers.items() for secret in secret_names(read_entry(name, entry))))
+
+
+def _in_words(name: str, entry: Mapping[str, Any]) -> str:
+    """What would run, and what its tools may do unasked: that is what a person has to look at in a file from elsewhere."""
+    config = read_entry(name, without_secrets(name, entry).entry)
+    return f"{config.target} (approved without asking: {', '.join(config.auto_approve) or 'nothing'})"
+
+
+def _difference(before: Any, after: Mapping[str, Any]) -> str:
+    """Which members differ, not how: values may be secrets."""
+    old = before if isinstance(before, dict) else {}
+    changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]
+    return f"changes {', '.join(changed)}"

@@ -1,5 +1,6 @@
 """Verbs of McpPresenter about the whole set-up, npm registries and remedies. Mixed into it; each hands on to the part that does it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,10 +10,13 @@ from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.setup import Setup
 
 
-class SetupVerbs:
+class SetupVerbs(ABC):
     _setup: Setup
     _registries: NpmRegistries
     _remedies: Remedies
+
+    @abstractmethod
+    async def initialize(self) -> None: ...
 
     # the whole set-up
 
@@ -29,7 +33,7 @@ class SetupVerbs:
         return await self._setup.preview_import(setup, replace=replace)
 
     async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
-        """Takes over an exported set-up, all of it or nothing; returns what changed.
+        """Takes over an exported set-up, all of it or nothing, and starts what starts with the hub; returns what changed.
 
         Args:
             setup: what `export_setup` gave, here or elsewhere.
@@ -38,7 +42,9 @@ class SetupVerbs:
         Raises:
             TooltrayError: this is no set-up, or the settings cannot be written.
         """
-        return await self._setup.take_over(setup, replace=replace)
+        changes = await self._setup.take_over(setup, replace=replace)
+        await self.initialize()
+        return changes
 
     async def preview_reset(self) -> list[SetupChange]:
         """What `reset_to_default_servers` would do."""
@@ -50,7 +56,9 @@ class SetupVerbs:
         Raises:
             TooltrayError: the settings cannot be written.
         """
-        return await self._setup.reset()
+        changes = await self._setup.reset()
+        await self.initialize()
+        return changes
 
     # npm registries
 
