@@ -223,6 +223,7 @@ class Engine:
         tokens = await asyncio.to_thread(ClientTokens, home.clients)
         elicitations = Elicitations(self.bus, has_window=self._options.kind == "desktop")
         self._sign_ins = SignIns()
+        registries = NpmRegistries()
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
@@ -265,6 +266,7 @@ class Engine:
         subscriptions = Subscriptions(servers=self._servers, listens=listens, spawn=spawn)
         for follow in (log_levels.on_running, listens.on_running, subscriptions.on_running):
             self._servers.listen_running(follow)
+        self._servers.keep_while(subscriptions.is_wanted)
         router = RequestRouter(
             servers=self._servers,
             tools=self._tools,
@@ -275,6 +277,7 @@ class Engine:
             log_levels=log_levels,
             relay=relay,
         )
+        remedies = Remedies(config=self._config, secrets=self._secrets, servers=self._servers, registries=registries, home=user_folder)
         self.presenter = McpPresenter(
             pid=os.getpid(),
             config=self._config,
@@ -285,15 +288,15 @@ class Engine:
             resources=resources,
             router=router,
             login_shell=login_shell,
-            doctor=Doctor(secrets=self._secrets, login_shell=login_shell, folder=user_folder),
+            doctor=Doctor(secrets=self._secrets, login_shell=login_shell, remedies=remedies, folder=user_folder),
             stats=self._stats,
             http=HttpAccess(config=self._config, tokens=tokens, door=lambda: self._http),
             elicitations=elicitations,
             formats=ToolFormats(),
-            registries=NpmRegistries(),
+            registries=registries,
             sign_ins=self._sign_ins,
             setup=Setup(config=self._config, secrets=self._secrets, shipped=_shipped_servers),
-            remedies=Remedies(),
+            remedies=remedies,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,

@@ -6,6 +6,7 @@ An entry of the settings whose command is the name of a program here runs that p
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,7 @@ class HubParts:
         names_type: type[PublishedNames],
         catalogues_type: type[CatalogueStore],
         own_url: str | None,
+        clock: Callable[[], float],
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
@@ -164,6 +166,7 @@ class HubParts:
             "gate": gate,
             "start_process": start_process or self._start,
             "own_url": lambda: own_url,
+            "clock": clock,
         }
         self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
@@ -179,6 +182,7 @@ class HubParts:
         spawn, bus, folder = self.keeper.spawn, self.bus, self.home.root
         deadlines: Any = self.wheel
         self.eras = EraMemory(self.home.eras)
+        self.registries = NpmRegistries()
         self.servers = ServerManager(
             config=self.conf,
             secrets=self.secrets,
@@ -216,6 +220,7 @@ class HubParts:
         self.subscriptions = Subscriptions(servers=self.servers, listens=self.listens, spawn=spawn)
         for follow in (self.log_levels.on_running, self.listens.on_running, self.subscriptions.on_running):
             self.servers.listen_running(follow)
+        self.servers.keep_while(self.subscriptions.is_wanted)
         self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
         self.router = RequestRouter(
             servers=self.servers,
@@ -227,6 +232,14 @@ class HubParts:
             log_levels=self.log_levels,
             relay=self.relay,
         )
+        self.remedies = Remedies(
+            config=self.conf,
+            secrets=self.secrets,
+            servers=self.servers,
+            registries=self.registries,
+            home=self.home.root / "person",
+            common=(),
+        )
         self.presenter = McpPresenter(
             pid=1,
             config=self.conf,
@@ -237,15 +250,20 @@ class HubParts:
             resources=self.resources,
             router=self.router,
             login_shell=self.shell,  # type: ignore[arg-type]
-            doctor=Doctor(secrets=self.secrets, login_shell=self.shell, folder=folder),  # type: ignore[arg-type]
+            doctor=Doctor(
+                secrets=self.secrets,
+                login_shell=self.shell,  # type: ignore[arg-type]
+                remedies=self.remedies,
+                folder=folder,
+            ),
             stats=self.stats,
             http=HttpAccess(config=self.conf, tokens=ClientTokens(self.home.clients), door=lambda: self.door),
             elicitations=Elicitations(bus, has_window=False),
             formats=ToolFormats(),
-            registries=NpmRegistries(),
+            registries=self.registries,
             sign_ins=SignIns(),
             setup=Setup(config=self.conf, secrets=self.secrets, shipped=lambda: self.shipped),
-            remedies=Remedies(),
+            remedies=self.remedies,
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,
@@ -333,6 +351,7 @@ async def hub_parts(
     names_type: type[PublishedNames] = PublishedNames,
     catalogues_type: type[CatalogueStore] = CatalogueStore,
     own_url: str | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
 
@@ -343,6 +362,7 @@ async def hub_parts(
         tools, offers: further options of the ServerLists for tools and for all else; of the Relay, too, in `tools`.
         names_type, catalogues_type: what keeps the published names, and the last known lists.
         own_url: where the hub itself listens for AI clients.
+        clock: by which servers are idle.
     """
     home = Home(root)
     home.prepare()
@@ -362,6 +382,7 @@ async def hub_parts(
         names_type=names_type,
         catalogues_type=catalogues_type,
         own_url=own_url,
+        clock=clock,
     )
     await parts.load()
     try:

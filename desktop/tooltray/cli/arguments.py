@@ -60,6 +60,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     usage: Usage = args.usage
     if args.run == "servers:add":
         _check_add(usage, args)
+    if args.run == "doctor:doctor" and args.fix is not None and args.server is None:
+        usage.error("--fix goes with SERVER")
     if args.run == "serve:serve":
         _check_serve(usage, args, environ)
     return args
@@ -72,6 +74,8 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(
             f"put the server's command after {_COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server; or give its --url"
         )
+    if args.idle_stop is not None and not args.on_demand:
+        usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
     of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
     of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
     if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
@@ -126,6 +130,7 @@ def _parser() -> Usage:
     _add_clients(_group(commands, "clients", "the tokens with which AI clients connect over HTTP"))
     doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
+    doctor.add_argument("--fix", metavar="NUMBER", type=_number, help="with SERVER: carry out what was offered under this number")
     _command(commands, "stop", "end the running hub", "stop:stop")
     return parser
 
@@ -189,6 +194,9 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
     add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
     add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
+    add.add_argument(
+        "--idle-stop", metavar="SECONDS", type=_some_seconds, help="with --on-demand: stop it again after so long without a call"
+    )
     add.add_argument("--icon", metavar="ICON", help="an emoji or picture to show with it")
     add.add_argument("--description", metavar="TEXT", help="what it is for")
     add.add_argument("--replace", action="store_true", help="replace a server of this name")
@@ -258,11 +266,24 @@ def _seconds(text: str) -> float:
     return seconds
 
 
+def _some_seconds(text: str) -> float:
+    if not (seconds := _seconds(text)):
+        raise ValueError
+    return seconds
+
+
 def _line_count(text: str) -> int:
     lines = int(text)
     if not 0 < lines <= 10**6:
         raise ValueError
     return lines
+
+
+def _number(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
 
 
 def _port(text: str) -> int:
@@ -305,4 +326,4 @@ def _header_name(text: str) -> str:
 
 
 _seconds.__name__, _line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
-_port.__name__ = "port"
+_port.__name__, _number.__name__ = "port", "number"

@@ -7,6 +7,7 @@ at without one: the doctor has to work when nothing else does.
 import argparse
 import contextlib
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.publish.control_client import Hub
 
 _LABEL_COLUMNS = 14
+_BY_HAND = {"store_secret": "tooltray secrets set "}  # what stands before a remedy's value, on the command line
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
     Returns:
         1 where something is wrong.
     """
+    if args.fix is not None:
+        return _fix(args, home)
     if args.server is None:
         checks, diagnoses = _look_at_everything(home)
     else:
@@ -51,6 +55,23 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
             _print_diagnosis(diagnosis, with_facts=args.server is not None or not diagnosis["is_ok"])
     is_well = all(check.problem is None for check in checks) and all(diagnosis["is_ok"] for diagnosis in diagnoses)
     return 0 if is_well else 1
+
+
+def _fix(args: argparse.Namespace, home: Home) -> int:
+    """Carries out one of the remedies that were shown for a server."""
+    with contextlib.closing(started_hub(home)) as hub:
+        [diagnosis] = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=args.server)
+        remedies = [remedy for remedy in diagnosis["remedies"] if remedy["is_automatic"]]
+        if not args.fix <= len(remedies):
+            hint = f"See which there are: tooltray doctor {shlex.quote(args.server)}"
+            raise TooltrayError(f"There is no fix {args.fix} for '{args.server}'", hint=hint)
+        remedy = remedies[args.fix - 1]
+        done = hub.call("apply_remedy", timeout_s=START_TIMEOUT_S, server=args.server, kind=remedy["kind"], value=remedy["value"])
+    if args.json:
+        print_json({"done": done, "remedy": remedy})
+    else:
+        print(clean_line(f"{done}. See how it is with: tooltray servers list"))
+    return 0
 
 
 def _look_at_everything(home: Home) -> tuple[list[Check], list[dict[str, Any]]]:
@@ -133,6 +154,8 @@ def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
 
 def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
     _print_fact("what was run", " ".join(diagnosis["command"]))
+    _print_fact("proxy", diagnosis["proxy"])
+    _print_fact("way to it", diagnosis["reached"])
     if diagnosis["resolved_command"]:
         _print_fact("found at", diagnosis["resolved_command"])
     else:
@@ -145,8 +168,17 @@ def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
         _print_fact("noise", f"{count(diagnosis['noise_lines'], 'line')} on its standard output that no MCP client can read")
     _print_fact("last stderr", "\n".join(diagnosis["stderr"]))
     _print_fact("details", problem.get("message", ""))
-    remedies = [remedy["title"] for remedy in diagnosis["remedies"]] or [problem.get("hint", "")]
-    _print_fact("what to do", "\n".join(remedies))
+    _print_fact("what to do", "\n".join(_remedy_lines(diagnosis["server"], diagnosis["remedies"])))
+
+
+def _remedy_lines(server: str, remedies: list[dict[str, Any]]) -> Iterator[str]:
+    """What a person can do by hand, then what Tooltray does when told so."""
+    for remedy in remedies:
+        if not remedy["is_automatic"]:
+            yield f"{remedy['title']}: {_BY_HAND.get(remedy['kind'], '')}{remedy['value']}" if remedy["value"] else remedy["title"]
+    automatic = [remedy for remedy in remedies if remedy["is_automatic"]]
+    for number, remedy in enumerate(automatic, 1):
+        yield f"{remedy['title']}: tooltray doctor {shlex.quote(server)} --fix {number}"
 
 
 def _print_fact(label: str, text: str) -> None:

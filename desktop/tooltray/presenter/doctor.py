@@ -1,10 +1,12 @@
 """Why a server does not run, found out without changing anything.
 
-Above it: McpPresenter. Below it: command_lookup and the person's environment. Nothing is started; what is known of the last attempt is
-added.
+Above it: McpPresenter. Below it: command_lookup, reachability and the person's environment, and the remedies that fit. Nothing is started
+and no request is sent; what is known of the last attempt is added.
 """
 
 import asyncio
+import importlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from tooltray.config.expansion import resolve
@@ -12,24 +14,35 @@ from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
 from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.remedies import Remedies
 from tooltray.servers.command_lookup import Lookup, look_up, not_found
-from tooltray.servers.diagnosis import Diagnosis, Remedy
+from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 
 STDERR_LINES = 10
 
 
+@dataclass(frozen=True)
+class Reached:
+    """How far the way to a server elsewhere goes; nothing for any other."""
+
+    proxy: str = ""
+    words: str = ""
+    problem: Problem | None = None
+
+
 class Doctor:
-    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell, folder: Path) -> None:
+    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
         """
         Args:
             folder: where servers without `cwd` run.
         """
-        self._secrets, self._login_shell, self._folder = secrets, login_shell, folder
+        self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
 
     async def examine(self, server: ManagedServer, *, tool_count: int) -> Diagnosis:
         lookup: Lookup | None = None
+        reached = Reached()
         problem = server.problem
         config = server.config
         cwd = str(config.cwd or self._folder)
@@ -39,11 +52,17 @@ class Doctor:
                 problem = problem if lookup.resolved else not_found(lookup).problem
             except TooltrayError as error:
                 problem = error.problem
+        elif config.transport in ("http", "sse") and not server.config.disable:
+            try:
+                reached = await self._reach(server)
+                problem = problem or reached.problem
+            except TooltrayError as error:
+                problem = error.problem
         problem = problem or _switched_off(server)
         client = server.first.client
         return Diagnosis(
             server=server.name,
-            is_ok=problem is None and server.state is not ServerState.ERROR,
+            is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
             transport=config.transport,
             state=server.state.value,
             command=(config.command or "", *config.args) if config.command else (),
@@ -51,12 +70,14 @@ class Doctor:
             searched=lookup.searched if lookup else (),
             path=lookup.path if lookup else "",
             cwd=cwd,
+            proxy=reached.proxy,
+            reached=reached.words,
             exit_code=server.first.exit_code,
             stderr=tuple(server.log)[-STDERR_LINES:],
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
             problem=problem,
-            remedies=(Remedy("advice", problem.hint),) if problem and problem.hint else (),
+            remedies=await self._remedies.propose(server, problem, lookup),
         )
 
     async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:
@@ -67,6 +88,20 @@ class Doctor:
             raise refusal(server.name)
         cwd = resolved.cwd or str(self._folder)
         return await asyncio.to_thread(look_up, command, env={**environ, **resolved.env}, cwd=cwd), cwd
+
+    async def _reach(self, server: ManagedServer) -> Reached:
+        """Goes the way to a server elsewhere as far as a connection."""
+        environ = await self._login_shell.environ()
+        resolved = await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name)
+        for module in ("tooltray.servers.reachability", "tooltray.servers.trust"):
+            await asyncio.to_thread(importlib.import_module, module)
+        from tooltray.servers.reachability import reach
+        from tooltray.servers.trust import tls_context
+
+        trust = await asyncio.to_thread(tls_context, environ)
+        found = await reach(resolved.url or "", environ=environ, trust=trust)
+        problem = None if found.is_open else Problem(f"'{server.name}' is out of reach", found.words, "Check its URL and your network.")
+        return Reached(found.proxy, found.words, problem)
 
 
 def _switched_off(server: ManagedServer) -> Problem | None:

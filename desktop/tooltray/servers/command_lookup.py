@@ -56,15 +56,20 @@ def is_launcher(command: str) -> bool:
     return Path(command).name in LAUNCHERS
 
 
+def comes_with(command: str) -> str:
+    """What brings a well-known command along; empty for any other."""
+    return _COMES_WITH.get(Path(command).name, "")
+
+
 def not_found(lookup: Lookup) -> CannotStart:
     """The error for a lookup without result, with what to do about it."""
-    comes_with = _COMES_WITH.get(Path(lookup.command).name)
+    runtime = comes_with(lookup.command)
     if os.sep in lookup.command:
         return CannotStart(
             f"'{lookup.command}' is not there or may not be run", f"looked in {lookup.searched[0]}", "Correct the command's path."
         )
-    missing = f"; {comes_with} is not on PATH" if comes_with else ""
-    install = f"Install {comes_with}" if comes_with else "Install it"
+    missing = f"; {runtime} is not on PATH" if runtime else ""
+    install = f"Install {runtime}" if runtime else "Install it"
     return CannotStart(
         f"command '{lookup.command}' not found",
         f"looked in {', '.join(lookup.searched)}{missing}",

@@ -35,6 +35,8 @@ class Diagnosis:
         resolved_command: absolute path of the program that this means here, or empty.
         searched: the folders where the program was looked for.
         path: the PATH that counted.
+        proxy: through which a server elsewhere is reached, without user name and password.
+        reached: how far the way to a server elsewhere goes, in words.
         exit_code: of the last process, where it ended.
         stderr: the last lines the server wrote there.
         noise_lines: lines on its stdout that were no messages.
@@ -50,6 +52,8 @@ class Diagnosis:
     searched: tuple[str, ...] = ()
     path: str = ""
     cwd: str = ""
+    proxy: str = ""
+    reached: str = ""
     exit_code: int | None = None
     stderr: tuple[str, ...] = ()
     noise_lines: int = 0

@@ -27,8 +27,14 @@ def diagnosis(server: str, **changes: Any) -> dict[str, Any]:
         "tool_count": 3,
         "problem": None,
         "remedies": [],
+        "proxy": "",
+        "reached": "",
     }
     return values | changes
+
+
+def remedy(kind: str, title: str, value: str = "", *, is_automatic: bool = False) -> dict[str, Any]:
+    return {"kind": kind, "title": title, "value": value, "is_automatic": is_automatic}
 
 
 NOT_FOUND = diagnosis(
@@ -38,7 +44,13 @@ NOT_FOUND = diagnosis(
     resolved_command="",
     tool_count=0,
     problem=problem("Command 'npx' not found", "Node.js is not on PATH", "Install Node.js"),
-    remedies=["Install Node.js", "Set the command's full path"],
+    remedies=[
+        remedy("add_to_path", "Look in /opt/node/bin too", "/opt/node/bin", is_automatic=True),
+        remedy("install_runtime", "Install Node.js", "https://nodejs.org"),
+        remedy("store_secret", "Store the secret git/KEY", "git/KEY"),
+        remedy("advice", "Set the command's full path"),
+        remedy("start", "Try again", is_automatic=True),
+    ],
 )
 CRASHED = diagnosis(
     "db",
@@ -48,6 +60,7 @@ CRASHED = diagnosis(
     stderr=["\x1b[31mTraceback", "boom"],
     noise_lines=2,
     problem=problem("It ended", "", "Look at its log"),
+    remedies=[remedy("advice", "Look at its log")],
 )
 
 
@@ -83,9 +96,46 @@ def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltr
         "  PATH:          /usr/bin:/bin",
         "  folder:        /home/person",
         "  details:       Node.js is not on PATH",
-        "  what to do:    Install Node.js",
+        "  what to do:    Install Node.js: https://nodejs.org",
+        "                 Store the secret git/KEY: tooltray secrets set git/KEY",
         "                 Set the command's full path",
+        "                 Look in /opt/node/bin too: tooltray doctor git --fix 1",
+        "                 Try again: tooltray doctor git --fix 2",
     ]
+
+
+def test_a_fix_is_carried_out_by_its_number(tooltray: Tooltray, hub_home: Home) -> None:
+    answers = {"diagnose": [NOT_FOUND], "apply_remedy": "'git' looks in /opt/node/bin too"}
+    with FakeControlHub(hub_home, answers) as hub:
+        result = tooltray("doctor", "git", "--fix", "1")
+    assert (result.code, result.out) == (0, "'git' looks in /opt/node/bin too. See how it is with: tooltray servers list\n")
+    assert hub.calls[-1] == ("apply_remedy", {"server": "git", "kind": "add_to_path", "value": "/opt/node/bin"})
+
+
+def test_a_fix_says_as_json_what_was_done(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [NOT_FOUND], "apply_remedy": "done"}):
+        found = tooltray("doctor", "git", "--fix", "2", "--json").json
+    assert found == {"done": "done", "remedy": remedy("start", "Try again", is_automatic=True)}
+
+
+def test_a_fix_that_was_not_offered_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [NOT_FOUND]}):
+        result = tooltray("doctor", "git", "--fix", "3")
+    assert (result.code, "There is no fix 3 for 'git'" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize("words", [("--fix", "1"), ("git", "--fix", "0"), ("git", "--fix", "x")])
+def test_a_fix_needs_a_server_and_a_number(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
+    assert tooltray("doctor", *words).code == 2
+
+
+def test_the_way_to_a_server_elsewhere_is_shown(tooltray: Tooltray, hub_home: Home) -> None:
+    elsewhere = diagnosis(
+        "far", transport="http", command=[], resolved_command="", searched=[], path="", proxy="http://p:1", reached="p answers"
+    )
+    with FakeControlHub(hub_home, {"diagnose": [elsewhere]}):
+        lines = tooltray("doctor", "far").out.splitlines()
+    assert lines[1:3] == ["  proxy:         http://p:1", "  way to it:     p answers"]
 
 
 def test_a_server_that_crashed_shows_its_end_and_its_last_words(tooltray: Tooltray, hub_home: Home) -> None:

@@ -1,5 +1,6 @@
 """presenter/doctor.py"""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerState
-from tooltray.servers.diagnosis import Diagnosis
+from tooltray.servers.diagnosis import Diagnosis, Remedy
 
 
 @pytest.fixture
@@ -68,7 +69,10 @@ async def test_a_command_that_does_not_exist_says_where_it_was_looked_for_and_wh
         assert not found.is_ok
         assert found.problem.title == "command 'npx' not found"
         assert found.problem.message == f"looked in {tmp_path}/empty, {program.parent}; Node.js is not on PATH"
-        assert found.remedies == ("Install Node.js, or set the command's full path.",)
+        assert found.remedies == (
+            Remedy("install_runtime", "Install Node.js", "https://nodejs.org/en/download"),
+            Remedy("advice", "Install Node.js, or set the command's full path."),
+        )
 
 
 @pytest.mark.parametrize(
@@ -105,6 +109,36 @@ async def test_a_server_over_http_has_no_command(sick: Any, tmp_path: Path) -> N
         found = await examine(parts)
         assert (found.transport, found.command, found.resolved_command, found.cwd) == ("http", (), "", str(tmp_path / "home"))
         assert "'s' is out of reach" in found.problem.message
+        assert found.reached == "nothing answers at 127.0.0.1:1 (connection refused)"
+
+
+async def test_the_way_to_a_server_elsewhere_is_gone_without_starting_it(sick: Any) -> None:
+    listener = await asyncio.start_server(lambda reader, writer: writer.transport.abort(), "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    try:
+        async with sick(None, url=f"http://127.0.0.1:{port}/mcp") as parts:
+            found = await examine(parts)
+            assert (found.is_ok, found.problem, found.state) == (True, None, "on_demand")
+            assert (found.reached, found.proxy) == (f"127.0.0.1:{port} answers", "")
+    finally:
+        listener.close()
+        await listener.wait_closed()
+
+
+async def test_a_server_elsewhere_that_was_never_reached_says_why_it_would_not_be(sick: Any) -> None:
+    async with sick(None, url="http://127.0.0.1:1/mcp") as parts:
+        found = await examine(parts)
+        assert found.problem.title == "'s' is out of reach"
+        assert found.remedies == (Remedy("advice", "Check its URL and your network."),)
+
+
+@pytest.mark.parametrize(
+    ("fields", "title"), [({"url": "http://${NOT_SET}/"}, "Variable NOT_SET is not set"), ({"disable": True}, "'s' is switched off")]
+)
+async def test_no_way_is_gone_where_the_settings_do_not_say_which_or_forbid_it(sick: Any, fields: dict[str, Any], title: str) -> None:
+    async with sick(None, **{"url": "http://127.0.0.1:1/mcp", **fields}) as parts:
+        found = await examine(parts)
+        assert (found.problem.title, found.reached) == (title, "")
 
 
 async def test_what_is_known_of_the_last_attempt_is_added(sick: Any) -> None:
