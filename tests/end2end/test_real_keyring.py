@@ -77,3 +77,13 @@ def test_a_keyring_that_was_never_made_and_cannot_ask_is_locked(world: World, ru
 def test_without_a_session_bus_there_is_no_keyring(world: World, runtime: Path) -> None:
     assert ask(world, runtime, None, ["set", "a", VALUE], ["get", "a"], ["names"]) == ["SecretsAbsent", "SecretsAbsent", []]
     assert not [path for path in world.home.rglob("*") if path.is_file() and VALUE.encode() in path.read_bytes()]
+
+
+def test_uninstalling_takes_the_secrets_out_of_the_keyring(world: World, runtime: Path) -> None:
+    ask(world, runtime, UNLOCKED, ["set", "files/KEY", VALUE])
+    command = ["dbus-run-session", "--", "bash", "-c", UNLOCKED, "bash", sys.executable, "-m", "tooltray", "uninstall", "--yes"]
+    program = world.start(*command, environ={"XDG_RUNTIME_DIR": str(runtime)})
+    assert program.wait() == 0
+    world.wait_until_empty()
+    assert not (world.home / ".tooltray").exists()
+    assert ask(world, runtime, UNLOCKED, ["get", "files/KEY"]) == ["SecretMissing"]

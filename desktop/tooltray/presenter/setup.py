@@ -18,6 +18,7 @@ from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import check_name, read_entry, shown_url
 from tooltray.errors import TooltrayError
 from tooltray.events import SetupChange
+from tooltray.resources import resource
 from tooltray.servers.portable_entry import without_secrets
 
 SETTINGS = ("autoDetectNpmRegistry", "npmRegistries", "customNpmRegistry")
@@ -107,6 +108,12 @@ class Setup:
 
         await self._config.change_document(edit)
         return done
+
+
+def shipped_servers() -> dict[str, Any]:
+    """The servers that come with Tooltray, as a document like the settings."""
+    shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
+    return shipped
 
 
 def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:

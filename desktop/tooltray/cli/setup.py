@@ -1,0 +1,114 @@
+"""`tooltray export`, `import` and `servers reset`: the whole set-up taken out, taken over, and put back.
+
+Above it: run. Below it: a hub, or the settings where none runs. Nothing is changed before a person has seen what would be.
+"""
+
+import argparse
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tooltray.cli.confirm import confirmed
+from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.terminal import clean_line, print_json, print_note, to_json
+from tooltray.config.atomic_file import write_atomically
+from tooltray.config.home import Home
+from tooltray.config.json_text import NotJson, read_json
+from tooltray.errors import TooltrayError
+
+MAX_SETUP_BYTES = 16 * 1024 * 1024  # thousands of servers have a few hundred KB
+SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
+
+Change = dict[str, Any]
+
+
+def export(args: argparse.Namespace, home: Home) -> int:
+    """Writes the set-up to a file, or to standard output."""
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        setup = hub.call("export_setup")
+    if args.file is None:
+        print(to_json(setup))
+    else:
+        _write(Path(args.file), to_json(setup), may_replace=args.force)
+        print_json({"file": args.file}) if args.json else print(f"The set-up is in {clean_line(args.file)}.")
+    if setup["secrets"]:
+        print_note(f"Secrets are not in it. To be given elsewhere: {', '.join(setup['secrets'])}")
+    return 0
+
+
+def take_over(args: argparse.Namespace, home: Home) -> int:
+    """Shows what an exported set-up would change, and takes it over after a yes."""
+    setup = _read(Path(args.file))
+    params = {"setup": setup, "replace": args.replace}
+    return _preview_then(args, home, "preview_import", "import_setup", params, question="Take this over?")
+
+
+def reset(args: argparse.Namespace, home: Home) -> int:
+    """Shows what putting the default servers back would change, and does it after a yes."""
+    return _preview_then(args, home, "preview_reset", "reset_to_default_servers", {}, question="Put the default servers back?")
+
+
+def _preview_then(args: argparse.Namespace, home: Home, preview: str, verb: str, params: Change, *, question: str) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        planned = hub.call(preview, **params)
+    if all(change["kind"] == "keep" for change in planned if change["subject"] != "secret"):
+        print_json({"changes": planned, "done": False}) if args.json else print("Nothing would change.")
+        return 0
+    if not args.json:
+        print("\n".join(_line(change) for change in planned))
+    if not confirmed(question, yes=args.yes):
+        print("Nothing was changed.")
+        return 1
+    with contextlib.closing(hub_or_settings(home)) as hub:  # while a person reads, no lock is held
+        done = hub.call(verb, **params)
+    if args.json:
+        print_json({"changes": done, "done": True})
+    else:
+        print("Done.")
+        _say_secrets(done)
+    return 0
+
+
+def _say_secrets(changes: list[Change]) -> None:
+    for name in (change["name"] for change in changes if change["subject"] == "secret"):
+        print(clean_line(f"Store its value with: tooltray secrets set {name}"))
+
+
+def _line(change: Change) -> str:
+    subject = {"server": "", "default": "", "setting": "setting ", "secret": "secret "}[change["subject"]]
+    detail = f": {change['detail']}" if change["detail"] else ""
+    return f"  {SIGNS[change['kind']]} {clean_line(subject + change['name'] + detail)}"
+
+
+def _write(path: Path, text: str, *, may_replace: bool) -> None:
+    if path.exists() and not may_replace:
+        raise TooltrayError(f"{path} is there already", hint="Choose another name, or replace it with --force")
+    _touching(path, "written", lambda: write_atomically(path, text.encode() + b"\n"))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data = _touching(path, "read", lambda: _read_bounded(path))
+    try:
+        setup, _ = read_json(data)
+    except NotJson as error:
+        raise TooltrayError(f"{path} is no JSON", str(error)) from None
+    if not isinstance(setup, dict):
+        raise TooltrayError(f"{path} is no set-up of Tooltray", "it is no JSON object")
+    return setup
+
+
+def _read_bounded(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(MAX_SETUP_BYTES + 1)
+    if len(data) > MAX_SETUP_BYTES:
+        raise TooltrayError(f"{path} is too large for a set-up", f"more than {MAX_SETUP_BYTES // 2**20} MiB")
+    return data
+
+
+def _touching(path: Path, done: str, action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except OSError as error:
+        raise TooltrayError(f"{os.fspath(path)} cannot be {done}", error.strerror or str(error)) from None

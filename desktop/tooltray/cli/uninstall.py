@@ -1,0 +1,136 @@
+"""`tooltray uninstall`: takes away what Tooltray has left on this machine, each thing after a yes.
+
+Above it: run. Below it: the settings under the hub's lock, the secrets, and AI clients' configs. The program itself is removed in the way
+in which it was installed.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tooltray.cli.confirm import confirmed
+from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.secrets import chosen_backend
+from tooltray.cli.terminal import clean_line, count, print_json, problem_line
+from tooltray.config.client_entries import ClientEntry, find_entries, remove_entry
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.publish.control_client import ControlClient
+from tooltray.resources import resource
+
+OURS = (
+    *("settings.json", "settings.json.*", "secrets.enc", "secret-names.json*", "clients.json*", "homes.json", "names.json*", "eras.json*"),
+    *("registries.json*", "run", "catalogue", "logs"),
+)
+"""What a home may hold of ours. It may be a folder with other things in it, which stay."""
+SECRET_NAMES = "secret-names.json"
+
+
+def uninstall(args: argparse.Namespace, home: Home) -> int:
+    """Goes through everything; what is declined, or does not work, stays and is said to."""
+    steps = _Steps(args)
+    steps.stop_hub(home)
+    clients = json.loads(resource("ai-clients.json").read_bytes())
+    for entry in find_entries(clients, environ=os.environ):
+        steps.remove_client_entry(entry)
+    if home.root.is_dir():
+        steps.remove_secrets(home)
+        steps.remove_data(home)
+    steps.finish()
+    return 1 if steps.failed else 0
+
+
+class _Steps:
+    """What is done, declined and failed, and how it is said."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._yes, self._is_json = args.yes, args.json
+        self.done: list[str] = []
+        self.left: list[str] = []
+        self.failed: list[str] = []
+        self._keeps_secrets = False
+
+    def stop_hub(self, home: Home) -> None:
+        client = ControlClient.connect(home)
+        if client is None:
+            return
+        with client:
+            if not confirmed("Stop Tooltray, which is running?", yes=self._yes):
+                raise TooltrayError("Tooltray is running", "Nothing was removed", "Say yes, or stop it with: tooltray stop")
+            client.stop()
+        self._say(self.done, "Tooltray has stopped")
+
+    def remove_client_entry(self, entry: ClientEntry) -> None:
+        where = f"{entry.client} ({entry.file})"
+        if not entry.can_be_removed:
+            self._say(self.left, f"Remove the entry of Tooltray from {where} by hand; it is no file that could be changed safely")
+            return
+        name = entry.path[-1]
+        with self._step(f"Remove the entry '{name}' from {where}?") as is_wanted:
+            if is_wanted:
+                kept = remove_entry(entry)
+                self._say(self.done, f"'{name}' is no longer in {where}; the file as it was is {kept}")
+
+    def remove_secrets(self, home: Home) -> None:
+        """Takes them out of the system's keyring; those in a file go with the other files."""
+        with contextlib.closing(hub_or_settings(home)) as hub:
+            names = hub.call("get_secret_names") if chosen_backend(home) in (None, "keyring") else []
+        if not names:
+            return
+        self._keeps_secrets = True  # their names are all that leads to them
+        with self._step(f"Forget {count(len(names), 'secret')} in the keyring ({', '.join(names)})?") as is_wanted:
+            if is_wanted:
+                with contextlib.closing(hub_or_settings(home)) as hub:
+                    for name in names:
+                        hub.call("remove_secret", name=name)
+                self._keeps_secrets = False
+                self._say(self.done, f"{count(len(names), 'secret')} forgotten")
+
+    def remove_data(self, home: Home) -> None:
+        with self._step(f"Delete settings, logs and tool lists in {home.root}?") as is_wanted:
+            if is_wanted:
+                with contextlib.closing(hub_or_settings(home)):  # under the lock: no hub starts in what is being deleted
+                    _delete(home.root, kept=SECRET_NAMES if self._keeps_secrets else "")
+                with contextlib.suppress(OSError):  # something else is in it
+                    home.root.rmdir()
+                kept = f", but for the names of the secrets ({SECRET_NAMES})" if self._keeps_secrets else ""
+                self._say(self.done, f"{home.root} is empty of Tooltray{kept}")
+
+    @contextlib.contextmanager
+    def _step(self, question: str) -> Iterator[bool]:
+        is_wanted = confirmed(question, yes=self._yes)
+        if not is_wanted:
+            self._say(self.left, f"Left as it is: {question.removesuffix('?')}")
+        try:
+            yield is_wanted
+        except TooltrayError as error:
+            problem = error.problem
+            self._say(self.failed, problem_line({"title": problem.title, "message": problem.message, "hint": problem.hint}))
+        except OSError as error:
+            self._say(self.failed, f"{error.filename}: {error.strerror}")
+
+    def _say(self, where: list[str], text: str) -> None:
+        where.append(text)
+        if not self._is_json:
+            print(clean_line(text))
+
+    def finish(self) -> None:
+        if self._is_json:
+            print_json({"done": self.done, "left": self.left, "failed": self.failed})
+        else:
+            print("The program itself goes the way it came: delete its folder, or uninstall its package.")
+
+
+def _delete(root: Path, *, kept: str) -> None:
+    with os.scandir(root) as entries:
+        ours = [entry for entry in entries if entry.name != kept and any(fnmatch(entry.name, pattern) for pattern in OURS)]
+    for entry in ours:
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)

@@ -1,0 +1,148 @@
+"""`tooltray uninstall`."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.cli.run import run
+from tooltray.config.home import Home
+from tooltray.publish.bridge_entry import bridge_entry
+
+
+class Terminal(io.StringIO):
+    """Standard input with a person at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def cursor(home: Path, hub_home: Home) -> Path:
+    """An AI client's config with our entry beside another one."""
+    file = home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"mcpServers": {"other": {"command": "x"}, **bridge_entry(hub_home)["mcpServers"]}}, indent=2))
+    return file
+
+
+def test_everything_goes_and_what_is_others_stays(tooltray: Tooltray, hub_home: Home, cursor: Path) -> None:
+    tooltray("secrets", "backend", "file")
+    tooltray("servers", "add", "files", "--", "files")
+    (hub_home.root / "mine.txt").write_text("not Tooltray's")
+    result = tooltray("uninstall", "--yes")
+    assert result.code == 0, result.err
+    assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+    assert f"'tooltray' is no longer in Cursor ({cursor}); the file as it was is {cursor}.before-tooltray-left" in result.out
+    assert [path.name for path in hub_home.root.iterdir()] == ["mine.txt"]
+
+
+def test_a_home_with_nothing_else_in_it_goes_whole(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "files")
+    assert tooltray("uninstall", "--yes", "--json").json == {"done": [f"{hub_home.root} is empty of Tooltray"], "left": [], "failed": []}
+    assert not hub_home.root.exists()
+
+
+def test_where_nothing_was_there_is_nothing_to_do(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("uninstall")
+    assert (result.code, result.out) == (0, "The program itself goes the way it came: delete its folder, or uninstall its package.\n")
+    assert not hub_home.root.exists()
+
+
+def test_each_thing_is_asked_for_and_what_is_declined_stays(
+    hub_home: Home, cursor: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = cursor.read_text()
+    monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
+    hub_home.prepare()
+    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    out = capsys.readouterr().out
+    assert f"Left as it is: Remove the entry 'tooltray' from Cursor ({cursor})" in out
+    assert cursor.read_text() == before
+    assert not hub_home.root.exists()
+
+
+def test_a_running_hub_is_stopped_first(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home) as hub:
+        result = tooltray("uninstall", "--yes")
+    assert result.out.splitlines()[0] == "Tooltray has stopped"
+    assert ("hub/stop", {}) in hub.calls
+
+
+def test_a_hub_that_is_to_go_on_keeps_everything(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with FakeControlHub(hub_home) as hub:
+        assert run(("uninstall",), open_desktop=lambda home: 99) == 1
+    assert "Nothing was removed" in capsys.readouterr().err
+    assert ("hub/stop", {}) not in hub.calls
+
+
+def test_secrets_that_cannot_be_forgotten_keep_their_names(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", f"unix:path={tmp_path}/nowhere")
+    hub_home.prepare()
+    hub_home.secret_names.write_text('["files/KEY"]')
+    result = tooltray("uninstall", "--yes", "--json")
+    assert (result.code, len(result.json["failed"])) == (1, 1)
+    assert "There is no keyring" in result.json["failed"][0]
+    assert result.json["done"] == [f"{hub_home.root} is empty of Tooltray, but for the names of the secrets (secret-names.json)"]
+    assert [path.name for path in hub_home.root.iterdir()] == ["secret-names.json"]
+
+
+def test_a_config_that_is_no_json_is_named_for_the_person(tooltray: Tooltray, home: Path) -> None:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('[mcp_servers.tooltray]\ncommand = "python"\nargs = ["/x/tooltray_bridge/__main__.py"]\n')
+    found: Any = tooltray("uninstall", "--yes", "--json").json
+    assert found["left"] == [f"Remove the entry of Tooltray from Codex ({file}) by hand; it is no file that could be changed safely"]
+    assert "tooltray_bridge" in file.read_text()
+
+
+def test_an_entry_that_cannot_be_taken_out_is_said_and_the_rest_goes(tooltray: Tooltray, hub_home: Home, cursor: Path) -> None:
+    hub_home.prepare()
+    entry = json.dumps(bridge_entry(hub_home)["mcpServers"]["tooltray"])
+    cursor.write_text(f'{{"mcpServers": {{"t": {entry}, "t": {entry}}}}}')
+    result = tooltray("uninstall", "--yes")
+    assert result.code == 1
+    assert "taking it out would change more than it" in result.out
+    assert not hub_home.root.exists()
+
+
+def test_links_go_and_what_they_lead_to_stays(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    hub_home.prepare()
+    (tmp_path / "mine").write_text("x")
+    (hub_home.root / "names.json").mkdir()
+    (hub_home.root / "logs").symlink_to(tmp_path)
+    (hub_home.root / "catalogue").symlink_to(tmp_path / "nowhere")
+    assert tooltray("uninstall", "--yes").code == 0
+    assert not hub_home.root.exists()
+    assert (tmp_path / "mine").exists()
+
+
+def test_a_folder_that_cannot_be_deleted_is_said(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    hub_home.prepare()
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    result = tooltray("uninstall", "--yes")
+    monkeypatch.undo()
+    assert (result.code, f"{hub_home.run}: Permission denied" in result.out) == (1, True)
+
+
+def test_declining_everything_leaves_everything(
+    hub_home: Home, cursor: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub_home.prepare()
+    hub_home.secret_names.write_text('["files/KEY"]')
+    monkeypatch.setattr("sys.stdin", Terminal("n\nn\nn\n"))
+    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    assert capsys.readouterr().out.count("Left as it is") == 3
+    assert hub_home.secret_names.exists()
