@@ -60,7 +60,7 @@ def test_a_value_that_the_keyring_holds_is_found_wherever_it_stands() -> None:
         "url": "https://a.example/a%20wordy%20value/mcp",
         "note": "is a wordy value?",
     }
-    found = without_secrets("s", entry, {"a wordy value", "say"})
+    found = without_secrets("s", entry, {"a wordy value", "x"})  # a value as short as the second stands in harmless words
     assert found.entry == {
         "command": "x",
         "args": ["--say", "${secret:s/say}"],
