@@ -37,7 +37,8 @@ class SecretWorker:
             self._thread.start()
         future: Future[T] = Future()
         self._calls.put((future, call))
-        return await asyncio.wait_for(asyncio.wrap_future(future), timeout_s)
+        async with asyncio.timeout(timeout_s):
+            return await asyncio.wrap_future(future)
 
     async def close(self) -> None:
         """Ends the thread when it has done what was asked of it; waits for that, but not for a prompt."""

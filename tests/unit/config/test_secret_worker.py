@@ -81,3 +81,16 @@ async def test_closing_does_not_wait_for_a_prompt_and_what_is_asked_later_is_ans
         assert await worker.run(lambda: "answered", timeout_s=LONG_S) == "answered"
     finally:
         gate.set()
+
+
+async def test_a_caller_that_is_cancelled_in_the_moment_of_the_result_is_cancelled(worker: SecretWorker) -> None:
+    has_answered = threading.Event()
+    caller = asyncio.get_running_loop().create_task(worker.run(lambda: "too late", timeout_s=LONG_S))
+    behind = asyncio.get_running_loop().create_task(worker.run(has_answered.set, timeout_s=LONG_S))
+    await asyncio.sleep(0)
+    assert has_answered.wait(LONGER_S)  # the first result is on its way into this loop
+    await asyncio.sleep(0)  # and has arrived; the caller has not gone on yet
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await behind
