@@ -1,0 +1,143 @@
+"""JSON as models write it: a reader that mends what can only have been meant in one way, and says where it cannot.
+
+Above it: arguments. Mended are trailing commas, texts in single quotes, Python's True, False and None, and brackets that are missing at the
+end. A text that does not end, a number at a torn end (who knows how many digits it had) and a comma there are not: something was lost.
+"""
+
+import json
+import re
+from typing import Any, NoReturn
+
+MAX_DEPTH = 100  # arguments are flat; what is deeper was not written by hand
+
+_BLANK = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"[A-Za-z]+")
+_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_TEXT = re.compile(r"""(?P<quote>["'])(?P<body>(?:\\.|(?!(?P=quote))[^\\])*)(?P=quote)""", re.DOTALL)
+_QUOTED = re.compile(r'\\.|"', re.DOTALL)
+
+
+class NotMeant(Exception):
+    """What was meant cannot be told.
+
+    Attributes:
+        reason: in words.
+        place: of the first character that does not fit.
+    """
+
+    def __init__(self, reason: str, place: int) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, place
+
+
+def read(text: str) -> Any:
+    """The value that a text means.
+
+    Raises:
+        NotMeant: nobody can tell which.
+    """
+    return _Reader(text).whole()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._depth = text, 0, 0
+
+    def whole(self) -> Any:
+        value = self._value()
+        if self._next():
+            self._refuse("nothing should follow the end")
+        return value
+
+    def _next(self) -> str:
+        """The next character that is no blank; empty at the end."""
+        blank = _BLANK.match(self._text, self._at)
+        self._at = blank.end() if blank else self._at
+        return self._text[self._at : self._at + 1]
+
+    def _value(self) -> Any:
+        first = self._next()
+        if first == "{":
+            return self._object()
+        if first == "[":
+            return self._array()
+        if first and first in "\"'":
+            return self._string()
+        return self._plain()
+
+    def _object(self) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        self._open()
+        while self._has_more("}", is_first=not members):
+            if self._next() not in ("'", '"'):
+                self._refuse("a name in quotes is missing")
+            name = self._string()
+            if self._next() != ":":
+                self._refuse("a colon is missing")
+            self._at += 1
+            members[name] = self._value()
+        return members
+
+    def _array(self) -> list[Any]:
+        entries: list[Any] = []
+        self._open()
+        while self._has_more("]", is_first=not entries):
+            entries.append(self._value())
+        return entries
+
+    def _open(self) -> None:
+        self._at += 1
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._refuse("it is nested too deeply")
+
+    def _has_more(self, end: str, *, is_first: bool) -> bool:
+        """Steps over a comma or the closing bracket, which may be missing where the text ends behind a whole value."""
+        if not is_first and self._next() == ",":
+            self._at += 1
+            if not self._next():
+                self._refuse("the text ends where more was to come")
+        elif not is_first and self._next() not in ("", end):
+            self._refuse("a comma or a closing bracket is missing")
+        if self._next() and self._next() != end:
+            return True
+        if not self._next() and is_first:
+            self._refuse("the text ends where it had just begun")
+        if not self._next() and self._text.rstrip()[-1].isdigit():
+            self._refuse("the text ends, perhaps within a number")
+        self._at += 1
+        self._depth -= 1
+        return False
+
+    def _string(self) -> str:
+        found = _TEXT.match(self._text, self._at)
+        if found is None:
+            self._refuse("a text begins here that does not end")
+        body = found["body"]
+        if found["quote"] == "'":
+            body = _QUOTED.sub(_requoted, body)
+        try:
+            value: str = json.loads(f'"{body}"', strict=False)
+        except ValueError:
+            self._refuse("this text has an escape that JSON does not know")
+        self._at = found.end()
+        return value
+
+    def _plain(self) -> Any:
+        if number := _NUMBER.match(self._text, self._at):
+            self._at = number.end()
+            return json.loads(number[0])
+        word = _WORD.match(self._text, self._at)
+        if word is None or word[0] not in _WORDS:
+            self._refuse("a value is missing" if word is None else f"{word[0]!r} is no value")
+        self._at = word.end()
+        return _WORDS[word[0]]
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise NotMeant(reason, self._at)
+
+
+def _requoted(found: re.Match[str]) -> str:
+    """What stands between single quotes, as it would stand between double ones."""
+    return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
