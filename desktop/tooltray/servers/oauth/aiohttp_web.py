@@ -1,0 +1,91 @@
+"""The web of a sign-in over aiohttp, through the person's proxies and with the authorities that they trust.
+
+Above it: web_requests, which imports it when it is first needed. Knows nothing of OAuth but that answers are small and soon.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+from yarl import URL
+
+from tooltray import __version__
+from tooltray.errors import TooltrayError
+from tooltray.servers.http_connections import is_same_origin
+from tooltray.servers.http_failures import failed
+from tooltray.servers.oauth.web_requests import Answer, NoAnswer
+from tooltray.servers.proxies import proxy_for
+
+TIMEOUT_S = 20.0  # for a whole exchange; a person waits
+MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most some dozen
+MAX_REDIRECTS = 3
+_HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"tooltray/{__version__}"}
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+class AiohttpWeb:
+    """See `Web`. Belongs to no event loop: each exchange has a connection of its own."""
+
+    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext) -> None:
+        self._environ, self._trust = environ, trust
+
+    async def get(self, url: str) -> Answer:
+        target = URL(url)
+        for _ in range(MAX_REDIRECTS):
+            answer, location = await self._exchange("GET", target, _HEADERS)
+            if not location or not is_same_origin(target, location):
+                return answer
+            target = location
+        raise NoAnswer("it redirects in a circle")
+
+    async def post(
+        self, url: str, *, form: Mapping[str, str] | None = None, document: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        kind, body = (
+            ("application/x-www-form-urlencoded", urlencode(form)) if form is not None else ("application/json", json.dumps(document))
+        )
+        answer, _ = await self._exchange("POST", URL(url), {**_HEADERS, "Content-Type": kind, **(headers or {})}, body.encode())
+        return answer
+
+    async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None = None) -> tuple[Answer, URL | None]:
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._answered(method, url, headers, body)
+        except TimeoutError:
+            raise NoAnswer(f"no answer from {url.host} within {TIMEOUT_S:g} s") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise NoAnswer(failed(error, url.origin()).reason) from None  # a path may be a secret
+        except TooltrayError as error:  # of the proxy
+            raise NoAnswer(str(error)) from None
+
+    async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, URL | None]:
+        connector = aiohttp.TCPConnector(ssl=self._trust, force_close=True)
+        jar, timeout = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
+        async with (
+            aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, auto_decompress=False) as session,
+            session.request(
+                method, url, headers=headers, data=body, allow_redirects=False, proxy=proxy_for(url, self._environ)
+            ) as response,
+        ):
+            return Answer(response.status, await _bounded(response)), _location(response)
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_ANSWER_BYTES:
+            raise NoAnswer(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
+    return bytes(body)
+
+
+def _location(response: aiohttp.ClientResponse) -> URL | None:
+    location = response.headers.get("Location") if response.status in _REDIRECTS else None
+    try:
+        return response.url.join(URL(location)) if location else None
+    except ValueError:
+        return None

@@ -1,0 +1,60 @@
+"""What a browser is shown at the end of a sign-in: one plain page without script, pictures or anything from elsewhere. Pure.
+
+Above it: callback_listener.
+"""
+
+from dataclasses import dataclass
+from html import escape
+
+_HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    "Connection": "close",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # the address of the page has the code in it
+    "X-Content-Type-Options": "nosniff",
+}
+_STYLE = (
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:32em;margin:20vh auto 0;padding:0 1.5em}"
+    "h1{font-size:1.4em;font-weight:600;margin:0 0 .4em}p{margin:0;overflow-wrap:anywhere}"
+)
+_REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone"}
+
+
+@dataclass(frozen=True)
+class Page:
+    status: int
+    title: str
+    text: str
+
+    def response(self) -> bytes:
+        """The whole answer, as it goes over the wire."""
+        title, text = escape(self.title), escape(self.text)
+        body = (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+            f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1><p>{text}</p></main></body></html>\n"
+        ).encode(errors="replace")
+        head = "".join(f"{name}: {value}\r\n" for name, value in {**_HEADERS, "Content-Length": str(len(body))}.items())
+        return f"HTTP/1.1 {self.status} {_REASONS[self.status]}\r\n{head}\r\n".encode() + body
+
+
+def answered(server: str) -> Page:
+    return Page(200, "You can close this page", f"Tooltray has the answer and now connects to '{server}'.")
+
+
+def declined(server: str, reason: str) -> Page:
+    """
+    Args:
+        reason: what the authorization server said; short and on one line.
+    """
+    said = f"The sign-in page said: {reason}. " if reason else ""
+    return Page(200, f"You are not signed in to '{server}'", f"{said}You can close this page, and sign in again in Tooltray.")
+
+
+OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and go on in the page that Tooltray opened last.")
+UNREADABLE = Page(400, "This address cannot be read", "Sign in again in Tooltray.")
+OVER = Page(410, "This sign-in is over", "You can close this page.")
+NOT_HERE = Page(404, "There is nothing here", "This address is for the end of a sign-in alone.")
+FORBIDDEN = Page(403, "There is nothing here", "This address is for this computer's own browser alone.")
+WRONG_METHOD = Page(405, "There is nothing here", "This address is for the end of a sign-in alone.")

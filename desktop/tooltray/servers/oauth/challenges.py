@@ -1,0 +1,70 @@
+"""What a server asks for when it refuses a request: the `Bearer` challenge in `WWW-Authenticate` (RFC 7235, RFC 6750, RFC 9728).
+
+Above it: whoever got the answer, and authorization_client. Reads what a stranger wrote: anything goes in, nothing raises.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_CHALLENGE_CHARACTERS = 16384  # headers of more are refused by most HTTP libraries
+MAX_SCOPES = 200
+INSUFFICIENT_SCOPE = "insufficient_scope"
+_PART = re.compile(  # possessive, so that a long one costs no more than its length
+    r"""(?P<name>[\w!#$%&'*+.^`|~-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>[^\s,"]*+))|(?P<word>[^\s,]++)"""
+)
+_ESCAPED = re.compile(r"\\(.)")
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """
+    Attributes:
+        resource_metadata: where the server says it tells who signs people in; not checked.
+        scopes: what the refused request needs.
+        error: why it was refused, where a token was sent.
+    """
+
+    resource_metadata: str | None = None
+    scopes: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether the token is good but not for this."""
+        return self.error == INSUFFICIENT_SCOPE
+
+
+def read_challenge(text: str | None) -> Challenge:
+    """The first Bearer challenge; an empty one if there is none.
+
+    Args:
+        text: the value of the header; of several such headers their values, joined by commas.
+    """
+    for scheme, parameters in _challenges((text or "")[:MAX_CHALLENGE_CHARACTERS]):
+        if scheme.lower() == "bearer":
+            return Challenge(
+                resource_metadata=parameters.get("resource_metadata") or None,
+                scopes=read_scopes(parameters.get("scope")),
+                error=parameters.get("error") or None,
+            )
+    return Challenge()
+
+
+def read_scopes(text: object) -> tuple[str, ...]:
+    """The scopes in a text with spaces between them, each once; what cannot be one is left out."""
+    words = text.split() if isinstance(text, str) else ()
+    return tuple(dict.fromkeys(word for word in words if _SCOPE.fullmatch(word)))[:MAX_SCOPES]
+
+
+def _challenges(text: str) -> Iterator[tuple[str, dict[str, str]]]:
+    scheme, parameters = "", dict[str, str]()
+    for part in _PART.finditer(text):
+        if part["word"] is not None:
+            yield scheme, parameters
+            scheme, parameters = part["word"], {}
+        else:
+            value = part["bare"] if part["quoted"] is None else _ESCAPED.sub(r"\1", part["quoted"])
+            parameters.setdefault(part["name"].lower(), value)
+    yield scheme, parameters
