@@ -1,0 +1,166 @@
+"""Every tool of the hub as a `Tool` of github-copilot-sdk, whose handler calls through the hub.
+
+Above it: a person's own program. Below it: HubCalls, names and results. A session's stream is never broken from here: whatever goes wrong
+with a call is a result that the model can read.
+"""
+
+import asyncio
+import importlib
+import json
+import logging
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tooltray.config.home import find_home
+from tooltray.copilot.hub_calls import HubCalls
+from tooltray.copilot.names import copilot_names
+from tooltray.copilot.results import failed, tool_result
+from tooltray.errors import TooltrayError
+from tooltray.events import MCPToolCall, MCPToolResponse
+from tooltray.publish.control_client import HubLost, HubSilent
+
+if TYPE_CHECKING:
+    from copilot import Tool, ToolInvocation, ToolResult
+
+logger = logging.getLogger(__name__)
+
+CALL_TIMEOUT_S = 30.0  # a person waits in front of a chat; the hub itself would wait for minutes
+LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and servers that were never listed are waited for
+SDK = "copilot"
+
+
+class CopilotTools(list["Tool"]):
+    """The tools as they were when they were asked for. A list, so it can be given to a session as it is."""
+
+    def merge(self, own: "Iterable[Tool]") -> "list[Tool]":
+        """These tools together with a program's own, which come first.
+
+        Two tools of one name cannot be in a session: the program's own is kept, and a warning is logged for the other.
+        """
+        own_tools = list(own)
+        own_names = {tool.name for tool in own_tools}
+        for tool in self:
+            if tool.name in own_names:
+                logger.warning("Tooltray's tool '%s' is left out: the program has a tool of its own with this name", tool.name)
+        return [*own_tools, *(tool for tool in self if tool.name not in own_names)]
+
+
+async def copilot_tools(
+    *,
+    home: str | os.PathLike[str] | None = None,
+    servers: Collection[str] | None = None,
+    timeout_s: float = CALL_TIMEOUT_S,
+    may_start: bool = True,
+) -> CopilotTools:
+    """Makes a tool of every tool that AI clients see, called `mcp_<server>_<tool>`.
+
+    Nothing has to be closed. Servers that come later are in the next list: ask for one at the start of each conversation.
+
+    Args:
+        home: of the hub; None: TOOLTRAY_HOME, or the person's own.
+        servers: only the tools of these.
+        timeout_s: after which a call is given up.
+        may_start: whether a hub is started where none runs, now and when a tool is called; it leaves again when no AI client uses it.
+
+    Raises:
+        TooltrayError: github-copilot-sdk is not installed, there is no hub and none can be started, or there is no such server.
+    """
+    sdk = _sdk()
+    hub = HubCalls(find_home(os.fspath(home) if home is not None else None), may_start=may_start)
+    definitions = await _definitions(hub, servers)
+    names = copilot_names(definitions)
+    return CopilotTools(
+        sdk.Tool(
+            name=name,
+            description=_description(tool, definitions[tool]),
+            parameters=_parameters(definitions[tool].get("inputSchema")),
+            handler=_HubTool(hub, tool[0], definitions[tool]["name"], timeout_s),
+        )
+        for tool, name in sorted(names.items(), key=lambda item: item[1])
+    )
+
+
+class _HubTool:
+    """The handler of one tool."""
+
+    def __init__(self, hub: HubCalls, server: str, name: str, timeout_s: float) -> None:
+        """
+        Args:
+            name: as AI clients see it.
+        """
+        self._hub, self._server, self._name, self._timeout_s = hub, server, name, timeout_s
+
+    async def __call__(self, invocation: "ToolInvocation") -> "ToolResult":
+        try:
+            return tool_result(await self._response(invocation.tool_call_id, _arguments(invocation.arguments)))
+        except HubSilent:
+            return failed(f"'{self._name}' gave no result within {self._timeout_s:g} s and was given up", "timeout")
+        except HubLost:
+            return failed(f"'{self._name}' has no result: the Tooltray hub ended meanwhile. Call again if that can do no harm.")
+        except TooltrayError as error:
+            return failed(str(error))
+        except Exception as error:  # a bug of ours is not to break a conversation
+            logger.exception("the call of '%s' failed", self._name)
+            return failed(f"'{self._name}' could not be called: {type(error).__name__}")
+
+    async def _response(self, id: str, arguments: dict[str, Any]) -> MCPToolResponse:
+        call = MCPToolCall(id, self._name, arguments, self._server)
+        response = await self._hub.call("run_tool_call", timeout_s=self._timeout_s, call=asdict(call))
+        return msgspec.convert(response, MCPToolResponse)
+
+
+def _sdk() -> Any:
+    try:
+        return importlib.import_module(SDK)
+    except ImportError as error:
+        title = "github-copilot-sdk is not installed" if error.name == SDK else "github-copilot-sdk cannot be imported"
+        raise TooltrayError(title, str(error), "Install it: pip install github-copilot-sdk") from error
+
+
+async def _definitions(hub: HubCalls, servers: Collection[str] | None) -> dict[tuple[str, str], dict[str, Any]]:
+    """The definitions that AI clients see, by server and the server's own name for the tool."""
+    if servers is None:
+        servers = [server["name"] for server in (await hub.call("get_snapshot", timeout_s=LIST_TIMEOUT_S))["servers"]]
+    found = await asyncio.gather(*(_definitions_of(hub, server) for server in dict.fromkeys(servers)))
+    return {tool: definition for each in found for tool, definition in each.items()}
+
+
+async def _definitions_of(hub: HubCalls, server: str) -> dict[tuple[str, str], dict[str, Any]]:
+    tools = await hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=server)
+    definitions = await hub.call("get_all_tool_definitions", timeout_s=LIST_TIMEOUT_S, server=server)
+    originals = {tool["name"]: tool["original_name"] for tool in tools if tool["is_enabled"]}
+    return {(server, originals[each["name"]]): each for each in definitions if each["name"] in originals}
+
+
+def _description(tool: tuple[str, str], definition: Mapping[str, Any]) -> str:
+    """In the server's words; a session shows it to the model, which needs some."""
+    annotations = definition.get("annotations")
+    titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
+    given = (text for text in (definition.get("description"), *titles) if isinstance(text, str) and text.strip())
+    server, name = tool
+    return next(given, f"The tool {name} of the MCP server {server}.")
+
+
+def _parameters(schema: Any) -> dict[str, Any]:
+    """The server's schema, whole. Models' APIs want to be told of properties also where there are none."""
+    return {"type": "object", "properties": {}} | (schema if isinstance(schema, dict) else {})
+
+
+def _arguments(given: Any) -> dict[str, Any]:
+    """
+    Raises:
+        TooltrayError: they are no object.
+    """
+    if given is None or given == "":
+        return {}
+    try:
+        value = json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError) as error:
+        raise TooltrayError("The arguments are no JSON", str(error)) from None
+    if not isinstance(value, dict):
+        raise TooltrayError("The arguments must be a JSON object", f"they are of type {type(value).__name__}")
+    return value

@@ -1,0 +1,149 @@
+"""Verbs of a hub, called from somebody else's event loop.
+
+Above it: copilot_tools. Below it: the hub's control channel. Each call is a connection of its own, which costs about a millisecond: nothing
+has to be closed, nothing repaired when the hub is restarted, and any event loop will do.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.publish import local_posix as local
+from tooltray.publish.control_client import HubLost, HubSilent, error_of
+from tooltray.wire.dispatcher import CANCELLED
+from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
+
+CALL_ID = 1  # of the only call of a connection
+MESSAGE_CHARACTERS = 500  # of why no hub could be started: some sentences, not a page
+_NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: the socket of a hub that was killed
+_Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class HubCalls:
+    """May be used by any number of tasks, in any event loop."""
+
+    def __init__(self, home: Home, *, may_start: bool) -> None:
+        """
+        Args:
+            may_start: whether a hub is started where none runs.
+        """
+        self._home, self._may_start = home, may_start
+
+    async def call(self, method: str, /, *, timeout_s: float, **params: Any) -> Any:
+        """Calls a verb and returns its result as plain JSON values. Who gives up tells the hub, which then cancels the verb.
+
+        Args:
+            timeout_s: for everything, the start of a hub included.
+
+        Raises:
+            HubLost: the hub ended first.
+            HubSilent: no result in time.
+            TooltrayError: there is no hub, or it says what went wrong.
+        """
+        try:
+            async with asyncio.timeout(timeout_s), self._connection() as (reader, writer):
+                writer.write(_lines({"tooltray": 1, "role": "control"}, _message(method, params, id=CALL_ID)))
+                try:
+                    reply = await _reply(reader)
+                except asyncio.CancelledError:
+                    writer.write(_lines(_message(CANCELLED, {"requestId": CALL_ID})))
+                    raise
+        except TimeoutError:
+            raise HubSilent(method, timeout_s) from None
+        if "error" in reply:
+            raise error_of(method, reply["error"])
+        return reply.get("result")
+
+    @contextlib.asynccontextmanager
+    async def _connection(self) -> AsyncIterator[_Streams]:
+        reader, writer = await self._connect()
+        try:
+            if not local.is_ours(writer.get_extra_info("socket"), self._home.socket):
+                raise TooltrayError("The hub's socket belongs to another user", str(self._home.socket), "Find out which program that is")
+            yield reader, writer
+        finally:
+            if writer.transport.get_write_buffer_size():  # a hub that does not read
+                writer.transport.abort()
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _connect(self) -> _Streams:
+        streams = await self._open()
+        if streams is None and self._may_start:
+            await _start_hub(self._home)
+            streams = await self._open()
+        if streams is None:
+            raise TooltrayError("No hub is running", f"nothing listens at {self._home.socket}", "Start one: tooltray serve")
+        return streams
+
+    async def _open(self) -> _Streams | None:
+        try:
+            return await asyncio.open_unix_connection(self._home.socket, limit=MAX_SERVER_LINE_BYTES)
+        except _NO_HUB:
+            return None
+        except OSError as error:
+            message = f"{self._home.socket}: {error.strerror or error}"
+            raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
+
+
+async def _start_hub(home: Home) -> None:
+    """In a process of its own: starting one changes how its process hears of its children, which is not ours to change here.
+
+    Raises:
+        TooltrayError: no hub could be started; says why.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-I", "-m", "tooltray.copilot.start_hub", os.fspath(home.root)),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        said, _ = await process.communicate()
+    except asyncio.CancelledError:
+        process.kill()
+        await process.wait()
+        raise
+    if process.returncode:
+        reason = said.decode(errors="replace").strip()[-MESSAGE_CHARACTERS:]
+        raise TooltrayError("No hub is running, and none could be started", reason, "To see why, run in a terminal: tooltray serve")
+
+
+async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
+    """
+    Raises:
+        HubLost: the hub ended.
+        TooltrayError: what came is no reply.
+    """
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            raise TooltrayError("The hub's answer is too large", f"it has more than {MAX_SERVER_LINE_BYTES:,} bytes") from None
+        except OSError:
+            line = b""
+        if not line.endswith(b"\n"):
+            raise HubLost
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
+        if not isinstance(message, dict):
+            raise TooltrayError("The hub's answer makes no sense", line[:80].decode(errors="replace"))
+        if message.get("id") in (CALL_ID, None) and "method" not in message:
+            return message
+
+
+def _message(method: str, params: Any, **members: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", **members, "method": method, "params": params}
+
+
+def _lines(*messages: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
