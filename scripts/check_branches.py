@@ -13,6 +13,7 @@ from pathlib import Path
 COMPLETE = (
     "desktop/tooltray/wire/*.py",
     "desktop/tooltray/presenter/*.py",
+    "desktop/tooltray/servers/oauth/*.py",
     "desktop/tooltray/tools/approval.py",
     "desktop/tooltray/config/*.py",
     "desktop/tooltray/publish/client_session.py",

@@ -13,7 +13,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
@@ -26,6 +25,7 @@ from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
@@ -46,9 +46,10 @@ from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.setup import Setup
+from tooltray.presenter.setup import Setup, shipped_servers
 from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.token_store import TokenStore
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.publish import bridge_listener, stdio_connection
@@ -58,6 +59,7 @@ from tooltray.publish.sessions import Sessions
 from tooltray.resources import resource
 from tooltray.servers.command_lookup import DEFAULT_PATH
 from tooltray.servers.login_shell import LoginShell, session_variables
+from tooltray.servers.npm_registry import read_mirrors
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
@@ -222,8 +224,25 @@ class Engine:
         catalogues = CatalogueStore(home.catalogue)
         tokens = await asyncio.to_thread(ClientTokens, home.clients)
         elicitations = Elicitations(self.bus, has_window=self._options.kind == "desktop")
-        self._sign_ins = SignIns()
-        registries = NpmRegistries()
+        self._sign_ins = SignIns(
+            config=self._config,
+            secrets=self._secrets,
+            store=await asyncio.to_thread(TokenStore, home.sign_ins, self._secrets),
+            servers=lambda: self._servers,
+            login_shell=login_shell,
+            bus=self.bus,
+            spawn=spawn,
+        )
+        self._sign_ins.follow()
+        registries = NpmRegistries(
+            config=self._config,
+            cache=await asyncio.to_thread(RegistryCache, home.registries),
+            environ=login_shell.environ,
+            folder=str(user_folder),
+            bus=self.bus,
+            spawn=spawn,
+            mirrors=await asyncio.to_thread(read_mirrors, resource("npm-registries.json")),
+        )
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
@@ -237,7 +256,9 @@ class Engine:
             mask=self._masked,
             own_url=lambda: self._http.address,
             tool_schema=lambda server, tool: self._tools.input_schema(server, tool),
+            registry_variables=registries.variables,
             ask_person=elicitations.ask,
+            authorize=self._sign_ins.authorization,
         )
         self._servers.load()
         log_levels = LogLevels(spawn=spawn)
@@ -292,10 +313,10 @@ class Engine:
             stats=self._stats,
             http=HttpAccess(config=self._config, tokens=tokens, door=lambda: self._http),
             elicitations=elicitations,
-            formats=ToolFormats(),
+            formats=ToolFormats(servers=self._servers, tools=self._tools),
             registries=registries,
             sign_ins=self._sign_ins,
-            setup=Setup(config=self._config, secrets=self._secrets, shipped=_shipped_servers),
+            setup=Setup(config=self._config, secrets=self._secrets, shipped=shipped_servers),
             remedies=remedies,
             bus=self.bus,
             deadlines=deadlines,
@@ -375,11 +396,6 @@ class Engine:
         if self._home.socket.parent != self._home.run:
             with contextlib.suppress(OSError):
                 self._home.socket.parent.rmdir()
-
-
-def _shipped_servers() -> Mapping[str, Any]:
-    shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
-    return shipped
 
 
 def _own_environ(*, is_foreign: bool) -> Mapping[str, str]:

@@ -35,6 +35,7 @@ class FakeControlHub:
     Attributes:
         calls: (method, params) in the order of arrival.
         hellos: the first line of each connection.
+        left: released for each connection that has ended.
         pid: what `hub/info` says; the pid of a process that has ended, unless given.
     """
 
@@ -45,6 +46,7 @@ class FakeControlHub:
         self.answers: dict[str, Answer] = {"hub/info": info, "hub/stop": self._leave, "hub/hand_over": self._leave} | dict(answers or {})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.hellos: list[dict[str, Any]] = []
+        self.left = threading.Semaphore(0)
         self._connections: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -106,9 +108,13 @@ class FakeControlHub:
                     self._answer(connection, json.loads(line))
             except (OSError, ValueError, HangUp):
                 return
+            finally:
+                self.left.release()
 
     def _answer(self, connection: socket.socket, request: dict[str, Any]) -> None:
         self.calls.append((request["method"], request["params"]))
+        if "id" not in request:  # a notification
+            return
         head = {"jsonrpc": "2.0", "id": request["id"]}
         if request["method"] not in self.answers:
             reply = {"error": {"code": -32601, "message": "no such method"}}

@@ -14,12 +14,14 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.heard import Heard, Record
 from tests.fakes.manual_wheel import ManualWheel
+from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
 from tooltray.events import EventBus, HttpStatus
@@ -46,6 +48,7 @@ from tooltray.presenter.setup import Setup
 from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.token_store import TokenStore
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
 from tooltray.servers.stdio_transport import Launch
@@ -73,9 +76,13 @@ class Shell:
     def __init__(self, **environ: str) -> None:
         self.variables = {"PATH": "/usr/bin:/bin", **environ}
         self.problem: Problem | None = None
+        self.expired = 0  # how often it was to be asked again
 
     async def environ(self) -> Mapping[str, str]:
         return self.variables
+
+    def expire(self) -> None:
+        self.expired += 1
 
 
 class Client:
@@ -160,7 +167,7 @@ class HubParts:
         self.secrets = SecretStore(home, "memory")
         self.stats = CallStats()
         self.catalogues = catalogues_type(home.catalogue)
-        self._given = {
+        self._given: dict[str, Any] = {
             "builtins": builtins,
             "patience": patience,
             "gate": gate,
@@ -182,7 +189,27 @@ class HubParts:
         spawn, bus, folder = self.keeper.spawn, self.bus, self.home.root
         deadlines: Any = self.wheel
         self.eras = EraMemory(self.home.eras)
-        self.registries = NpmRegistries()
+        self.registries = NpmRegistries(
+            config=self.conf,
+            cache=RegistryCache(self.home.registries),
+            environ=self.shell.environ,
+            folder=str(folder),
+            bus=bus,
+            spawn=spawn,
+            mirrors=(),
+            measure=NoRegistries().measure,
+            read=NoRegistries().read,
+        )
+        self.sign_ins = SignIns(
+            config=self.conf,
+            secrets=self.secrets,
+            store=TokenStore(self.home.sign_ins, self.secrets),
+            servers=lambda: self.servers,
+            login_shell=self.shell,  # type: ignore[arg-type]
+            bus=bus,
+            spawn=spawn,
+        )
+        self.sign_ins.follow()
         self.servers = ServerManager(
             config=self.conf,
             secrets=self.secrets,
@@ -193,6 +220,8 @@ class HubParts:
             spawn=spawn,
             folder=folder,
             mask=lambda text: text,
+            registry_variables=self.registries.variables,
+            authorize=self.sign_ins.authorization,
             **self._given,
         )
         self.servers.load()
@@ -259,9 +288,9 @@ class HubParts:
             stats=self.stats,
             http=HttpAccess(config=self.conf, tokens=ClientTokens(self.home.clients), door=lambda: self.door),
             elicitations=Elicitations(bus, has_window=False),
-            formats=ToolFormats(),
+            formats=ToolFormats(servers=self.servers, tools=self.tools),
             registries=self.registries,
-            sign_ins=SignIns(),
+            sign_ins=self.sign_ins,
             setup=Setup(config=self.conf, secrets=self.secrets, shipped=lambda: self.shipped),
             remedies=self.remedies,
             bus=bus,
@@ -274,6 +303,7 @@ class HubParts:
 
     async def ended(self) -> None:
         """Stops all servers and waits for everything that is still being done, on the disk too."""
+        await self.sign_ins.close()
         await self.servers.close()
         while len(self.keeper):
             others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -282,6 +312,7 @@ class HubParts:
     async def close(self) -> None:
         for program in self.programs.values():
             program.may_end.set()
+        await self.sign_ins.close()
         await self.servers.close()
         await self.keeper.close()
         await self.secrets.close()

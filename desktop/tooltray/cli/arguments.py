@@ -78,8 +78,14 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
     of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
     of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
+    of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
+    of_urls |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials}
     if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
         usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
+    if args.client_secret and not args.client_id:
+        usage.error("--client-secret goes with --client-id")
+    if args.client_credentials and not args.client_secret:
+        usage.error("--client-credentials goes with --client-id and --client-secret")
     names = [name.lower() for name, _ in args.header] + [name.lower() for name in args.header_secret]
     names += ["authorization"] if args.bearer_secret else []
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -128,10 +134,12 @@ def _parser() -> Usage:
     _add_secrets(_group(commands, "secrets", "keep API keys and passwords out of the settings"))
     _add_http(_group(commands, "http", "let AI clients connect over HTTP"))
     _add_clients(_group(commands, "clients", "the tokens with which AI clients connect over HTTP"))
+    _add_registry(_group(commands, "registry", "choose where npm packages of servers come from"))
     doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
     doctor.add_argument("--fix", metavar="NUMBER", type=_number, help="with SERVER: carry out what was offered under this number")
     _command(commands, "stop", "end the running hub", "stop:stop")
+    _add_setup(commands)
     return parser
 
 
@@ -189,6 +197,11 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
         help="with --url: a header whose value is asked for and kept secret",
     )
     add.add_argument("--bearer-secret", action="store_true", help="with --url: a bearer token, which is asked for and kept secret")
+    add.add_argument("--client-id", metavar="ID", help="with --url: sign in as this client, which was registered there by hand")
+    add.add_argument("--client-secret", action="store_true", help="the secret of such a client, which is asked for and kept secret")
+    add.add_argument("--client-credentials", action="store_true", help="such a client signs in by itself, without a person")
+    add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help="with --url: what to ask for when signing in")
+    add.add_argument("--redirect-port", metavar="PORT", type=_port, help="with --url: the port that the browser comes back to")
     add.add_argument("--isolation", choices=("shared", "session"), help="one copy for all AI clients (the default), or one for each")
     add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
@@ -207,12 +220,37 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
         ("restart", "stop a server and start it again"),
     ):
         _command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+    reset = _command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup:reset")
+    reset.add_argument("--yes", action="store_true", help="do not ask")
+    signing_in = _command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in:sign_in")
+    signing_in.add_argument("name", metavar="NAME")
+    signing_in.add_argument("--no-browser", action="store_true", help="print the page's address, and open nothing")
+    signing_in.add_argument(
+        "--paste", action="store_true", help="end a sign-in that has begun with the address at which the browser ended (standard input)"
+    )
+    _command(servers, "sign-out", "forget a sign-in, here and there, and stop the server", "sign_in:sign_out").add_argument(
+        "name", metavar="NAME"
+    )
     logs = _command(servers, "logs", "show what a server wrote to its standard error", "servers:logs")
     logs.add_argument("name", metavar="NAME")
     logs.add_argument(
         "-n", "--lines", metavar="LINES", type=_line_count, default=LOG_LINES, help=f"how many of the last lines (default: {LOG_LINES})"
     )
     logs.add_argument("-f", "--follow", action="store_true", help="go on with new lines until Ctrl-C")
+
+
+def _add_setup(commands: "_Commands[Usage]") -> None:
+    export = _command(commands, "export", "write servers and settings to a file, without secrets", "setup:export")
+    export.add_argument("file", nargs="?", metavar="FILE", help="where to (default: standard output)")
+    export.add_argument("--force", action="store_true", help="replace a file that is there already")
+    taking = _command(commands, "import", "take over servers and settings that were exported", "setup:take_over")
+    taking.add_argument("file", metavar="FILE", help="what `export` has written, or another program's mcp.json")
+    taking.add_argument("--replace", action="store_true", help="replace servers of the same names, which are kept otherwise")
+    taking.add_argument("--yes", action="store_true", help="do not ask")
+    leaving = _command(
+        commands, "uninstall", "take away what Tooltray keeps on this machine, each thing after a yes", "uninstall:uninstall"
+    )
+    leaving.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _add_tools(tools: "_Commands[Usage]") -> None:
@@ -257,6 +295,16 @@ def _add_clients(clients: "_Commands[Usage]") -> None:
     token.add_argument("name", metavar="NAME", help="by which you know the client again")
     _command(clients, "list", "list who has a token, never tokens", "clients:list_clients")
     _command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
+
+
+def _add_registry(registry: "_Commands[Usage]") -> None:
+    _command(registry, "status", "say which npm registry servers get, and how all of them answered", "registry:status")
+    _command(registry, "measure", "measure all npm registries now", "registry:measure")
+    setting = _command(registry, "set", "use one npm registry from now on; it is measured first", "registry:set_registry")
+    setting.add_argument("url", metavar="URL")
+    _command(registry, "clear", "use none of your own any more", "registry:clear")
+    auto = _command(registry, "auto", "decide whether the fastest npm registry is looked for and used", "registry:auto")
+    auto.add_argument("switch", choices=("on", "off"))
 
 
 def _seconds(text: str) -> float:

@@ -25,7 +25,8 @@ START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5
 APPROVED = ["all"]  # who types a server's command line trusts it
-_WORDS = {"on_demand": "on demand"}
+_WORDS = {"on_demand": "on demand", "needs_sign_in": "needs sign-in"}
+CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 _SECRET = re.compile(r"\$\{secret:([^}]+)\}")
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
@@ -40,6 +41,9 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
         print("There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS...")
         return 0
     print_table(("NAME", "STATE", "TRANSPORT", "TOOLS", "STARTS", "PROBLEM"), [_row(server) for server in servers])
+    for server in servers:
+        if server["is_default"] and server.get("idle_stop_s"):
+            print_note(f"{server['name']} starts with the hub, so it stays up: its idleStop is of no effect.")
     if not hub.is_running:
         print_note("No hub is running; this is what the settings say.")
     return 0
@@ -48,15 +52,22 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
 def _row(server: dict[str, Any]) -> list[str]:
     state = _WORDS.get(server["state"], server["state"])
     tools = str(server["tool_count"]) if server["tool_count"] else "-"
-    starts = "disabled" if server["is_disabled"] else "default" if server["is_default"] else "on demand"
     return [
         server["name"],
         state,
         server["transport"],
         tools,
-        starts,
+        _starts(server),
         ". ".join(filter(None, (problem_line(server["problem"]), server["detail"]))),
     ]
+
+
+def _starts(server: dict[str, Any]) -> str:
+    """When it starts, and when it is stopped again."""
+    if server["is_disabled"] or server["is_default"]:
+        return "disabled" if server["is_disabled"] else "default"
+    idle_stop_s = server.get("idle_stop_s")  # an older hub does not have it
+    return f"on demand, up to {idle_stop_s:g} s idle" if idle_stop_s else "on demand"
 
 
 def add(args: argparse.Namespace, home: Home) -> int:
@@ -67,7 +78,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     """
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
-    names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args))]
+    names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
@@ -126,21 +137,38 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
     if added.tools is not None:
         return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
     if args.on_demand:
-        return f"Added {args.name}; it starts when it is first used."
+        return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
     return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
+
+
+def _stops_again(args: argparse.Namespace) -> str:
+    return f" and stops after {args.idle_stop:g} s without a call" if args.idle_stop else ""
 
 
 def _entry(args: argparse.Namespace) -> dict[str, Any]:
     """The entry as it stands in the settings."""
     entry = _remote_entry(args) if args.url else _command_entry(args)
-    optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation}
+    optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     return entry | {field: value for field, value in optional.items() if value} | {"autoApprove": APPROVED}
 
 
 def _remote_entry(args: argparse.Namespace) -> dict[str, Any]:
     secrets = {name: f"{prefix}${{secret:{args.name}/{name}}}" for name, prefix in _secret_headers(args).items()}
-    headers = dict(args.header) | secrets
-    return {"type": "sse" if args.sse else "http", "url": args.url} | ({"headers": headers} if headers else {})
+    headers, oauth = dict(args.header) | secrets, _oauth(args)
+    entry = {"type": "sse" if args.sse else "http", "url": args.url}
+    return entry | ({"headers": headers} if headers else {}) | ({"oauth": oauth} if oauth else {})
+
+
+def _oauth(args: argparse.Namespace) -> dict[str, Any]:
+    """How to sign in, where the server does not say all of it."""
+    given = {
+        "clientId": args.client_id,
+        "clientSecret": f"${{secret:{args.name}/{CLIENT_SECRET}}}" if args.client_secret else None,
+        "scopes": args.scope,
+        "redirectPort": args.redirect_port,
+        "grant": "client_credentials" if args.client_credentials else None,
+    }
+    return {field: value for field, value in given.items() if value}
 
 
 def _secret_headers(args: argparse.Namespace) -> dict[str, str]:

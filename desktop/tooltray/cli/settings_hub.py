@@ -7,7 +7,7 @@ where no hub runs: it costs what pydantic costs.
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tooltray import __version__
 from tooltray.config.client_tokens import ClientTokens
@@ -18,6 +18,12 @@ from tooltray.config.settings import MCPServerConfig, config_hash
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, HttpStatus, HubSnapshot, ServerSnapshot, ServerState
 from tooltray.tools.catalogue import CatalogueStore
+
+if TYPE_CHECKING:
+    from tooltray.cli.settings_registries import SettingsRegistries
+
+if TYPE_CHECKING:
+    from tooltray.presenter.setup import Setup
 
 
 class SettingsHub:
@@ -34,9 +40,11 @@ class SettingsHub:
         self._home = home
         self._release = release
         self._runner = asyncio.Runner()
-        self._helper = McpConfHelper(home.settings, EventBus())
+        self._bus = EventBus()
+        self._helper = McpConfHelper(home.settings, self._bus)
         self._catalogues = CatalogueStore(home.catalogue)
         self._store: SecretStore | None = None
+        self._registries: SettingsRegistries | None = None
         self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_snapshot": self._get_snapshot,
             "get_mcp_servers": self._get_mcp_servers,
@@ -55,6 +63,11 @@ class SettingsHub:
             "list_client_tokens": self._list_client_tokens,
             "create_client_token": self._create_client_token,
             "remove_client_token": self._remove_client_token,
+            "export_setup": self._export_setup,
+            "preview_import": self._preview_import,
+            "import_setup": self._import_setup,
+            "preview_reset": self._preview_reset,
+            "reset_to_default_servers": self._reset_to_default_servers,
         }
         try:
             self._runner.run(self._helper.load())
@@ -68,16 +81,27 @@ class SettingsHub:
         Raises:
             TooltrayError: it failed.
         """
-        return self._runner.run(self._verbs[method](**params))
+        return self._runner.run(self._verb(method)(**params))
 
     def close(self) -> None:
         """Frees the lock, also where something before that fails. May be called once."""
         try:
+            if self._registries is not None:
+                self._runner.run(self._registries.close())
             if self._store is not None:
                 self._runner.run(self._store.close())
             self._runner.close()
         finally:
             self._release()
+
+    def _verb(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        if "npm_registry" not in method:
+            return self._verbs[method]
+        if self._registries is None:
+            from tooltray.cli.settings_registries import SettingsRegistries
+
+            self._registries = SettingsRegistries(self._home, self._helper, self._bus)
+        return self._registries.verbs[method]
 
     async def _get_snapshot(self) -> dict[str, Any]:
         settings = self._helper.settings
@@ -101,6 +125,7 @@ class SettingsHub:
             tool_count=len(catalogue.definitions) if catalogue else 0,
             auto_approve=config.auto_approve,
             isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
         )
         return asdict(snapshot) | {"state": snapshot.state.value}
 
@@ -157,6 +182,26 @@ class SettingsHub:
 
     async def _remove_client_token(self, name: str) -> None:
         self._tokens().remove(name)
+
+    async def _export_setup(self) -> dict[str, Any]:
+        return await self._setup().exported()
+
+    async def _preview_import(self, setup: dict[str, Any], replace: bool = False) -> list[dict[str, Any]]:
+        return [asdict(change) for change in await self._setup().preview_import(setup, replace=replace)]
+
+    async def _import_setup(self, setup: dict[str, Any], replace: bool = False) -> list[dict[str, Any]]:
+        return [asdict(change) for change in await self._setup().take_over(setup, replace=replace)]
+
+    async def _preview_reset(self) -> list[dict[str, Any]]:
+        return [asdict(change) for change in await self._setup().preview_reset()]
+
+    async def _reset_to_default_servers(self) -> list[dict[str, Any]]:
+        return [asdict(change) for change in await self._setup().reset()]
+
+    def _setup(self) -> "Setup":
+        from tooltray.presenter.setup import Setup, shipped_servers
+
+        return Setup(config=self._helper, secrets=self._secrets(), shipped=shipped_servers)
 
     def _tokens(self) -> ClientTokens:
         return ClientTokens(self._home.clients)

@@ -4,7 +4,8 @@ Above it: whoever starts a server. Below it: SecretStore, settings. Knows no env
 
 The rules:
 
-- Placeholders work in `command`, `args`, `env`, `cwd`, the URL and the headers; in values, not in names of variables or headers.
+- Placeholders work in `command`, `args`, `env`, `cwd`, the URL, the headers and `oauth.clientSecret`; in values, not in names of variables
+  or headers.
 - `${VAR:-default}` is the default if the variable is unset or empty, as in a shell. `${VAR}` of an empty variable is empty; of an unset one
   it is an error. A default is plain text: it ends at the first `}`.
 - What was filled in is never looked at again: a secret may have `${` in it.
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 
 from tooltray.config.secret_errors import SecretMissing, missing
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.settings import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -45,6 +46,7 @@ class ResolvedServer:
     url: str | None = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     secret_names: tuple[str, ...]
+    oauth: OAuthSettings | None = field(default=None, repr=False)
 
 
 async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Mapping[str, str], server: str = "") -> ResolvedServer:
@@ -69,8 +71,15 @@ async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Map
         cwd=await filler.fill_path(config.cwd, "cwd"),
         url=None if config.base_url is None else await filler.fill(config.base_url, "the URL"),
         headers={name: await filler.fill(value, f"header {name}") for name, value in config.custom_headers.items()},
+        oauth=await _fill_oauth(config.oauth, filler),
         secret_names=tuple(filler.values),
     )
+
+
+async def _fill_oauth(oauth: OAuthSettings | None, filler: "_Filler") -> OAuthSettings | None:
+    if oauth is None or oauth.client_secret is None:
+        return oauth
+    return oauth.model_copy(update={"client_secret": await filler.fill(oauth.client_secret, "oauth.clientSecret")})
 
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:

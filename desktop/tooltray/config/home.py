@@ -105,6 +105,16 @@ class Home:
         return self.root / "eras.json"
 
     @property
+    def registries(self) -> Path:
+        """What was measured of npm registries."""
+        return self.root / "registries.json"
+
+    @property
+    def sign_ins(self) -> Path:
+        """For which servers a sign-in is kept among the secrets; no token."""
+        return self.root / "sign-ins.json"
+
+    @property
     def catalogue(self) -> Path:
         return self.root / "catalogue"
 

@@ -7,7 +7,7 @@ a log record or a `repr`.
 """
 
 import os
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Collection, MutableMapping
 from typing import Protocol, TypeVar
 
 from tooltray.config.home import Home
@@ -70,6 +70,7 @@ class SecretStore:
         self._worker = SecretWorker()
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
+        self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
         self.use(kind)
 
     @property
@@ -94,8 +95,11 @@ class SecretStore:
         self._known |= {value}
         return value
 
-    async def set(self, name: str, value: str) -> None:
+    async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
         """Stores a value, or replaces it.
+
+        Args:
+            parts: what of it must not show, where the whole is made of several things and replaced again and again; see `hide`.
 
         Raises:
             TooltrayError: the name or the value cannot be used.
@@ -103,8 +107,17 @@ class SecretStore:
         """
         _check_name(name)
         _check_value(name, value)
-        self._known |= {value}
+        if parts is None:
+            self._known |= {value}
+        else:
+            self.hide(name, parts)
         await self._run(lambda vault: vault.set(name, value))
+
+    def hide(self, owner: str, values: Collection[str]) -> None:
+        """These must not show in a log, nor what was hidden for the same owner before them; what is older is no secret any more."""
+        now, _ = self._hidden.get(owner, (frozenset(), frozenset()))
+        if frozenset(values) != now:
+            self._hidden = {**self._hidden, owner: (frozenset(values), now)}  # another thread may be reading
 
     async def remove(self, name: str) -> None:
         """Forgets a secret.
@@ -143,7 +156,9 @@ class SecretStore:
 
     def known_values(self) -> frozenset[str]:
         """Every value seen since the start, also replaced and removed ones: what must not show in a log."""
-        return self._known
+        if not self._hidden:
+            return self._known
+        return self._known.union(*(values for pair in self._hidden.values() for values in pair))
 
     async def close(self) -> None:
         """Ends the worker thread; a call later starts it again. May be called twice."""

@@ -49,6 +49,7 @@ SecretBackend = Literal["keyring", "file", "memory"]
 # fields that other programs spell in another way; the first spelling is ours
 SPELLINGS: Mapping[str, tuple[str, ...]] = {"base_url": ("baseUrl", "url"), "custom_headers": ("customHeaders", "headers")}
 
+_OTHER_OAUTH = {"callbackPort": "redirectPort", "scope": "scopes"}
 _OTHER_TYPES = {"streamable-http": "http", "streamable_http": "http", "streamableHttp": "http"}
 _IN_WORDS = {
     "bool_type": "must be true or false",
@@ -82,6 +83,10 @@ def _blank_is_absent(value: Any) -> Any:
 
 def _our_type(value: Any) -> Any:
     return _OTHER_TYPES.get(value, value) if isinstance(value, str) else value
+
+
+def _split(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
 
 
 def _text_or_nothing(value: Any) -> Any:
@@ -120,7 +125,10 @@ class ToolFilter(_Model):
 class OAuthSettings(_Model):
     """How to sign in to a server elsewhere, where that cannot be found out. Placeholders in it are not expanded.
 
+    What other programs write is taken, too: `true` and `false` alone, `callbackPort`, and scopes as one text with spaces between them.
+
     Attributes:
+        enabled: whether anybody signs in at all; without it a server that asks for it is in error.
         client_id: of a client that was registered by hand; without it one registers itself.
         client_secret: of such a client; a placeholder like `${secret:NAME}`.
         scopes: what to ask for; without them, what the server says it wants.
@@ -129,12 +137,22 @@ class OAuthSettings(_Model):
         redirect_port: of the address that the browser comes back to; 0: any that is free.
     """
 
+    enabled: StrictBool = True
     client_id: Target = None
     client_secret: Annotated[Target, Field(repr=False)] = None
-    scopes: tuple[StrictStr, ...] = ()
+    scopes: Annotated[tuple[StrictStr, ...], BeforeValidator(_split)] = ()
     grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
     issuer: Target = None
     redirect_port: Port = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_spellings(cls, data: Any) -> Any:
+        if isinstance(data, bool):
+            return {"enabled": data}
+        given = _OTHER_OAUTH.keys() & data.keys() if isinstance(data, Mapping) else ()
+        theirs = {_OTHER_OAUTH[name]: data[name] for name in given}
+        return theirs | {name: value for name, value in data.items() if name not in given} if given else data
 
     @model_validator(mode="after")
     def _can_sign_in(self) -> Self:
@@ -150,7 +168,7 @@ class MCPServerConfig(_Model):
 
     Attributes:
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
-        auto_approve: "read", "write", "all", or names of tools.
+        auto_approve: which calls go through unasked: rules, or names of tools; tools/approval.py says which.
         disable: never start this server.
         isolation: one copy for all AI clients, or one for each AI client's session.
         idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
@@ -212,9 +230,9 @@ class MCPServerConfig(_Model):
     @property
     def target(self) -> str:
         """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
-        if self.transport in ("http", "sse"):
-            return shown_url(self.base_url or "")
-        return shlex.join([self.command, *self.args]) if self.command else ""
+        if self.command and self.transport not in ("http", "sse"):
+            return shlex.join([self.command, *self.args])
+        return shown_url(self.base_url or "")
 
     def to_entry(self) -> dict[str, Any]:
         """The entry as it goes into the file: what was given, in the spelling it was given in."""

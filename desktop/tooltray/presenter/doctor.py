@@ -17,6 +17,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.remedies import Remedies
 from tooltray.servers.command_lookup import Lookup, look_up, not_found
 from tooltray.servers.diagnosis import Diagnosis
+from tooltray.servers.environment import prepare_launch
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 
@@ -86,8 +87,8 @@ class Doctor:
         command = resolved.command or ""
         if leads_back(command, resolved.args):
             raise refusal(server.name)
-        cwd = resolved.cwd or str(self._folder)
-        return await asyncio.to_thread(look_up, command, env={**environ, **resolved.env}, cwd=cwd), cwd
+        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder))
+        return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), launch.cwd
 
     async def _reach(self, server: ManagedServer) -> Reached:
         """Goes the way to a server elsewhere as far as a connection."""

@@ -19,6 +19,7 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
 from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.usage import Usage
 from tooltray.servers.transport import CannotStart, Transport
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
@@ -94,6 +95,7 @@ class Instance:
         is_isolated: bool = False,
         ask_person: AskPerson | None = None,
         mask: Callable[[str], str] = str,
+        usage: Usage | None = None,
         is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
         on_changed: Callable[["Instance"], None],
@@ -106,6 +108,7 @@ class Instance:
             is_remote: it runs elsewhere, and is tried again in the background however often it fails.
             owner, is_isolated, ask_person: see McpClient.
             mask: takes secrets out of a text: a server may repeat them in its errors.
+            usage: notes who uses it; None: one of its own.
             is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
@@ -116,6 +119,7 @@ class Instance:
         self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
         self._is_remote, self.owner, self._is_isolated, self._ask_person = is_remote, owner, is_isolated, ask_person
         self._on_changed, self._on_notification, self._mask = on_changed, on_notification, mask
+        self.usage = usage or Usage()
         self.state, self.since = ServerState.STOPPED, time.time()
         self.problem: Problem | None = None
         self.detail = ""
@@ -123,6 +127,7 @@ class Instance:
         self._opening: McpClient | None = None
         self.exit_code: int | None = None  # of the last process
         self.is_refused = False  # the server does not speak the era it was to be opened in
+        self._sign_in: Problem | None = None  # why the connection was given up, where a person has to sign in
         self._owner: asyncio.Task[None] | None = None
         self._starts_again = False  # as soon as the owner has ended
         self._then = ServerState.STOPPED  # after STOPPING
@@ -132,9 +137,10 @@ class Instance:
 
     @property
     def client(self) -> McpClient | None:
-        """The connection, while it is one."""
+        """The connection, while it is one and is not about to be ended."""
         client = self._client
-        return client if client is not None and not client.dispatcher.closed.is_set() else None
+        is_over = client is None or client.dispatcher.closed.is_set() or self.state is ServerState.STOPPING
+        return None if is_over else client
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -145,11 +151,17 @@ class Instance:
         """Begins to run; `running` waits for it. While its process is being ended, it begins right after."""
         if self._owner is None:
             self._begin()
-        elif self.state in (ServerState.STOPPING, ServerState.ERROR):
+        elif self.state in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
             self._starts_again = True
             self._settled.clear()
             if self._is_pausing:
                 self._owner.cancel()
+
+    def require_sign_in(self, problem: Problem) -> None:
+        """Gives up the connection, if it is one or is being opened, until a person has signed in."""
+        if client := self._client or self._opening:
+            self._sign_in = problem
+            client.dispatcher.connection_lost(str(problem))
 
     def rest(self, state: ServerState) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use."""
@@ -159,16 +171,20 @@ class Instance:
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the process; bounded. `then` is the state afterwards: stopped by somebody, or on demand."""
-        self._starts_again, self._then = False, then
         owner = self._owner
-        if owner is None:
+        self.begin_stop(then=then)
+        if owner is not None:
+            await asyncio.wait({owner})
+
+    def begin_stop(self, *, then: ServerState) -> None:
+        """The same without waiting: from now on there is no connection, and who wants one waits for the next process."""
+        self._starts_again, self._then = False, then
+        if self._owner is None:
             if self.state is not then:
                 self._change(then)
-            return
-        if self.state is not ServerState.STOPPING:
+        elif self.state is not ServerState.STOPPING:
             self._change(ServerState.STOPPING)
-            owner.cancel()
-        await asyncio.wait({owner})
+            self._owner.cancel()
 
     async def running(self, *, timeout_s: float) -> McpClient:
         """The connection, started if need be.
@@ -229,7 +245,7 @@ class Instance:
                 await self._run_once()
         except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
             logger.exception("running '%s' failed", self.name)
-            if self.state not in (ServerState.STOPPING, ServerState.ERROR):
+            if self.state not in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
                 self._give_up(Problem(f"'{self.name}' could not be run", "an internal error; the log has the details"))
 
     async def _pause(self) -> None:
@@ -248,8 +264,9 @@ class Instance:
         return slow[min(self._failures - len(quick), len(slow)) - 1]
 
     async def _run_once(self) -> None:
-        """Runs the server until it ends; leaves the state RESTARTING or ERROR."""
+        """Runs the server until it ends; leaves the state RESTARTING, NEEDS_SIGN_IN or ERROR."""
         client: McpClient | None = None
+        self._sign_in = None
         reason = f"server '{self.name}' was stopped"
         slow = asyncio.get_running_loop().call_later(self._patience.slow_after_s, self._on_slow)
         try:
@@ -259,6 +276,7 @@ class Instance:
                 await client.open(timeout_s=self._patience.start_limit_s)
             slow.cancel()
             self._client = client
+            self.usage.note()
             running_since = time.monotonic()
             self._change(ServerState.RUNNING)
             reason = await client.lost()
@@ -308,7 +326,10 @@ class Instance:
     def _failed(self, problem: Problem) -> None:
         self._failures += 1
         self._client = None
-        if self._failures <= len(self._patience.restart_after_s):
+        if self._sign_in:
+            self._is_given_up = True
+            self._change(ServerState.NEEDS_SIGN_IN, problem=self._sign_in)
+        elif self._failures <= len(self._patience.restart_after_s):
             self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {self._pause_s:g} s")
         elif self._is_remote:
             self._change(ServerState.ERROR, problem=problem, detail=f"Is tried again every {self._pause_s:g} s")
@@ -333,6 +354,7 @@ class Instance:
             owner=self.owner,
             is_isolated=self._is_isolated,
             ask_person=self._ask_person,
+            usage=self.usage,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )
 

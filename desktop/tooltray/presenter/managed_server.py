@@ -11,12 +11,13 @@ Above it: ServerManager. Below it: Instance.
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
 from tooltray.presenter.caller import Session
+from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.wire.eras import Era
@@ -35,27 +36,36 @@ class ManagedServer:
         log: deque[str],
         idle_state: ServerState,
         make_instance: Callable[["ManagedServer", Era, Session | None], Instance],
+        make_idle_stop: Callable[["ManagedServer"], IdleStop],
     ) -> None:
         """
         Args:
             idle_state: what it is while it does not run and nobody stopped it.
             make_instance: makes a copy for an era and, if it is not for all, for one session.
+            make_idle_stop: makes what stops copies that nobody uses.
         """
         self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
         self._make_instance = make_instance
+        self.idle_stop = make_idle_stop(self)
         self.first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # copies for one session alone
         self._is_modern_only = False
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
+        self.saved_processes = 0  # of a launcher, by each copy that runs without it
         self.idle_state = ServerState.STOPPED
         self.rest(idle_state)
 
     @property
     def instances(self) -> tuple[Instance, ...]:
+        return tuple(instance for group in self.groups for instance in group)
+
+    @property
+    def groups(self) -> list[Sequence[Instance]]:
+        """The same, those together that serve the same clients: the shared ones first, then those of each session."""
         shared = (self.first, self._legacy) if self._legacy else (self.first,)
-        return (*shared, *(instance for own in self._own.values() for instance in own.values()))
+        return [shared, *(tuple(own.values()) for own in self._own.values())]
 
     @property
     def state(self) -> ServerState:
@@ -146,6 +156,13 @@ class ManagedServer:
     def start(self) -> None:
         self.first.start()
 
+    def require_sign_in(self, problem: Problem) -> None:
+        """Gives up all its connections until a person has signed in."""
+        for instance in self.instances:
+            instance.require_sign_in(problem)
+        if self.first.state is ServerState.ON_DEMAND:
+            self.first.start()  # it was a copy for one session; now all see what the server wants
+
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends its copies together; bounded. `then` is the state afterwards."""
         self.is_used = False
@@ -163,5 +180,8 @@ class ManagedServer:
         self._check_has_not_failed(self.first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
-        if instance.state is ServerState.ERROR and (problem := instance.problem):
+        """Whether a person has to sign in, the first copy says for all; others that waited for it may try again when it does."""
+        needs_sign_in = self.first.state is ServerState.NEEDS_SIGN_IN
+        failed = self.first if needs_sign_in else instance
+        if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):
             raise TooltrayError(f"server '{self.name}' is not running: {problem.title}", problem.message, problem.hint)

@@ -18,6 +18,7 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.presenter.caller import Caller, Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
+from tooltray.presenter.usage import Usage
 from tooltray.servers.transport import Transport
 from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
@@ -60,6 +61,7 @@ class McpClient:
         owner: Session | None = None,
         is_isolated: bool = False,
         ask_person: AskPerson | None = None,
+        usage: Usage | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
@@ -70,12 +72,14 @@ class McpClient:
             owner: the one AI client that this copy of the server is for; None: all share it.
             is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
             ask_person: asked where no AI client can be; None: nobody is there.
+            usage: notes calls, requests and questions; None: one of its own.
             on_notification: told of what concerns no call: list changes, updates, log messages.
         """
         self.name, self.transport = name, transport
         self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
         self.owner, self._is_isolated, self._ask_person = owner, is_isolated, ask_person
         self._on_notification = on_notification
+        self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
@@ -84,7 +88,7 @@ class McpClient:
         self._dispatcher = RawDispatcher(
             name=f"server '{name}'",
             deadlines=deadlines,
-            answer=self._answer,
+            answer=self._answer_used,
             take_notification=self._take_notification,
             is_server=True,
             max_line_bytes=MAX_SERVER_LINE_BYTES,
@@ -145,7 +149,11 @@ class McpClient:
 
     async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""
-        return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s)
+        self.usage.begin()
+        try:
+            return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s)
+        finally:
+            self.usage.end()
 
     def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
@@ -201,6 +209,7 @@ class McpClient:
         pending = self._dispatcher.start_call(request.method, params, timeout_s=timeout_s)
         call = _RelayedCall(caller, request.id, pending, token, is_token_taken)
         self._calls[call] = None
+        self.usage.begin()
         if token:
             self._by_token[bytes(wire_token)] = call
         return call
@@ -211,6 +220,7 @@ class McpClient:
 
     def _forget(self, call: _RelayedCall) -> None:
         self._calls.pop(call, None)
+        self.usage.end()
         if call.progress_token:
             for token in [token for token, other in self._by_token.items() if other is call]:
                 del self._by_token[token]
@@ -229,6 +239,14 @@ class McpClient:
                 if call.is_token_changed:
                     params = eras.with_members(params, progressToken=call.progress_token)
                 call.caller.tell("notifications/progress", params, about=call.id)
+
+    async def _answer_used(self, request: Envelope) -> Envelope:
+        """While a server waits for an answer, it is used."""
+        self.usage.begin()
+        try:
+            return await self._answer(request)
+        finally:
+            self.usage.end()
 
     async def _answer(self, request: Envelope) -> Envelope:
         """A server's request goes to the AI client that owns this copy, else to the one that has a call in flight and can answer."""

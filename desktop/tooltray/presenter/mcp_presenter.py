@@ -5,7 +5,7 @@ Below it: ServerManager and ToolManager. The verbs are those of the product's pr
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from msgspec import Raw
@@ -32,6 +32,7 @@ from tooltray.events import (
     ToolListChanged,
     ToolSnapshot,
 )
+from tooltray.presenter import client_snapshots, model_calls
 from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
@@ -40,7 +41,9 @@ from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.model_calls import ModelCall
 from tooltray.presenter.npm_registries import NpmRegistries
+from tooltray.presenter.offer_verbs import OfferVerbs
 from tooltray.presenter.own_caller import OwnCaller
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.remedies import Remedies
@@ -52,7 +55,7 @@ from tooltray.presenter.setup_verbs import SetupVerbs
 from tooltray.presenter.sign_in_verbs import SignInVerbs
 from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.tool_formats import ToolFormats
-from tooltray.presenter.tool_manager import ToolManager, is_error
+from tooltray.presenter.tool_manager import ToolManager
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.login_shell import LoginShell
 from tooltray.tasks import Spawn
@@ -65,7 +68,7 @@ STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them fas
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
-class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
+class McpPresenter(OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
     """Belongs to the engine's loop."""
 
     def __init__(
@@ -264,7 +267,7 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
 
     async def get_mcp_clients(self) -> list[McpClientSnapshot]:
         """Every connection to a running server, and what the server says of itself."""
-        return []
+        return [client for server in self._servers for client in self._client_snapshots(server)]
 
     async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
         """The last lines of a server's stderr, known secrets masked.
@@ -295,13 +298,21 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
     # verbs: tools
 
     async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The definitions that AI clients see, with the names that they see."""
+        """The definitions that AI clients see, with the names that they see.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        self._check_server(server)
         return [envelope.load(route.definition.renamed(name)) for name, route in await self._tools.published(server)]
 
     async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
-        """All tools known, also those switched off."""
-        if server is not None:
-            self._servers.get(server)
+        """All tools known, also those switched off.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        self._check_server(server)
         return await self._tools.snapshots(server)
 
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
@@ -321,15 +332,10 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
         Raises:
             TooltrayError: there is no such tool, it is not approved, or its server failed.
         """
-        request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
-        await self._tools.listing(None)
-        reply = await self._tools.call(request, Head(name=name), self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME)
+        reply = await self._call(name, arguments)
         if reply.error:
-            error = envelope.load(reply.error)
-            message = error.get("message", "") if isinstance(error, dict) else str(error)
-            raise TooltrayError(f"'{name}' could not be called", str(message))
-        result = envelope.load(reply.result)
-        return result if isinstance(result, dict) else {"content": [], "isError": is_error(reply), "structuredContent": result}
+            raise TooltrayError(f"'{name}' could not be called", model_calls.error_message(reply))
+        return model_calls.result_of(reply)
 
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
         """Carries out a tool call of a model. What fails is a response too, which the model can read.
@@ -337,7 +343,8 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
         Args:
             call: as one of the formats gave it; its `name` as AI clients see the tool.
         """
-        raise NotImplementedError
+        made = ModelCall(call, client=OWN_CLIENT_NAME)
+        return made.response(await self._call(call.name, call.arguments, on_record=made.add))
 
     def tool_schema(self, name: str, server: str | None) -> Raw | None:
         """The schema of a tool's arguments, by the name that AI clients see; None if there is no such tool."""
@@ -347,36 +354,6 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
         """Forgets the published names; AI clients may then know tools by other names."""
         await self._tools.forget_names()
         await self._prompts.forget_names()
-
-    # verbs: prompts and resources
-
-    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The definitions of prompts as AI clients see them; `server`: this one's only."""
-        return []
-
-    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """A prompt by the name that AI clients see, filled in: the result object.
-
-        Raises:
-            TooltrayError: there is no such prompt, or its server failed.
-        """
-        return {}
-
-    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The resources as AI clients see them; `server`: this one's only."""
-        return []
-
-    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
-        """The templates of resources as AI clients see them; `server`: this one's only."""
-        return []
-
-    async def read_resource(self, uri: str) -> dict[str, Any]:
-        """What a resource holds, by the URI that AI clients see: the result object.
-
-        Raises:
-            TooltrayError: there is no such resource, or its server failed.
-        """
-        return {}
 
     # verbs: secrets
 
@@ -456,9 +433,22 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
 
     # inside
 
+    async def _call(
+        self, name: str, arguments: Mapping[str, Any], *, on_record: Callable[[MCPToolResponse], None] | None = None
+    ) -> Envelope:
+        """A call of a tool for ourselves, by the name that AI clients see."""
+        request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
+        await self._tools.listing(None)
+        return await self._tools.call(
+            request, Head(name=name), self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME, on_record=on_record
+        )
+
     def _notices(self) -> Iterator[Problem]:
         yield from self._config.problems
         yield from self._http.problems
+        yield from self._registries.problems
+        yield from self._tools.problems()
+        yield from self._sign_ins.problems
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():
@@ -467,6 +457,9 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
                 yield Problem(
                     title, "other programs of this machine can read them", "Pass it in `env`, if the server can take it from there."
                 )
+            if config.idle_stop and name in self._config.settings.default_servers:
+                title, message = f"'{name}' is not stopped when it is idle", "it has idleStop, and starts with the hub: what does stays up"
+                yield Problem(title, message, "Let it start on demand, or take idleStop out of its settings.")
 
     def _check_is_in_settings(self, name: str) -> None:
         self._servers.get(name)
@@ -488,8 +481,15 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
     def _retry_failed(self) -> None:
         """A secret is there that was missing before: servers that gave up get another chance."""
         for server in self._servers:
-            if server.state is ServerState.ERROR and server.needs_secrets:
+            needs_secrets = server.needs_secrets or self._sign_ins.is_signed_in(server.name)
+            if server.state is ServerState.ERROR and needs_secrets:
                 server.start()
+
+    def _client_snapshots(self, server: ManagedServer) -> Iterable[McpClientSnapshot]:
+        name = server.name
+        return client_snapshots.snapshots(
+            server, tools=self._tools.tool_count(name), prompts=self._prompts.count(name), resources=self._resources.count(name)
+        )
 
     def _server_snapshot(self, server: ManagedServer) -> ServerSnapshot:
         config, now = server.config, time.time()
@@ -514,6 +514,7 @@ class McpPresenter(SetupVerbs, SignInVerbs, FormatVerbs):
             auto_approve=tuple(config.auto_approve),
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
+            saved_processes=server.saved_processes * len(server.pids),
             is_signed_in=self._sign_ins.is_signed_in(server.name),
             has_sign_in_page=self._sign_ins.has_page(server.name),
         )

@@ -40,6 +40,10 @@ class PromptManager:
                 self._made_at = state
             return self._listing
 
+    def count(self, server: str) -> int:
+        """How many prompts a server offers."""
+        return len(self._offers.offered(PROMPTS).get(server, ()))
+
     async def get(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         """Carries one `prompts/get` of an AI client to the server whose prompt it is."""
         target = await self.target(head.name)

@@ -59,9 +59,19 @@ class Relay:
     async def _over(
         self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
     ) -> Envelope:
+        if head.era is client.era and (head.era is Era.LEGACY or not head.meta.log_level):
+            return await client.call(request, head, caller, timeout_s=timeout_s)
+        client.usage.begin()  # also before the call and between its rounds
+        try:
+            return await self._joined(client, request, head, caller, held, timeout_s=timeout_s)
+        finally:
+            client.usage.end()
+
+    async def _joined(
+        self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
+    ) -> Envelope:
+        """A call that needs more than to be sent on: a log level for its time, or the join of the eras."""
         if head.era is client.era:
-            if head.era is Era.LEGACY or not head.meta.log_level:
-                return await client.call(request, head, caller, timeout_s=timeout_s)
             async with self._log_levels.during(head, caller.session, client):
                 return await client.call(request, head, caller, timeout_s=timeout_s)
         if head.era is Era.MODERN:

@@ -47,6 +47,10 @@ class ResourceManager:
         self._make()
         return self._templates
 
+    def count(self, server: str) -> int:
+        """How many resources a server offers, without those that a template stands for."""
+        return len(self._offers.offered(RESOURCES).get(server, ()))
+
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which AI clients know a server's resource, for what the server says of it."""
         return self._uris.published_uri(server, uri)
@@ -55,10 +59,14 @@ class ResourceManager:
         """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
         return next(self._uris.targets(uri), None)
 
+    def template_target(self, text: str) -> Target | None:
+        """The same for the text of a template."""
+        return self._uris.template_target(text)
+
     async def completion_target(self, uri: str) -> Target | None:
         """The same for what is completed: the text of a template, or a URI."""
         await self._offers.wait_for_first_listings()
-        return self._uris.template_target(uri) or self.target(uri)
+        return self.template_target(uri) or self.target(uri)
 
     async def owner(self, uri: str) -> tuple[ManagedServer, str] | None:
         """The server, and its own URI, that a subscription to a URI is for."""

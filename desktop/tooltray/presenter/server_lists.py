@@ -243,7 +243,7 @@ class ServerLists(Generic[Item]):
             if known.asked is not server.first.client:
                 known.asked = server.first.client
                 self._refresh_soon(server, self._kinds)
-        elif server.state in (ServerState.ERROR, ServerState.STOPPED):
+        elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
             known.listed.set()  # nobody need wait for it
         elif not known.is_complete:
             known.listed.clear()

@@ -5,6 +5,7 @@ line. Publishes what the servers do; knows nothing of tools or AI clients.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -13,11 +14,11 @@ from typing import Protocol
 
 from msgspec import Raw
 
-from tooltray.config.expansion import resolve
+from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import MCPServerConfig, config_hash
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     ClientListUpdated,
     ConfigChanged,
@@ -31,17 +32,22 @@ from tooltray.events import (
 )
 from tooltray.presenter.caller import Session
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance, Patience
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.usage import Usage
+from tooltray.servers.authorization import Authorization
 from tooltray.servers.command_lookup import is_launcher
+from tooltray.servers.direct_start import DirectStarts
+from tooltray.servers.environment import prepare_launch
 from tooltray.servers.login_shell import LoginShell
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
-from tooltray.servers.remote_transport import make_remote_transport
-from tooltray.servers.self_reference import leads_back, refusal, url_leads_back
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
-from tooltray.servers.transport import CannotStart, Transport
+from tooltray.servers.transport import Transport
+from tooltray.servers.transport_order import TransportOrder
+from tooltray.servers.transports import is_remote, make_transport
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
@@ -53,6 +59,25 @@ class StartProcess(Protocol):
     """Makes the transport of a server that is a process of its own."""
 
     def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
+
+
+class Authorize(Protocol):
+    """Gives what lets requests to a server elsewhere in; None where its settings do."""
+
+    async def __call__(
+        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
+    ) -> Authorization | None: ...
+
+
+class RegistryVariables(Protocol):
+    """Gives the variables that make a server's npm, uv and pip use the registry that was chosen."""
+
+    async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
+
+
+async def no_registry(config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Where npm, uv and pip are left to themselves."""
+    return {}
 
 
 class ServerManager:
@@ -71,34 +96,43 @@ class ServerManager:
         spawn: Spawn,
         folder: Path,
         mask: Callable[[str], str],
+        authorize: Authorize,
         patience: Patience | None = None,
         gate: StartGate | None = None,
         start_process: StartProcess = StdioTransport,
         ask_person: AskPerson | None = None,
         tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
         own_url: Callable[[], str | None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        registry_variables: RegistryVariables = no_registry,
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             folder: where servers without `cwd` run.
             mask: takes secrets out of a text.
+            authorize: asked for each connection to a server elsewhere.
             ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
             patience, gate: None stands for the usual limits.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
+            clock: by which servers are idle; seconds that never go back.
+            registry_variables: tells servers on stdio where their packages come from.
         """
         self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
         self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
         self._mask, self._ask_person = mask, ask_person
         self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
-        self._tool_schema, self._own_url = tool_schema, own_url
+        self._tool_schema, self._own_url, self._clock = tool_schema, own_url, clock
+        self._authorize, self._registry_variables = authorize, registry_variables
+        self._direct_starts = DirectStarts()
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._running: set[str] = set()
         self._on_changed: list[Callable[[str], None]] = []
         self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
         self._on_running: list[Callable[[ManagedServer, McpClient], None]] = []
+        self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
 
     def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
         """Calls back with every change of a server's state, and with what a server says outside of calls."""
@@ -108,6 +142,10 @@ class ServerManager:
     def listen_running(self, callback: Callable[[ManagedServer, McpClient], None]) -> None:
         """Calls back each time a copy of a server has opened, also after a restart."""
         self._on_running.append(callback)
+
+    def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
+        """A copy of a server is not idle while one of these says that somebody waits for news of it."""
+        self._keep_while.append(is_wanted)
 
     def tell(self, client: McpClient, method: str, params: Raw) -> None:
         """What a server says outside of calls, or would say if it could: to all who listen."""
@@ -173,6 +211,7 @@ class ServerManager:
         server = self.get(name)
         if server.config.disable:
             raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+        self._look_again(server)
         server.is_used = True
         await server.first.running(timeout_s=STARTED_BY_HAND_WAIT_S)
 
@@ -189,8 +228,23 @@ class ServerManager:
         Raises:
             TooltrayError: as `start`.
         """
+        self._look_again(self.get(name))
         await self.stop(name, then=self.get(name).idle_state)
         await self.start(name)
+
+    def _look_again(self, server: ManagedServer) -> None:
+        """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
+        if server.state is ServerState.ERROR:
+            self._login_shell.expire()
+
+    def require_sign_in(self, name: str, problem: Problem) -> None:
+        """A server wants a person to sign in: its connections are given up until somebody starts it again."""
+        if server := self._servers.get(name):
+            server.require_sign_in(problem)
+
+    def sign_in_changed(self, name: str) -> None:
+        """Somebody has signed in to a server or out of it, or begins to."""
+        self._tell_changed(name)
 
     async def end_session(self, session: Session) -> None:
         """Ends the copies that an AI client had for itself."""
@@ -218,6 +272,7 @@ class ServerManager:
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Settings that do not change what runs."""
         server.config = config
+        server.idle_stop.follow()
         if config.disable and server.state is not ServerState.STOPPED:
             self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.rest(_idle_state(config))
@@ -257,7 +312,21 @@ class ServerManager:
             log=new_log(),
             idle_state=_idle_state(config),
             make_instance=partial(self._make_instance, builtin=builtin),
+            make_idle_stop=self._make_idle_stop,
         )
+
+    def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
+        def is_wanted(client: McpClient) -> bool:
+            return any(wants(server, client) for wants in self._keep_while)
+
+        return IdleStop(
+            groups=lambda: server.groups, limit_s=partial(self._idle_limit_s, server), is_wanted=is_wanted, deadlines=self._deadlines
+        )
+
+    def _idle_limit_s(self, server: ManagedServer) -> float | None:
+        """What starts with the hub stays, and what was removed is being ended anyway."""
+        is_there = self._servers.get(server.name) is server
+        return server.config.idle_stop if is_there and not self.is_default(server.name) else None
 
     def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         return Instance(
@@ -269,11 +338,12 @@ class ServerManager:
             gate=self._gate,
             patience=self._patience,
             is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
-            is_remote=server.config.transport in ("http", "sse"),
+            is_remote=is_remote(server.config.transport),
             owner=owner,
             is_isolated=server.config.isolation == "session",
             ask_person=self._ask_person,
             mask=self._mask,
+            usage=Usage(self._clock),
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: not server.is_known,
             on_changed=partial(self._on_instance_changed, server),
@@ -288,30 +358,32 @@ class ServerManager:
         config = server.config
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name)
-        if config.transport in ("http", "sse"):
-            if url_leads_back(resolved.url or "", self._own_url()):
-                raise refusal(server.name)
-            return await make_remote_transport(
-                name=server.name,
-                kind=config.transport,
-                url=resolved.url or "",
-                headers=resolved.headers,
-                environ=environ,
-                mask=self._mask,
-                tool_schema=partial(self._tool_schema, server.name),
-            )
-        if config.transport != "stdio":
-            title = f"'{server.name}' cannot be started"
-            raise CannotStart(title, f"its type is {config.transport}", "Give it a command, or a URL and the type http or sse.")
-        command = resolved.command or ""
-        if leads_back(command, resolved.args):
-            raise refusal(server.name)
-        launch = Launch(command, resolved.args, {**environ, **resolved.env}, resolved.cwd or str(self._folder))
-        return self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask)
+        order = TransportOrder(
+            name=server.name,
+            config=config,
+            resolved=resolved,
+            environ=environ,
+            own_url=self._own_url(),
+            mask=self._mask,
+            tool_schema=partial(self._tool_schema, server.name),
+            prepare_launch=partial(self._prepare_launch, server, resolved, environ),
+            start_process=lambda launch: self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
+            authorize=partial(self._authorize, server.name, config, resolved, environ),
+        )
+        return await make_transport(order)
+
+    async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
+        variables = await self._registry_variables(server.config, environ)
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder))
+        if server.config.direct_start and is_launcher(launch.command):
+            launch = await finish_in_thread(self._direct_starts.shorten, launch)
+        server.saved_processes = launch.saved_processes
+        return launch
 
     # what instances do
 
     def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
+        server.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(server)
             for opened in self._on_running:
@@ -320,7 +392,9 @@ class ServerManager:
             self._tell_status(server)
             self._tell_changed(server.name)
         is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
-        if instance.state is ServerState.ERROR and instance.problem and not is_only_an_era:
+        is_failure = instance.state is ServerState.ERROR and not is_only_an_era
+        needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
+        if (is_failure or needs_sign_in) and instance.problem:
             self._bus.publish(ProblemReported(instance.problem, server.name))
 
     def _tell_status(self, server: ManagedServer) -> None:

@@ -122,6 +122,10 @@ class Subscriptions:
         wanted = {session: self._wanted_by(session, managed, client) for session in self._wanted} if managed else {}
         return [(session, asked) for session, uris in wanted.items() if (asked := _asked_for(uris, uri))]
 
+    def is_wanted(self, managed: ManagedServer, client: McpClient) -> bool:
+        """Whether somebody wants to hear of a resource of this copy."""
+        return bool(self._wanted_at(managed, client))
+
     def on_running(self, managed: ManagedServer, client: McpClient) -> None:
         """A copy has opened, perhaps again: what is wanted of it is asked again; so is for other copies, which ended with it."""
         if self._wanted_at(managed, client):
@@ -189,6 +193,7 @@ class Subscriptions:
             if uri not in placed.uris or uri in self._wanted_at(managed, client):
                 return success({})
             placed.uris.discard(uri)
+            client.usage.note()
             if listen := self._listens.of(client):
                 return await listen.remove(uri)
             return await client.request("resources/unsubscribe", {"uri": uri}, timeout_s=ANSWER_TIMEOUT_S)

@@ -8,7 +8,7 @@ result back. Names are given when an AI client lists, not before: what comes tog
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
@@ -151,6 +151,13 @@ class ToolManager:
             for definition in self._lists.known(each.name, TOOLS)
         ]
 
+    def problems(self) -> Iterator[Problem]:
+        """What is to be said of the servers' `autoApprove`."""
+        for server in self._servers:
+            names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
+            if problem := approval.problem_of(server.name, server.config.auto_approve, names):
+                yield problem
+
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
         await finish_in_thread(self._names.reset)
@@ -173,13 +180,24 @@ class ToolManager:
 
     # calls
 
-    async def call(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str) -> Envelope:
+    async def call(
+        self,
+        request: Envelope,
+        head: Head,
+        caller: Caller,
+        held: HeldCalls,
+        *,
+        server: str | None,
+        client: str,
+        on_record: Callable[[MCPToolResponse], None] | None = None,
+    ) -> Envelope:
         """Carries out one `tools/call` of an AI client.
 
         Args:
             held: the session's calls that wait for an answer of its person.
             server: only this one's tools, under their own names.
             client: who calls, for the record.
+            on_record: gets the record of the call, as everybody else does; a tool that is not known leaves none.
         """
         started_at = time.perf_counter()
         target = (server, head.name) if server else self._names.target(head.name)
@@ -207,7 +225,10 @@ class ToolManager:
                 self._stats.add(route.server, duration_s, time.time())
             size = len(memoryview(reply.result or reply.error)) if reply else 0
             arguments_size = len(memoryview(request.params))
-            self._bus.publish(ToolCallResult(MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)))
+            record = MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)
+            if on_record:
+                on_record(record)
+            self._bus.publish(ToolCallResult(record))
 
     def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
         if target is None:

@@ -121,7 +121,7 @@ class ControlClient:
         except TimeoutError:
             raise HubSilent(method, timeout_s or 0.0) from None
         if "error" in message:
-            raise _error_of(method, message["error"])
+            raise error_of(method, message["error"])
         return message.get("result")
 
     def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -221,7 +221,8 @@ class ControlClient:
             self._parts = [start]
 
 
-def _error_of(method: str, error: dict[str, Any]) -> TooltrayError:
+def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
+    """What a hub's refusal of a call says, with the three parts that it had there."""
     data = error.get("data")
     if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):
         return TooltrayError(data["title"], data.get("message", ""), data.get("hint", ""))

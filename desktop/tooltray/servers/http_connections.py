@@ -16,6 +16,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from tooltray import __version__
+from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
 from tooltray.servers.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, shown
 from tooltray.servers.proxies import proxy_for
 from tooltray.servers.transport import CannotStart
@@ -27,6 +28,7 @@ READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
 LARGE_BODY_BYTES = 2**19  # beyond it the library wants a file, which it writes piece by piece
 MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
 PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
+GOODBYE = "DELETE"  # ends a session that ends anyway: not worth a renewed sign-in, let alone a person's
 _PRESERVING = (307, 308)  # redirects that keep the method
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
@@ -44,6 +46,7 @@ class HttpConnection:
         environ: Mapping[str, str],
         trust: ssl.SSLContext,
         mask: Callable[[str], str] = str,
+        authorization: Authorization | None = None,
     ) -> None:
         """
         Args:
@@ -52,11 +55,12 @@ class HttpConnection:
             environ: the person's login-shell environment, for proxies.
             trust: whose certificates are trusted.
             mask: takes secrets out of what is said about an exchange: the server may repeat them, and a path may be one.
+            authorization: what lets requests in; None where `headers` or the URL do, or nothing is to.
 
         Raises:
             CannotStart: the URL, a header or the proxy cannot be used; says which and why.
         """
-        self.url, self.mask = _read_url(server, url), mask
+        self.url, self.mask, self._authorization = _read_url(server, url), mask, authorization
         self._headers = _checked_headers(server, headers)
         self._proxy, self._trust = proxy_for(self.url, environ), trust
         if any(name.lower() == "authorization" for name in headers):
@@ -93,9 +97,11 @@ class HttpConnection:
         """
         target = url or self.url
         try:
-            response = await self._answered(method, target, headers, body)
+            response = await self._admitted(method, target, headers, body)
             async with response:
                 yield response
+        except NotLetIn as error:
+            raise self._masked(ExchangeFailed(error.reason, is_unreachable=error.is_temporary)) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise self._masked(failed(error, target)) from None
         except ExchangeFailed as error:
@@ -103,6 +109,33 @@ class HttpConnection:
 
     def _masked(self, error: ExchangeFailed) -> ExchangeFailed:
         return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable)
+
+    async def _admitted(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
+        """The answer to a request with what lets it in; that is renewed where it has ended."""
+        access = self._authorization
+        if access is None or method == GOODBYE:
+            return await self._answered(method, url, _with(headers, access.held if access else None), body)
+        sent = await access.header()
+        response = await self._answered(method, url, _with(headers, sent), body)
+        if await self._is_to_be_repeated(access, response, sent):
+            response = await self._answered(method, url, _with(headers, sent := access.held), body)
+            await self._is_to_be_repeated(access, response, sent, is_second=True)
+        return response
+
+    async def _is_to_be_repeated(
+        self, access: Authorization, response: aiohttp.ClientResponse, sent: str | None, *, is_second: bool = False
+    ) -> bool:
+        """A response that nobody will read any more is closed."""
+        if response.status not in (UNAUTHORIZED, FORBIDDEN):
+            return False
+        challenge = ", ".join(response.headers.getall("WWW-Authenticate", ()))
+        is_kept = False
+        try:
+            is_kept = not await access.renew(Refusal(response.status, challenge, sent, is_second))
+        finally:
+            if not is_kept:
+                response.close()
+        return not is_kept
 
     async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
         assert self._session
@@ -116,6 +149,10 @@ class HttpConnection:
                 raise ExchangeFailed(f"it redirects to {shown(target)}; use that URL if it is the right server")
             url = target
         raise ExchangeFailed("it redirects in a circle")
+
+
+def _with(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:
+    return {**headers, HEADER: authorization} if authorization else headers
 
 
 def is_same_origin(url: URL, target: URL) -> bool:

@@ -10,6 +10,10 @@ and asked what it has. What measured shells need (bash, dash, zsh, fish, tcsh):
 - `-i`: many profiles return early, or are read at all, only in an interactive shell. If that gives nothing (an rc file that replaces the
   shell with another program), it is tried once more without.
 - A session of its own: an interactive shell without a terminal complains about job control, and must not touch ours.
+- A login bash does not read `~/.bashrc`, where installers write and which every terminal reads; most profiles do it for it. Where the
+  person's does not, it is read as well.
+
+Behind the PATH that comes of it stand the folders where programs usually are (environment_folders).
 """
 
 import asyncio
@@ -19,12 +23,14 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.errors import Problem
+from tooltray.servers.environment import with_default_folders
 from tooltray.tasks import finish_in_thread
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -34,6 +40,7 @@ else:
 
 logger = logging.getLogger(__name__)
 
+FRESH_S = 30.0  # several servers that are started in a row share one reading
 TIMEOUT_S = 5.0  # nvm takes 1-3 s on a slow machine; a server's first start must not wait much longer
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024  # an environment has at most 2 MB on Linux; the rest is for banners
 READ_BYTES = 64 * 1024
@@ -54,13 +61,15 @@ _OF_THE_FROZEN_APP = {"_MEIPASS2", "_PYI_APPLICATION_HOME_DIR", "_PYI_ARCHIVE_FI
 
 
 class LoginShell:
-    """Reads the login shell's environment once. Belongs to one event loop; `environ` may be called from any of its tasks.
+    """Reads the login shell's environment, and keeps it. Belongs to one event loop; `environ` may be called from any of its tasks.
 
     Args:
         shell: absolute path of the shell; None: the person's own.
         timeout_s: seconds that the shell may take, all tries together.
         own: the hub's environment.
         bundle: the folder of a frozen build, whose own libraries must not reach children; None: not frozen.
+        complete: adds what an environment lacks; runs in a thread.
+        clock: seconds that never go back.
     """
 
     def __init__(
@@ -70,11 +79,15 @@ class LoginShell:
         *,
         own: Mapping[str, str] = os.environ,
         bundle: str | None = getattr(sys, "_MEIPASS", None),
+        complete: Callable[[Mapping[str, str]], Mapping[str, str]] = with_default_folders,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._timeout_s = timeout_s
+        self._timeout_s, self._complete, self._clock = timeout_s, complete, clock
         self._own = without_bundle(own, bundle)
         self._shell = shell if shell is not None else _persons_shell(self._own)
         self._environ: Mapping[str, str] | None = None
+        self._read_at = 0.0
+        self._is_outdated = False
         self._problem: Problem | None = None
         self._lock = asyncio.Lock()
 
@@ -89,17 +102,32 @@ class LoginShell:
         If there is no shell, or it gives nothing in time, this is the hub's own environment. The passphrase of the secrets is never in it.
         """
         async with self._lock:
-            if self._environ is None:
-                self._environ = await self._read()
+            if self._environ is None or self._is_outdated:
+                self._environ = await self._read_anew(self._environ)
+                self._read_at, self._is_outdated = self._clock(), False
             return self._environ
+
+    def expire(self) -> None:
+        """The shell is asked again at the next use, unless that was just done: somebody may have installed what was missing."""
+        self._is_outdated = self._environ is not None and self._clock() - self._read_at >= FRESH_S
+
+    async def _read_anew(self, known: Mapping[str, str] | None) -> Mapping[str, str]:
+        """What the shell gives; if it gives nothing this time, what is known stays."""
+        before, self._problem = self._problem, None
+        found = await self._read()
+        if known is not None and self._problem and not before:
+            self._problem = None
+            return await finish_in_thread(self._complete, known)
+        return await finish_in_thread(self._complete, found)
 
     async def _read(self) -> Mapping[str, str]:
         if not self._shell:
             return self._own
         try:
             async with asyncio.timeout(self._timeout_s):
-                for flags in ("-ic", "-c"):
-                    if found := await self._ask(flags):
+                rest = await finish_in_thread(_unread, self._shell, self._own.get("HOME", ""))
+                for flags, before in (("-ic", rest), ("-c", "")):
+                    if found := await self._ask(flags, before):
                         return found
             reason = "it ended without printing its environment"
         except TimeoutError:
@@ -111,10 +139,10 @@ class LoginShell:
         logger.info("%s", self._problem)
         return self._own
 
-    async def _ask(self, flags: str) -> dict[str, str]:
+    async def _ask(self, flags: str, before: str) -> dict[str, str]:
         """Starts the shell, and ends it and all it started (what made a session of its own, such as an ssh-agent, stays)."""
         marker = secrets.token_hex(16)
-        process = self._start(flags, f"echo {marker}; /usr/bin/env -0; echo {marker}")
+        process = self._start(flags, f"{before}echo {marker}; /usr/bin/env -0; echo {marker}")
         assert process.stdout is not None
         try:
             output = await _read_between(process.stdout.fileno(), f"{marker}\n".encode())
@@ -174,6 +202,15 @@ def _persons_shell(own: Mapping[str, str]) -> str:
         return user.login_shell()
     except KeyError:
         return ""
+
+
+def _unread(shell: str, home: str) -> str:
+    """The command that reads what a login shell leaves out and every terminal reads; empty if there is nothing."""
+    if Path(shell).name != "bash" or not Path(home, ".bashrc").is_file():
+        return ""
+    profiles = (Path(home, name) for name in (".bash_profile", ".bash_login", ".profile"))
+    profile = next((file for file in profiles if os.access(file, os.R_OK)), None)  # bash reads the first of them alone
+    return "" if profile and b"bashrc" in profile.read_bytes() else ". ~/.bashrc; "
 
 
 async def _read_between(descriptor: int, marker: bytes) -> bytes:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Raw
 
+from tooltray.servers.authorization import Authorization
 from tooltray.servers.transport import Transport
 
 
@@ -22,6 +23,7 @@ async def make_remote_transport(
     environ: Mapping[str, str],
     mask: Callable[[str], str],
     tool_schema: Callable[[str], Raw | None],
+    authorization: Authorization | None = None,
 ) -> Transport:
     """
     Args:
@@ -30,6 +32,7 @@ async def make_remote_transport(
         environ: the person's login-shell environment, for proxies and certificate authorities.
         mask: takes secrets out of a text.
         tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
+        authorization: what lets requests in, besides `url` and `headers`.
 
     Raises:
         CannotStart: the URL, a header or the proxy cannot be used.
@@ -42,7 +45,7 @@ async def make_remote_transport(
     from tooltray.servers.trust import tls_context
 
     trust = await asyncio.to_thread(tls_context, environ)
-    connection = HttpConnection(server=name, url=url, headers=headers, environ=environ, trust=trust, mask=mask)
+    connection = HttpConnection(server=name, url=url, headers=headers, environ=environ, trust=trust, mask=mask, authorization=authorization)
     if kind == "sse":
         return SseTransport(name=name, connection=connection)
     return HttpTransport(name=name, connection=connection, tool_schema=tool_schema)

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tooltray.errors import TooltrayError
 from tooltray.servers.command_lookup import look_up, not_found
 from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
 from tooltray.servers.transport import CannotStart
@@ -28,12 +29,20 @@ STDERR_LINES, STDERR_LINE_BYTES = 1000, 2000
 
 @dataclass(frozen=True)
 class Launch:
-    """What is run, with secrets and variables filled in; never shown to anyone."""
+    """What is run, with secrets and variables filled in; never shown to anyone.
+
+    Attributes:
+        env: the whole environment of the child.
+        saved_processes: how many processes of a launcher are spared by running its program directly.
+        on_silent_end: told if it cannot be run, or ends by itself without having written a byte to its stdout; None: nobody wants to know.
+    """
 
     command: str
     args: Sequence[str] = field(repr=False)
-    env: Mapping[str, str] = field(repr=False)  # the whole environment of the child
+    env: Mapping[str, str] = field(repr=False)
     cwd: str
+    saved_processes: int = 0
+    on_silent_end: Callable[[], None] | None = field(default=None, repr=False, compare=False)
 
 
 def new_log() -> deque[str]:
@@ -74,7 +83,9 @@ class StdioTransport:
         env = {**launch.env, INSTANCE_VARIABLE: self._instance}
         try:
             _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, log=self._log, mask=self._mask),
+                lambda: ChildPipes(
+                    name=self._name, dispatcher=dispatcher, log=self._log, mask=self._mask, on_silent_end=launch.on_silent_end
+                ),
                 program,
                 *launch.args,
                 env=env,
@@ -84,7 +95,7 @@ class StdioTransport:
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             hint = "Check that the command is a program for this machine, and its arguments."
-            raise CannotStart(f"'{launch.command}' cannot be run", f"{program}: {reason}", hint) from None
+            raise self._not_run(CannotStart(f"'{launch.command}' cannot be run", f"{program}: {reason}", hint)) from None
         dispatcher.attach(self._pipes)
 
     def _find_program(self) -> str:
@@ -94,8 +105,15 @@ class StdioTransport:
             raise CannotStart(f"the folder of '{self._name}' does not exist", launch.cwd, hint)
         lookup = look_up(launch.command, env=launch.env, cwd=launch.cwd)
         if not lookup.resolved:
-            raise not_found(lookup)
+            raise self._not_run(not_found(lookup))
         return lookup.resolved
+
+    def _not_run(self, error: CannotStart) -> TooltrayError:
+        """The error, which ends the attempts unless the next one is made in another way: with the launcher that was left out."""
+        if self._launch.on_silent_end:
+            self._launch.on_silent_end()
+        problem = error.problem
+        return TooltrayError(problem.title, problem.message, problem.hint) if self._launch.saved_processes else error
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -116,8 +134,17 @@ class StdioTransport:
 class ChildPipes(asyncio.SubprocessProtocol):
     """The child's three pipes; the dispatcher's channel."""
 
-    def __init__(self, *, name: str, dispatcher: RawDispatcher, log: deque[str], mask: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        dispatcher: RawDispatcher,
+        log: deque[str],
+        mask: Callable[[str], str],
+        on_silent_end: Callable[[], None] | None = None,
+    ) -> None:
         self._name, self._dispatcher, self._log, self._mask = name, dispatcher, log, mask
+        self._on_silent_end = on_silent_end  # until it is told, or never to be
         self._stderr_rest = b""
         self._last_line = ""
         self._has_stdout_ended = self._has_stderr_ended = False
@@ -158,6 +185,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 1:
+            self._on_silent_end = None
             self._dispatcher.feed(data)
             return
         *lines, self._stderr_rest = (self._stderr_rest + data).split(b"\n")
@@ -198,6 +226,9 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def _lose(self) -> None:
         self._keep(self._stderr_rest)
         self._stderr_rest = b""
+        if self._on_silent_end:
+            self._on_silent_end()
+            self._on_silent_end = None
         self._dispatcher.connection_lost(f"server '{self._name}' {self._how_it_ended()}")
 
     def _how_it_ended(self) -> str:
@@ -207,6 +238,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
         """Ends the process and its group, each step bounded."""
+        self._on_silent_end = None
         self._stdin.discard()
         self._stdin.close()
         for grace_s, next_signal in ((grace_after_stdin_closed_s, signal.SIGTERM), (grace_after_term_s, signal.SIGKILL)):

@@ -4,21 +4,25 @@ Above it: ToolManager. Below it: nothing. Pure; knows a tool's name and hints an
 
 A tool reads or it writes; what is not known to read, writes. The server's hints come first, but a name is believed over a hint that makes a
 tool look harmless, and a name counts by whole words: `forget_all` does not contain "get", and in `get_and_delete` the "delete" wins.
+
+What an entry of `autoApprove` means stands in one table, RULES. A new kind of rule is one line there; every other entry is a tool's name.
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
+
+from tooltray.errors import Problem
 
 Category = Literal["read", "write"]
 
-EVERYTHING = "all"
 NAME_PREFIX = "tool:"
-"""`tool:NAME` in `autoApprove` is the tool NAME, whatever it is called; needed for tools that are called `all`, `read` or `write`."""
+"""`tool:NAME` in `autoApprove` is the tool NAME, whatever it is called; needed for tools that are called like a rule."""
+WILDCARD = "*"
 
 _READ_VERBS = "count describe fetch find get grep inspect list lookup query read search show tree view"
 _WRITE_VERBS = """
@@ -32,9 +36,85 @@ _WRITE_VERBS = """
 READ_VERBS, WRITE_VERBS = frozenset(_READ_VERBS.split()), frozenset(_WRITE_VERBS.split())
 """Words that are mostly nouns in names (`get_commit`, `search_store`) are no write verbs: without a read verb such a name writes anyway."""
 
+_DESTROYING_VERBS = """
+    abort ban cancel clean clear deactivate del delete destroy disable discard dismiss drop erase eval exec execute kill overwrite purge
+    remove replace reset restore revert revoke rewrite rm rmdir rollback run shutdown stop terminate trash truncate uninstall unlink unset
+    wipe
+"""
+_REPEATING_VERBS = (
+    "add append call create emit insert invite invoke launch pay post publish push reply send spawn start submit toggle trigger"
+)
+_OUTWARD_WORDS = """
+    browse browser crawl deploy download email fetch http https internet mail navigate notify online pay post publish push scrape send
+    share sms tweet upload url web webhook
+"""
+DESTROYING_VERBS = frozenset(_DESTROYING_VERBS.split())
+"""Something is gone or overwritten afterwards; what runs anything may destroy anything."""
+REPEATING_VERBS = frozenset(_REPEATING_VERBS.split())
+"""A second call does it a second time."""
+OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
+"""It reaches beyond the server's own data."""
+
 _CAMEL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SAME_CASE_RUN = re.compile(r"[A-Z]+|[a-z]+")
 NAMES_REMEMBERED = 16384  # three times the 5,000 tools of the largest server that is planned for
+
+
+class _Verbs(NamedTuple):
+    """What a name says of a tool."""
+
+    reads: bool
+    writes: bool
+    destroys: bool
+    repeats: bool
+    reaches_out: bool
+
+
+@dataclass(frozen=True)
+class Tool:
+    """What a rule may know of a tool.
+
+    Attributes:
+        name: the server's own name for it.
+        hints: `annotations` of its definition; empty if there are none that could be used.
+    """
+
+    name: str
+    category: Category
+    hints: Mapping[str, Any]
+
+    @property
+    def verbs(self) -> _Verbs:
+        return _verbs_in(self.name)
+
+    @property
+    def destroys(self) -> bool:
+        """By its name, or by what its server says; what is meant as a warning is taken as one."""
+        return self.verbs.destroys or bool(self.hints.get("destructiveHint"))
+
+    def is_said(self, hint: str, value: bool) -> bool:
+        """Whether the server says so in as many words. No hint speaks for a tool that destroys."""
+        return self.hints.get(hint) is value and not self.destroys
+
+
+Rule = Callable[[Tool, str], bool]
+"""Whether a rule covers a tool; the text is what stands behind the rule's colon."""
+
+RULES: Mapping[str, Rule] = {
+    "all": lambda tool, _: True,
+    "read": lambda tool, _: tool.category == "read",
+    "write": lambda tool, _: tool.category == "write",
+    "hint:idempotent": lambda tool, _: tool.is_said("idempotentHint", True) and not tool.verbs.repeats,
+    "hint:closed-world": lambda tool, _: tool.is_said("openWorldHint", False) and not tool.verbs.reaches_out,
+    "hint:non-destructive": lambda tool, _: tool.category == "write" and tool.is_said("destructiveHint", False),
+    NAME_PREFIX: lambda tool, name: tool.name == name,
+    "names:": lambda tool, pattern: fits(tool.name, pattern),
+}
+"""What an entry of `autoApprove` covers. A key that ends in a colon is a beginning: the rest of the entry goes to the rule."""
+
+_BEGINNINGS = frozenset(key.partition(":")[0] + ":" for key in RULES if ":" in key)
+"""Of entries that are rules and never names."""
+_is_called = RULES[NAME_PREFIX]
 
 
 @dataclass(frozen=True)
@@ -63,12 +143,16 @@ def category(name: str, annotations: Any) -> Category:
         name: the server's own name for the tool.
         annotations: `annotations` of its definition as Python values, of whatever type the server sent; None if there are none.
     """
+    return _tool(name, annotations).category
+
+
+def _tool(name: str, annotations: Any) -> Tool:
     hints = annotations if isinstance(annotations, dict) else {}
-    has_read_verb, has_write_verb = _verbs_in(name)
+    verbs = _verbs_in(name)
     # `destructiveHint: "yes"` is no boolean; what is meant as a warning is taken as one
-    if has_write_verb or hints.get("destructiveHint") or hints.get("readOnlyHint") is False:
-        return "write"
-    return "read" if has_read_verb or hints.get("readOnlyHint") is True else "write"
+    writes = verbs.writes or bool(hints.get("destructiveHint")) or hints.get("readOnlyHint") is False
+    reads = not writes and (verbs.reads or hints.get("readOnlyHint") is True)
+    return Tool(name, "read" if reads else "write", hints)
 
 
 def decide(server: str, original_name: str, annotations: Any, auto_approve: Collection[str]) -> Decision:
@@ -78,20 +162,70 @@ def decide(server: str, original_name: str, annotations: Any, auto_approve: Coll
         server: the server's name, for the message.
         original_name: the server's own name for the tool.
         annotations: as in `category`.
-        auto_approve: the server's `autoApprove`: `read`, `write`, `all`, names of tools, `tool:NAME`.
+        auto_approve: the server's `autoApprove`: rules of RULES, and names of tools.
     """
-    found = category(original_name, annotations)
-    approving = (EVERYTHING, found, entry_for(original_name), NAME_PREFIX + original_name)
-    if any(entry in auto_approve for entry in approving):
-        return _APPROVED[found]
-    return _refusal(server, original_name, found)
+    tool = _tool(original_name, annotations)
+    if any(rule(tool, rest) for rule, rest in filter(None, map(_read, auto_approve))):
+        return _APPROVED[tool.category]
+    return _refusal(server, original_name, tool.category)
+
+
+def _read(entry: str) -> tuple[Rule, str] | None:
+    """The rule that an entry is, and what goes to it; None if it means nothing."""
+    beginning, colon, rest = entry.partition(":")
+    if colon and (rule := RULES.get(beginning + colon)):
+        return rule, rest
+    if rule := RULES.get(entry):
+        return rule, ""
+    is_name = entry and beginning + colon not in _BEGINNINGS
+    return (_is_called, entry) if is_name else None
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Whether a whole name is like a pattern, in which `*` stands for any characters or none; case counts."""
+    first, *others = pattern.split(WILDCARD)
+    if not others:
+        return name == first
+    *inner, last = others
+    place, end = len(first), len(name) - len(last)
+    if place > end or not (name.startswith(first) and name.endswith(last)):
+        return False
+    for part in inner:
+        place = name.find(part, place, end)
+        if place < 0:
+            return False
+        place += len(part)
+    return True
 
 
 def entry_for(original_name: str) -> str:
     """How `autoApprove` names one tool: by its name, or by `tool:NAME` where the name alone would mean something else."""
-    if original_name in (EVERYTHING, "read", "write") or original_name.startswith(NAME_PREFIX):
-        return NAME_PREFIX + original_name
-    return original_name
+    return original_name if _read(original_name) == (_is_called, original_name) else NAME_PREFIX + original_name
+
+
+def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[str]) -> Problem | None:
+    """What is to be said of entries that mean nothing, and so approve nothing; None if there are none.
+
+    Args:
+        server: the server's name.
+        tool_names: of its tools, as far as they are known. A word that may be a tool's name is let pass: the tool may come.
+    """
+    odd = [reason for entry in dict.fromkeys(auto_approve) if (reason := _why_meaningless(entry, tool_names))]
+    if not odd:
+        return None
+    entries = "an entry that means" if len(odd) == 1 else "entries that mean"
+    rules = ", ".join(f"{key}..." if key.endswith(":") else key for key in RULES)
+    return Problem(f"autoApprove of '{server}' has {entries} nothing", "; ".join(odd), f"Correct it in settings.json. Rules are: {rules}.")
+
+
+def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
+    meaning = _read(entry)
+    if meaning is None:
+        return f"{_quoted(entry)} is no rule" if entry else "an entry is empty"
+    if entry in RULES and entry.endswith(":"):
+        return "" if "" in tool_names else f"nothing stands behind {_quoted(entry)}"
+    looks_like_rule = meaning == (_is_called, entry) and (entry.strip().lower() in RULES or WILDCARD in entry or ":" in entry)
+    return f"{_quoted(entry)} is neither a rule nor a tool of this server" if looks_like_rule and entry not in tool_names else ""
 
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
@@ -113,9 +247,15 @@ def _quoted(text: str) -> str:
 
 
 @lru_cache(NAMES_REMEMBERED)
-def _verbs_in(name: str) -> tuple[bool, bool]:
-    """Whether a name has a read verb, and whether it has a write verb."""
+def _verbs_in(name: str) -> _Verbs:
     name = unicodedata.normalize("NFKC", name)
     words = {word.lower() for word in _CAMEL_WORD.findall(name)}
     runs = {run.lower() for run in _SAME_CASE_RUN.findall(name)}  # the DELETE of `DELETEfile`, where camelCase sees `DELET` and `Efile`
-    return not words.isdisjoint(READ_VERBS), not WRITE_VERBS.isdisjoint(words | runs)
+    every = words | runs
+    return _Verbs(
+        reads=not words.isdisjoint(READ_VERBS),
+        writes=not every.isdisjoint(WRITE_VERBS),
+        destroys=not every.isdisjoint(DESTROYING_VERBS),
+        repeats=not every.isdisjoint(REPEATING_VERBS),
+        reaches_out=not every.isdisjoint(OUTWARD_WORDS),
+    )

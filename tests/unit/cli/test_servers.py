@@ -449,3 +449,33 @@ def test_a_person_who_waits_for_a_start_is_told_so(tooltray: Tooltray, hub_home:
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)
         assert tooltray("servers", "start", "files").err.startswith("Starting files")
         assert tooltray("servers", "stop", "files").err == ""
+
+
+# stopping what nobody uses
+
+
+def test_a_server_on_demand_can_be_stopped_again_when_it_is_idle(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "lazy", "--on-demand", "--idle-stop", "300", "--", "run", "it")
+    assert result.out.splitlines()[0] == "Added lazy; it starts when it is first used and stops after 300 s without a call."
+    assert settings_of(hub_home)["mcpServers"]["lazy"]["idleStop"] == 300
+    listed = tooltray("servers", "list")
+    assert listed.out.splitlines()[1] == "lazy  on demand  stdio      -      on demand, up to 300 s idle"
+    assert tooltray("servers", "list", "--json").json[0]["idle_stop_s"] == 300
+
+
+def test_what_starts_with_the_hub_is_not_stopped_and_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    refused = tooltray("servers", "add", "s", "--idle-stop", "300", "--", "run")
+    assert refused.code == 2
+    assert "--idle-stop goes with --on-demand: what starts with the hub stays up" in refused.err
+    servers = [server_snapshot("up", idle_stop_s=300.0), server_snapshot("lazy", idle_stop_s=0.5, is_default=False)]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
+        listed = tooltray("servers", "list")
+    assert [line.split("      ")[-1] for line in listed.out.splitlines()[1:]] == ["default", "on demand, up to 0.5 s idle"]
+    assert listed.err == "up starts with the hub, so it stays up: its idleStop is of no effect.\n"
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
+def test_an_idle_time_is_a_number_of_seconds(tooltray: Tooltray, seconds: str) -> None:
+    refused = tooltray("servers", "add", "s", "--on-demand", f"--idle-stop={seconds}", "--", "run")
+    assert refused.code == 2
+    assert "--idle-stop" in refused.err

@@ -182,3 +182,15 @@ def test_the_secrets_an_entry_wants_are_known_without_asking() -> None:
     )
     assert secret_names(config) == ("b", "a/KEY", "c")
     assert secret_names(MCPServerConfig(base_url="https://${secret:u}", custom_headers={"A": "${secret:h}"})) == ("u", "h")
+
+
+async def test_the_secret_of_a_sign_in_is_filled_in_and_the_rest_of_it_stays(secrets: SecretStore) -> None:
+    config = MCPServerConfig.model_validate({"url": "https://x/", "oauth": {"clientId": "${WORD}", "clientSecret": "${secret:a}"}})
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON)
+    assert resolved.oauth
+    assert (resolved.oauth.client_id, resolved.oauth.client_secret, resolved.secret_names) == ("${WORD}", "hunter2", ("a",))
+    assert "hunter2" not in repr(resolved) + repr(resolved.oauth)
+    public = MCPServerConfig.model_validate({"url": "https://x/", "oauth": {"clientId": "public"}})
+    assert (await resolve(public, secrets=secrets, environ=ENVIRON)).oauth == public.oauth
+    missing = MCPServerConfig.model_validate({"url": "https://x/", "oauth": {"clientId": "c", "clientSecret": "${secret:none}"}})
+    assert "oauth.clientSecret" in str(await refusal(missing, secrets))

@@ -199,3 +199,23 @@ def test_the_passphrase_is_taken_out_of_the_environment() -> None:
     assert take_passphrase(environ) == PASSPHRASE
     assert environ == {"OTHER": "1"}
     assert take_passphrase(environ) is None
+
+
+# what is hidden, wherever it is kept
+
+
+async def test_what_is_hidden_for_an_owner_is_known_with_what_was_hidden_before_it(home: Home) -> None:
+    store = SecretStore(home, "memory")
+    for values in (["one"], ["two", "too"], ["two", "too"], ["three"]):
+        store.hide("oauth/far", values)
+    store.hide("oauth/near", ["other"])
+    assert store.known_values() == {"two", "too", "three", "other"}
+
+
+async def test_of_a_value_in_parts_the_parts_are_known_and_not_each_whole(home: Home) -> None:
+    store = SecretStore(home, "memory")
+    for number in range(4):
+        await store.set("oauth/far", f"whole {number}", parts=[f"part-{number}"])
+    assert store.known_values() == {"part-2", "part-3"}
+    assert await store.get("oauth/far") == "whole 3"
+    await store.close()

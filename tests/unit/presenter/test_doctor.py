@@ -57,10 +57,10 @@ async def test_a_server_that_could_run_is_found_and_nothing_is_started(sick: Any
         assert scripted.copies.all == []
 
 
-async def test_the_path_of_the_entry_counts_before_the_persons(sick: Any, program: Path) -> None:
+async def test_the_path_of_the_entry_counts_before_the_persons(sick: Any, program: Path, tmp_path: Path) -> None:
     async with sick(env={"PATH": "/nowhere"}) as parts:
         found = await examine(parts)
-        assert (found.path, found.resolved_command) == ("/nowhere", "")
+        assert (found.path, found.resolved_command) == (f"/nowhere:{tmp_path}/empty:{program.parent}", str(program))
 
 
 async def test_a_command_that_does_not_exist_says_where_it_was_looked_for_and_what_to_do(sick: Any, tmp_path: Path, program: Path) -> None:

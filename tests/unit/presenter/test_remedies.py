@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.errors import Problem, TooltrayError
@@ -26,7 +26,8 @@ class Measured:
 def hub(tmp_path: Path, command: str = "npx", **fields: Any) -> Any:
     (tmp_path / "home" / "person").mkdir(parents=True, mode=0o700, exist_ok=True)
     (tmp_path / "home").chmod(0o700)
-    return hub_parts(tmp_path / "home", servers={"s": entry(command, **fields)}, programs={"npx": ScriptedServer()})
+    nowhere = Shell(PATH=str(tmp_path / "empty"))
+    return hub_parts(tmp_path / "home", servers={"s": entry(command, **fields)}, programs={"npx": ScriptedServer()}, shell=nowhere)
 
 
 def program(parts: HubParts, place: str, text: str) -> str:
@@ -106,6 +107,8 @@ async def test_a_server_that_is_switched_off_is_switched_on_and_started(tmp_path
         assert (await offered(parts))[0] == Remedy("switch_on", "Switch it on", is_automatic=True)
         assert await parts.presenter.apply_remedy("s", "switch_on") == "'s' is switched on"
         await parts.heard.until(lambda: parts.servers.get("s").state is ServerState.RUNNING)
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "empty" / "npx").touch(0o755)
         assert await offered(parts) == ()
 
 

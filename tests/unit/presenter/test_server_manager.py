@@ -186,7 +186,7 @@ async def test_a_server_gets_the_persons_variables_then_its_own_with_placeholder
         await run(parts)
         launch = parts.launches[0]
         assert (launch.command, launch.args) == ("program", ("me",))
-        assert launch.env == {"PATH": "/own", "WHO": "me", "LANG": "C", "KEY": "s3cret"}
+        assert launch.env == {"PATH": "/own:/usr/bin:/bin", "WHO": "me", "LANG": "C", "KEY": "s3cret"}
         assert launch.cwd == str(tmp_path)
 
 

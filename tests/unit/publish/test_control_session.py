@@ -5,9 +5,11 @@ import inspect
 import itertools
 import json
 import os
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, get_type_hints
 
+import msgspec
 import pytest
 from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_clock import in_fake_time
@@ -27,9 +29,13 @@ from tooltray.events import (
     ElicitationSnapshot,
     EventBus,
     HubSnapshot,
+    MCPToolCall,
     MCPToolResponse,
+    NpmRegistryChanged,
+    NpmRegistryStatus,
     ProblemReported,
     PromptListChanged,
+    RegistryMeasurement,
     ResourceListChanged,
     ServerChanged,
     ServerRemoved,
@@ -51,7 +57,15 @@ from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 
 SERVER = ServerSnapshot(name="s", transport="stdio", target="npx s", state=ServerState.ERROR, problem=Problem("t", "m", "h"), pids=(1, 2))
-VALUES: dict[type, Any] = {str: "text", int: 3, bool: True, float: 0.5}
+VALUES: dict[Any, Any] = {
+    str: "text",
+    int: 3,
+    bool: True,
+    float: 0.5,
+    Mapping[str, str]: {"a": "b"},
+    MCPToolCall: MCPToolCall("1", "t", {"a": [1]}, "s"),
+    MCPToolResponse: MCPToolResponse("t", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []}),
+}
 
 
 class Control:
@@ -114,7 +128,7 @@ async def test_every_verb_is_reached_by_its_name_with_all_its_arguments(verb: st
     hints = get_type_hints(real)
     arguments = {name: sample(hints[name]) for name in list(inspect.signature(real).parameters)[1:]}
     async with Control() as control:
-        assert await control.ask(verb, arguments) == {"jsonrpc": "2.0", "id": 1, "result": None}
+        assert await control.ask(verb, msgspec.to_builtins(arguments)) == {"jsonrpc": "2.0", "id": 1, "result": None}
         assert control.presenter.calls.all == [(verb, arguments)]
 
 
@@ -166,7 +180,7 @@ async def test_arguments_of_any_depth_are_taken_or_refused_and_never_a_failure_o
         assert {reply.get("error", {}).get("code") for reply in control.channel.messages} <= {None, -32602, -32700}
 
 
-@pytest.mark.parametrize("method", ["no_such_verb", "_config", "__init__", "initialize", "snapshot", "hub/no_such", "tools/list", "relay"])
+@pytest.mark.parametrize("method", ["no_such_verb", "_config", "__init__", "answer", "snapshot", "hub/no_such", "tools/list", "relay"])
 @in_fake_time
 async def test_what_is_no_verb_is_not_found(method: str) -> None:
     async with Control() as control:
@@ -295,6 +309,7 @@ ALL = [
         ElicitationSnapshot("1", "s", "form", "m", 1.5, fields=(ElicitationField("x", "X", AnswerKind.TEXT, default=("a",)),))
     ),
     ElicitationEnded("1"),
+    NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 
 

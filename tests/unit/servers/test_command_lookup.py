@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tooltray.errors import Problem
-from tooltray.servers.command_lookup import DEFAULT_PATH, Lookup, is_launcher, look_up, not_found
+from tooltray.servers.command_lookup import DEFAULT_PATH, Lookup, is_launcher, look_up, look_up_on_windows, not_found, program_name
 
 
 def program(path: Path, *, is_executable: bool = True) -> Path:
@@ -89,3 +89,61 @@ def test_a_path_that_leads_nowhere_is_told_as_such() -> None:
 )
 def test_launchers_are_known_by_their_exact_name(command: str, is_one: bool) -> None:
     assert is_launcher(command) is is_one
+
+
+# Windows, where the endings of names say what a program is
+
+
+def on_windows(command: str, *files: str, **env: str) -> Lookup:
+    """Looks up a command on a machine that has these files."""
+    known = {file.lower() for file in files}
+    return look_up_on_windows(
+        command, env={"Path": r"C:\Windows;C:\Node", **env}, cwd=r"C:\Work", is_file=lambda file: file.lower() in known
+    )
+
+
+def test_on_windows_a_name_is_tried_with_each_ending_in_their_order() -> None:
+    assert on_windows("npx", r"C:\Node\npx", r"C:\Node\npx.cmd", r"C:\Node\npx.ps1").resolved == r"C:\Node\npx.cmd"
+    assert on_windows("uv", r"C:\Node\uv.cmd", r"C:\Node\uv.exe").resolved == r"C:\Node\uv.exe"
+    assert on_windows("uv", r"C:\Node\uv.exe", r"C:\Windows\uv.bat").resolved == r"C:\Windows\uv.bat"
+
+
+def test_on_windows_a_name_with_an_ending_is_looked_for_as_it_is() -> None:
+    assert on_windows("NPX.CMD", r"C:\Node\npx.cmd").resolved == r"C:\Node\NPX.CMD"
+    assert on_windows("npx.exe", r"C:\Node\npx.cmd", r"C:\Node\npx.exe.cmd").resolved == ""
+    assert on_windows("server.js", r"C:\Node\server.js", r"C:\Node\server.js.cmd").resolved == r"C:\Node\server.js.cmd"
+
+
+def test_on_windows_the_person_says_which_endings_count() -> None:
+    assert on_windows("run", r"C:\Node\run.py", PathExt=".PY;;.EXE").resolved == r"C:\Node\run.py"
+    assert on_windows("run", r"C:\Node\run.cmd", PathExt=".EXE").resolved == ""
+
+
+def test_on_windows_a_path_is_meant_from_the_folder() -> None:
+    found = on_windows(r"bin\run", r"C:\Work\bin\run.bat")
+    assert (found.resolved, found.searched) == (r"C:\Work\bin\run.bat", (r"C:\Work\bin",))
+    assert on_windows("./run.exe", r"C:\Work\run.exe").resolved == r"C:\Work\run.exe"
+    assert on_windows(r"D:\x\run", r"D:\x\run.exe").resolved == r"D:\x\run.exe"
+
+
+def test_on_windows_every_spelling_of_path_counts_and_the_current_folder_only_if_it_is_on_it() -> None:
+    found = on_windows("run", r"C:\Work\run.exe")
+    assert (found.resolved, found.searched, found.path) == ("", (r"C:\Windows", r"C:\Node"), r"C:\Windows;C:\Node")
+    named = look_up_on_windows("run", env={"PATH": r';"C:\My Tools";.'}, cwd=r"C:\Work", is_file=lambda file: True)
+    assert (named.resolved, named.searched) == (r"C:\My Tools\run.com", (r"C:\My Tools", "C:\\Work\\."))
+
+
+def test_on_windows_there_may_be_no_path() -> None:
+    assert look_up_on_windows("run", env={}, cwd="C:\\").resolved == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("npx", "npx"), (r"C:\Node\NPX.CMD", "npx"), ("C:/Node/uvx.exe", "uvx"), ("npx.js", "npx.js"), ("npx-server.cmd", "npx-server")],
+)
+def test_on_windows_the_name_of_a_program_has_no_ending(command: str, name: str) -> None:
+    assert program_name(command, is_windows=True) == name
+
+
+def test_elsewhere_the_name_of_a_program_has_its_ending() -> None:
+    assert program_name("/usr/bin/npx.cmd", is_windows=False) == "npx.cmd"

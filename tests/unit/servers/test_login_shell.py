@@ -1,14 +1,19 @@
 import asyncio
 import os
 import select
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
-from tooltray.servers.login_shell import LoginShell, without_bundle
+from tooltray.servers import login_shell
+from tooltray.servers.login_shell import without_bundle
 
 NEVER_S = 60.0  # longer than any shell in these tests
+
+
+LoginShell = partial(login_shell.LoginShell, complete=dict)  # the folders that are added have their own tests
 
 
 def write_shell(folder: Path, script: str) -> str:
@@ -145,6 +150,153 @@ async def test_a_user_without_a_shell_gets_the_hubs_own_environment(tmp_path: Pa
     shell = LoginShell(own=own(tmp_path))
     assert (await shell.environ())["PATH"] == "/own"
     assert shell.problem is None
+
+
+# what a login shell leaves out
+
+
+async def test_what_every_terminal_reads_counts_also_where_no_profile_reads_it(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text('case $- in *i*) ;; *) return;; esac\nexport PATH="$HOME/nvm/bin:$PATH" COUNT="${COUNT}x"\n')
+    environ = await LoginShell("/bin/bash", NEVER_S, own=own(tmp_path)).environ()
+    assert environ["PATH"].startswith(f"{tmp_path}/nvm/bin:")
+    assert environ["COUNT"] == "x"
+
+
+@pytest.mark.parametrize("profile", [".bash_profile", ".bash_login", ".profile"])
+async def test_what_a_profile_reads_already_is_not_read_twice(tmp_path: Path, profile: str) -> None:
+    (tmp_path / ".bashrc").write_text('export COUNT="${COUNT}x"\n')
+    (tmp_path / profile).write_text('. "$HOME/.bashrc"\n')
+    assert (await LoginShell("/bin/bash", NEVER_S, own=own(tmp_path)).environ())["COUNT"] == "x"
+
+
+async def test_of_several_profiles_the_first_counts(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text('export COUNT="${COUNT}x"\n')
+    (tmp_path / ".bash_profile").write_text("export FIRST=1\n")
+    (tmp_path / ".profile").write_text('. "$HOME/.bashrc"\n')
+    environ = await LoginShell("/bin/bash", NEVER_S, own=own(tmp_path)).environ()
+    assert (environ["FIRST"], environ["COUNT"]) == ("1", "x")
+
+
+@pytest.mark.parametrize("rc", ["exit 3", "exec true", "return 1", "if then"])
+async def test_an_rc_file_that_ends_the_shell_or_is_broken_loses_only_itself(tmp_path: Path, rc: str) -> None:
+    (tmp_path / ".bashrc").write_text(f"{rc}\n")
+    (tmp_path / ".profile").write_text("export MINE=1\n")
+    shell = LoginShell("/bin/bash", NEVER_S, own=own(tmp_path))
+    assert (await shell.environ())["MINE"] == "1"
+    assert shell.problem is None
+
+
+# shells of other kinds, as scripts that behave like them where it matters
+
+
+def like(folder: Path, name: str, script: str) -> str:
+    """A shell of a name, which sees its own argument 0 in `$0` if the system passes it on, its flags in `$1`, the command in `$2`."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+async def test_a_zsh_reads_all_its_files_by_itself(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text("export WRONG=1\n")
+    script = '[ "$1" = -ic ] || exit 1; printf "\\033]0;title\\007"; PATH="$HOME/.volta/bin:$PATH"; export PATH; eval "$2"'
+    environ = await LoginShell(like(tmp_path, "zsh", script), NEVER_S, own=own(tmp_path)).environ()
+    assert environ["PATH"].startswith(f"{tmp_path}/.volta/bin:")
+    assert "WRONG" not in environ
+
+
+async def test_a_fish_that_greets_and_knows_no_sh_is_understood(tmp_path: Path) -> None:
+    script = (
+        'echo "Welcome to fish, the friendly interactive shell"\ncase $2 in *"\\$"*|*"export"*|*"&&"*) exit 127;; esac\n'
+        'FISH=1; export FISH; eval "$2"; echo Bye'
+    )
+    assert (await LoginShell(like(tmp_path, "fish", script), NEVER_S, own=own(tmp_path)).environ())["FISH"] == "1"
+
+
+async def test_a_tcsh_that_refuses_the_login_flag_beside_others_is_started_without_it(tmp_path: Path) -> None:
+    script = 'case $1 in *l*) echo "Unknown option" >&2; exit 1;; esac; TCSH=1; export TCSH; eval "$2"'
+    assert (await LoginShell(like(tmp_path, "tcsh", script), NEVER_S, own=own(tmp_path)).environ())["TCSH"] == "1"
+
+
+async def test_a_shell_that_reads_its_input_or_asks_a_question_gets_none(tmp_path: Path) -> None:
+    script = 'printf "Update now? [y/N] "; read -r answer || answer=none; ANSWER=$answer; export ANSWER; eval "$2"'
+    assert (await LoginShell(like(tmp_path, "zsh", script), NEVER_S, own=own(tmp_path)).environ())["ANSWER"] == "none"
+
+
+# when it is asked again
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def counting(folder: Path) -> str:
+    return write_shell(folder, f'echo x >> "{folder}/count"; COUNT=$(wc -l < "{folder}/count"); export COUNT; eval "$2"')
+
+
+async def test_a_shell_that_is_to_be_asked_again_is_asked_at_the_next_use_alone(tmp_path: Path) -> None:
+    clock = Clock()
+    shell = LoginShell(counting(tmp_path), NEVER_S, own=own(tmp_path), clock=clock)
+    shell.expire()
+    assert (await shell.environ())["COUNT"].strip() == "1"
+    clock.now += login_shell.FRESH_S
+    assert (await shell.environ())["COUNT"].strip() == "1"
+    shell.expire()
+    assert [(await shell.environ())["COUNT"].strip() for _ in range(2)] == ["2", "2"]
+
+
+async def test_what_was_just_read_is_not_read_again(tmp_path: Path) -> None:
+    clock = Clock()
+    shell = LoginShell(counting(tmp_path), NEVER_S, own=own(tmp_path), clock=clock)
+    await shell.environ()
+    clock.now += login_shell.FRESH_S - 0.1
+    shell.expire()
+    assert (await shell.environ())["COUNT"].strip() == "1"
+
+
+async def test_a_shell_that_gives_nothing_the_second_time_loses_nothing_and_new_folders_are_found(tmp_path: Path) -> None:
+    clock = Clock()
+    path = write_shell(tmp_path, 'MINE=1; export MINE; eval "$2"')
+    shell = login_shell.LoginShell(path, NEVER_S, own=own(tmp_path), clock=clock)
+    await shell.environ()
+    Path(path).unlink()
+    (tmp_path / ".cargo" / "bin").mkdir(parents=True)
+    clock.now += login_shell.FRESH_S
+    shell.expire()
+    environ = await shell.environ()
+    assert (environ["MINE"], shell.problem) == ("1", None)
+    assert f"{tmp_path}/.cargo/bin" in environ["PATH"].split(":")
+
+
+async def test_a_shell_that_could_not_be_read_may_be_the_second_time_and_may_fail_again(tmp_path: Path) -> None:
+    clock = Clock()
+    shell = LoginShell(str(tmp_path / "shell"), NEVER_S, own=own(tmp_path), clock=clock)
+    for _ in range(2):
+        clock.now += login_shell.FRESH_S
+        shell.expire()
+        assert (await shell.environ())["PATH"] == "/own"
+        assert shell.problem is not None
+    write_shell(tmp_path, 'MINE=1; export MINE; eval "$2"')
+    clock.now += login_shell.FRESH_S
+    shell.expire()
+    assert ((await shell.environ())["MINE"], shell.problem) == ("1", None)
+
+
+# the folders behind the PATH
+
+
+async def test_the_usual_folders_are_added_to_what_the_shell_gives_and_to_the_hubs_own_environment(tmp_path: Path) -> None:
+    (tmp_path / ".bun" / "bin").mkdir(parents=True)
+    given = await login_shell.LoginShell(write_shell(tmp_path, 'PATH=/given; export PATH; eval "$2"'), NEVER_S, own=own(tmp_path)).environ()
+    assert given["PATH"].startswith(f"/given:{tmp_path}/.bun/bin")
+    fallback = await login_shell.LoginShell(str(tmp_path / "missing"), own=own(tmp_path)).environ()
+    assert fallback["PATH"].startswith(f"/own:{tmp_path}/.bun/bin")
+
+
+# a frozen build
 
 
 def test_a_frozen_build_keeps_its_own_libraries_to_itself() -> None:

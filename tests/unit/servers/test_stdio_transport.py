@@ -17,6 +17,7 @@ from tests.fakes.fake_transport import FakeTransport
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.process_end import end_of
 
+from tooltray.errors import TooltrayError
 from tooltray.servers.stdio_transport import STDERR_LINE_BYTES, STDERR_LINES, ChildPipes, Launch, StdioTransport, new_log
 from tooltray.servers.stragglers import INSTANCE_VARIABLE
 from tooltray.servers.transport import CannotStart
@@ -77,7 +78,8 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
     async def start(habit: str, *args: str, command: str = sys.executable, **options: Any) -> Server:
         script = ["-I", "-S", odd_server.__file__, habit] if command == sys.executable else [habit]
         env = options.pop("env", {"PATH": os.defpath})
-        server = Server(Launch(command, [*script, *args], env, options.pop("cwd", str(tmp_path))), **options)
+        direct = {name: options.pop(name) for name in ("saved_processes", "on_silent_end") if name in options}
+        server = Server(Launch(command, [*script, *args], env, options.pop("cwd", str(tmp_path)), **direct), **options)
         servers.append(server)
         await server.open()
         return server
@@ -324,6 +326,42 @@ async def test_an_environment_that_cannot_be_given_is_told(start: Start, options
 async def test_a_nul_in_an_argument_is_told(start: Start) -> None:
     with pytest.raises(CannotStart, match="null byte"):
         await start("echo", "a\0b")
+
+
+# a server that was started without its launcher
+
+
+@pytest.mark.parametrize("habit", ["dies", "dies_in_silence"])
+async def test_who_wants_to_know_is_told_once_that_a_server_ended_without_a_word(start: Start, habit: str) -> None:
+    told: list[str] = []
+    server = await start(habit, on_silent_end=lambda: told.append(habit))
+    await server.lost()
+    await server.close()
+    assert told == [habit]
+
+
+async def test_a_server_that_has_said_something_or_was_told_to_end_did_not_end_without_a_word(start: Start) -> None:
+    told: list[str] = []
+    spoken = await start("dies_in_a_call", on_silent_end=lambda: told.append("spoken"))
+    await spoken.said("ready")
+    await spoken.dispatcher.call("m")
+    stopped = await start("holds", on_silent_end=lambda: told.append("stopped"))
+    await stopped.close()
+    await spoken.close()
+    assert told == []
+
+
+@pytest.mark.parametrize("program", [b"\x00\x01\x02", None])
+async def test_a_program_that_cannot_be_run_without_its_launcher_may_be_tried_again(
+    start: Start, tmp_path: Path, program: bytes | None
+) -> None:
+    told: list[str] = []
+    if program:
+        executable(tmp_path / "server", program)
+    with pytest.raises(TooltrayError) as caught:
+        await start("echo", command=str(tmp_path / "server"), saved_processes=2, on_silent_end=lambda: told.append("told"))
+    assert not isinstance(caught.value, CannotStart)
+    assert (caught.value.problem.title.startswith(f"'{tmp_path}/server'"), told) == (True, ["told"])
 
 
 async def test_a_transport_that_was_never_opened_has_no_process_and_can_be_closed(tmp_path: Path) -> None:

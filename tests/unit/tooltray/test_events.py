@@ -129,7 +129,8 @@ def test_events_and_snapshots_cannot_be_changed() -> None:
 def test_every_event_is_on_the_bus_and_in_its_list() -> None:
     """A dataclass here that is neither a snapshot nor a part of one is an event."""
     parts = {ServerSnapshot, ToolSnapshot, HubSnapshot, events.MCPToolResponse, Problem, events.HttpStatus, events.ClientTokenSnapshot}
-    parts |= {events.ElicitationSnapshot, events.ElicitationField, events.ElicitationOption}
+    parts |= {events.ElicitationSnapshot, events.ElicitationField, events.ElicitationOption, events.McpClientSnapshot, events.MCPToolCall}
+    parts |= {events.RegistryMeasurement, events.NpmRegistryStatus, events.SignInSnapshot, events.SetupChange}
     assert {kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass)} - parts == set(EVENTS)
 
 
@@ -145,6 +146,7 @@ def test_the_states_are_told_by_words_that_a_program_can_rely_on() -> None:
     assert sorted(state.value for state in ServerState) == [
         "error",
         "installing",
+        "needs_sign_in",
         "on_demand",
         "restarting",
         "running",

@@ -1,0 +1,87 @@
+"""`tooltray registry status|measure|set|clear|auto`: where npm packages of servers come from.
+
+Above it: run. Below it: a hub, or the settings where none runs.
+"""
+
+import argparse
+import contextlib
+import time
+from typing import Any
+
+from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
+from tooltray.config.home import Home
+
+MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
+COUNTS_LATER = "Servers that run get it when they start again."
+_WORDS = {"custom": "chosen by you", "mirror": "the fastest", "settings": "the fastest"}
+
+
+def status(args: argparse.Namespace, home: Home) -> int:
+    return _call(args, home, "get_npm_registry_status")
+
+
+def measure(args: argparse.Namespace, home: Home) -> int:
+    if not args.json:
+        print_note("Measuring; this takes ten seconds at most ...")
+    return _call(args, home, "refresh_npm_registry")
+
+
+def set_registry(args: argparse.Namespace, home: Home) -> int:
+    return _call(args, home, "set_custom_npm_registry", url=args.url, note=COUNTS_LATER)
+
+
+def clear(args: argparse.Namespace, home: Home) -> int:
+    return _call(args, home, "set_custom_npm_registry", url="", note=COUNTS_LATER)
+
+
+def auto(args: argparse.Namespace, home: Home) -> int:
+    return _call(args, home, "set_auto_detect_npm_registry", enabled=args.switch == "on", note=COUNTS_LATER)
+
+
+def _call(args: argparse.Namespace, home: Home, verb: str, *, note: str = "", **params: Any) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        status = hub.call(verb, timeout_s=MEASURE_TIMEOUT_S, **params)
+    if args.json:
+        print_json(status)
+        return 0
+    print("\n".join(_words(status)))
+    if status["measurements"]:
+        print_table(("REGISTRY", "REGION", "ANSWERED", "STATE", "ADDRESS"), [_row(each, status) for each in status["measurements"]])
+    if note:
+        print_note(note)
+    return 0
+
+
+def _words(status: dict[str, Any]) -> list[str]:
+    if status["url"]:
+        chosen = f"Servers get npm packages from {clean_line(status['url'])} ({_WORDS[status['origin']]})."
+    else:
+        chosen = "Servers get npm packages from where npm itself is configured to."
+    return [chosen, _automatic(status), _measured(status)]
+
+
+def _automatic(status: dict[str, Any]) -> str:
+    if not status["is_auto_detect"]:
+        return "The fastest registry is not looked for. Switch that on with: tooltray registry auto on"
+    if status["custom_url"]:
+        return "While you have chosen one, the fastest is not looked for. Use none of your own with: tooltray registry clear"
+    usable = [each for each in status["measurements"] if not each["problem"]]
+    if not status["url"] and usable and usable[0]["origin"] == "mirror":
+        return "npm's own configuration names a registry, so no mirror is used by itself. Use one with: tooltray registry set ADDRESS"
+    return "The fastest registry is looked for once a day. Switch that off with: tooltray registry auto off"
+
+
+def _measured(status: dict[str, Any]) -> str:
+    if status["is_measuring"]:
+        return "Being measured now."
+    if not status["measured_at"]:
+        return "Not measured yet. Do it now with: tooltray registry measure"
+    return f"Measured {time.strftime('%Y-%m-%d %H:%M', time.localtime(status['measured_at']))}."
+
+
+def _row(each: dict[str, Any], status: dict[str, Any]) -> list[str]:
+    is_used = each["url"] == status["url"] or (not status["url"] and each["origin"] == "npm")
+    state = each["problem"] or ("in use" if is_used else "reachable")
+    took = "-" if each["milliseconds"] is None else f"{each['milliseconds']:.0f} ms"
+    return [each["name"], each["region"] or "-", took, state, each["url"]]

@@ -1,0 +1,61 @@
+"""The verbs about npm registries that the command line has, where no hub runs: the same NpmRegistries, over the settings of a home.
+
+Above it: settings_hub, which makes one when the first such verb is called. What is measured here is what the next hub finds.
+"""
+
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tooltray.config.home import Home
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.registry_cache import RegistryCache
+from tooltray.events import EventBus, NpmRegistryStatus
+from tooltray.presenter.npm_registries import NpmRegistries
+from tooltray.resources import resource
+from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.npm_registry import read_mirrors
+from tooltray.tasks import TaskKeeper
+
+
+class SettingsRegistries:
+    """Belongs to one event loop."""
+
+    def __init__(self, home: Home, config: McpConfHelper, bus: EventBus) -> None:
+        self._tasks = TaskKeeper()
+        self._registries = NpmRegistries(
+            config=config,
+            cache=RegistryCache(home.registries),
+            environ=LoginShell().environ,
+            folder=str(Path.home()),
+            bus=bus,
+            spawn=self._tasks.spawn,
+            mirrors=read_mirrors(resource("npm-registries.json")),
+        )
+        self.verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
+            "get_npm_registry_status": self._status,
+            "refresh_npm_registry": self._refresh,
+            "set_custom_npm_registry": self._set_custom,
+            "set_auto_detect_npm_registry": self._set_auto_detect,
+        }
+
+    async def close(self) -> None:
+        """Ends what a cancelled verb has left."""
+        await self._tasks.close()
+
+    async def _status(self) -> dict[str, Any]:
+        return _plain(self._registries.status)
+
+    async def _refresh(self) -> dict[str, Any]:
+        return _plain(await self._registries.refresh())
+
+    async def _set_custom(self, url: str) -> dict[str, Any]:
+        return _plain(await self._registries.set_custom(url))
+
+    async def _set_auto_detect(self, enabled: bool) -> dict[str, Any]:
+        return _plain(await self._registries.set_auto_detect(enabled))
+
+
+def _plain(status: NpmRegistryStatus) -> dict[str, Any]:
+    return asdict(status) | {"measurements": [asdict(each) for each in status.measurements]}

@@ -1,0 +1,109 @@
+"""`tooltray servers sign-in` and `sign-out`: a person signs in to a server elsewhere with a browser, or ends that.
+
+Above it: run. Below it: a hub, which is started where none runs. The page's address is always printed, so that a browser that cannot be
+opened from here is no obstacle.
+"""
+
+import argparse
+import contextlib
+import os
+import sys
+import webbrowser
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.cli.hub import started_hub
+from tooltray.cli.secret_input import is_person_there
+from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S
+from tooltray.cli.terminal import clean_line, count, print_json, print_note
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.publish.control_client import ControlClient
+
+BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits say more
+FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+
+
+def sign_in(args: argparse.Namespace, home: Home) -> int:
+    """Shows the page, waits for the person, and starts the server."""
+    address = _pasted() if args.paste else None
+    with contextlib.closing(started_hub(home)) as hub:
+        if address is None:
+            _show(hub.call("begin_sign_in", timeout_s=BEGIN_TIMEOUT_S, name=args.name), args)
+        _finish(hub, home, args.name, address)
+        server = _started(hub, args.name)
+    if args.json:
+        print_json(server)
+    elif server["state"] == "running":
+        print(f"Signed in to {args.name}; it is running and has {count(server['tool_count'], 'tool')}.")
+    else:
+        print(f"Signed in to {args.name}.")
+    return 0
+
+
+def sign_out(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(started_hub(home)) as hub:
+        hub.call("sign_out", timeout_s=STOP_TIMEOUT_S, name=args.name)
+    if args.json:
+        print_json({"server": args.name, "signed_in": False})
+    else:
+        print(f"Signed out of {args.name}; it has stopped.")
+    return 0
+
+
+def _pasted() -> str:
+    """Not an argument: there is a code in it, which other programs and the shell's history need not see."""
+    if is_person_there():
+        print("The address at which the browser ended: ", end="", file=sys.stderr, flush=True)
+    address = sys.stdin.readline().strip() if sys.stdin is not None else ""
+    if not address:
+        raise TooltrayError("No address", "Standard input is empty", "Paste the whole address from the browser, or send it through a pipe")
+    return address
+
+
+def _show(page: Mapping[str, Any], args: argparse.Namespace) -> None:
+    """Where JSON is wanted, standard output is for that alone."""
+    out = sys.stderr if args.json else sys.stdout
+    is_opened = not args.no_browser and _open(page["url"])
+    print("Sign in with the browser, which opens now. Its address:" if is_opened else "Open this address in a browser:", file=out)
+    print(clean_line(page["url"]), file=out, flush=True)
+    if not is_opened:
+        print_note(f"A browser on another machine cannot come back here. Then run: tooltray servers sign-in {args.name} --paste")
+
+
+def _open(url: str) -> bool:
+    """Whether a browser opens. One that draws into the terminal is no help: pages to sign in need more."""
+    if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in _DISPLAYS):
+        return False
+    try:
+        return webbrowser.open(url)
+    except (webbrowser.Error, OSError):
+        return False
+
+
+def _finish(hub: ControlClient, home: Home, name: str, address: str | None) -> None:
+    """Who presses Ctrl-C does not want it any more."""
+    try:
+        hub.call("finish_sign_in", timeout_s=FINISH_TIMEOUT_S, name=name, callback_url=address)
+    except KeyboardInterrupt:
+        with contextlib.suppress(TooltrayError):
+            if other := ControlClient.connect(home):
+                with other:
+                    other.call("cancel_sign_in", name=name)
+        raise
+
+
+def _started(hub: ControlClient, name: str) -> dict[str, Any]:
+    """The server as it is once it runs; one that is switched off stays off."""
+    server = _server(hub, name)
+    if server["is_disabled"]:
+        return server
+    hub.call("start_server", timeout_s=START_TIMEOUT_S, name=name)
+    tool_count = len(hub.call("get_tools", server=name))  # waits until they are listed
+    return _server(hub, name) | {"tool_count": tool_count}
+
+
+def _server(hub: ControlClient, name: str) -> dict[str, Any]:
+    servers: list[dict[str, Any]] = hub.call("get_snapshot")["servers"]
+    return next(server for server in servers if server["name"] == name)

@@ -1,0 +1,26 @@
+"""A format in which everything is plain words."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tooltray.events import MCPToolCall, MCPToolResponse
+from tooltray.tools.formats import contents
+from tooltray.tools.formats.calls import tool_call
+from tooltray.tools.formats.declared import declared
+from tooltray.tools.formats.names import ANY_NAME, PLAIN, NameRule
+
+
+class Plain:
+    name = "plain"
+    tool_names = NameRule(PLAIN, 10, "tool")
+    argument_names = ANY_NAME
+
+    def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
+        return [{"tool": each.name, "takes": each.schema} for each in found]
+
+    def call(self, call: Mapping[str, Any]) -> MCPToolCall:
+        return tool_call({"name": call.get("tool")}, kind="call in plain words", id=None, arguments=call.get("with"))
+
+    def response(self, response: MCPToolResponse) -> dict[str, Any]:
+        return {"tool": response.tool, "said": contents.as_text(response)}

@@ -1,0 +1,133 @@
+"""The extension guide of README.md, followed: a copy of the product gets a new type of server, a new format and a new rule, and uses them.
+
+What the guide lets one write is in extension_guide/. Where a step here has to change, the guide has to change with it.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WRITTEN = Path(__file__).parent / "extension_guide"
+UNMEASURED = {"COVERAGE_PROCESS_CONFIG": ""}  # the copy is gone when coverage would look for its files
+BOUND_S = 60.0
+
+VERBS = """
+    async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+        return await self._formats.tools("plain", server)
+
+    async def plain_call_to_mcp_tool(self, call: Mapping[str, Any]) -> MCPToolCall:
+        return await self._formats.call("plain", call)
+
+    async def mcp_response_to_plain(self, response: MCPToolResponse) -> dict[str, Any]:
+        return await self._formats.response("plain", response)
+"""
+
+
+class Copy:
+    """A copy of the source, to be worked on as the guide says."""
+
+    def __init__(self, folder: Path) -> None:
+        self.source = folder / "desktop"
+        shutil.copytree(ROOT / "desktop", self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        self._package = self.source / "tooltray"
+
+    def write(self, name: str, place: str) -> None:
+        shutil.copy(WRITTEN / name, self._package / place / name)
+
+    def append(self, path: str, text: str) -> None:
+        with (self._package / path).open("a") as file:
+            file.write(text)
+
+    def insert(self, path: str, line: str, new: str, *, before: bool = False) -> None:
+        """A new line behind (or before) the one that begins like `line`, of which there must be one."""
+        file = self._package / path
+        lines = file.read_text().split("\n")
+        (place,) = [number for number, each in enumerate(lines) if each.startswith(line)]
+        lines.insert(place if before else place + 1, new)
+        file.write_text("\n".join(lines))
+
+    def replace(self, path: str, old: str, new: str) -> None:
+        """A part of a line, of which there must be one."""
+        file = self._package / path
+        text = file.read_text()
+        assert text.count(old) == 1, f"{path} has {old!r} {text.count(old)} times"
+        file.write_text(text.replace(old, new))
+
+    def run(self, program: Path, *arguments: str) -> Any:
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.source), str(ROOT)]), **UNMEASURED}
+        command = [sys.executable, str(program), *arguments]
+        ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=BOUND_S, check=False)
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout)
+
+
+def add_server_type(copy: Copy) -> None:
+    """A new type of server."""
+    copy.write("unix_transport.py", "servers")
+    copy.insert("servers/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
+    copy.insert(
+        "servers/transports.py",
+        "from tooltray.servers.transport_order import",
+        "from tooltray.servers.unix_transport import make_unix",
+    )
+    copy.replace("config/settings.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
+    copy.insert("config/settings.py", "    direct_start: StrictBool", "    socket: Target = None")
+    copy.insert("config/settings.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
+    copy.replace("config/settings.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")')
+
+
+def add_format(copy: Copy) -> None:
+    """A new tool format."""
+    copy.write("plain.py", "tools/formats")
+    copy.insert("tools/formats/__init__.py", "    for each in (", "        Plain(),")
+    copy.insert(
+        "tools/formats/__init__.py", "from tooltray.tools.formats.openai_responses", "from tooltray.tools.formats.plain import Plain"
+    )
+    copy.append("presenter/format_verbs.py", VERBS)
+    for verb in ("mcp_tools_to_plain_tools", "plain_call_to_mcp_tool", "mcp_response_to_plain"):
+        copy.insert("presenter/verbs.py", "VERBS: tuple", f'    "{verb}",')
+
+
+def add_rule(copy: Copy) -> None:
+    """A new approval rule."""
+    copy.insert("tools/approval.py", "RULES: Mapping", '    "ends:": lambda tool, ending: tool.name.endswith(ending),')
+
+
+def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> None:
+    copy = Copy(tmp_path)
+    add_server_type(copy)
+    add_format(copy)
+    add_rule(copy)
+    seen = copy.run(WRITTEN / "program.py", str(home))
+    assert [tool["takes"] for tool in seen["tools"]] == [
+        {"type": "object", "properties": {}},
+        {"type": "object", "properties": {"text": {"type": "string"}}},
+    ]
+    names = [tool["tool"] for tool in seen["tools"]]
+    assert names[0] == "drop_it"
+    assert len(names[1]) <= 10
+    assert seen["call"] == ["say_it_loudly", {"text": "hello"}]
+    assert seen["response"] == {"tool": names[1], "said": "HELLO"}
+    assert seen["approved"] == {"drop_it": False, "say_it_loudly": True}
+    assert seen["notices"] == []
+    assert seen["targets"]["thing"] == ["unix", str(home / "thing.sock")]
+    assert "thing.sock2" in seen["gone"]
+    assert seen["empty"] == "it has no socket"
+
+
+@pytest.mark.parametrize("section", ["A new server type", "A new tool format", "A new approval rule"])
+def test_the_guide_names_files_and_things_that_exist(section: str) -> None:
+    guide = (ROOT / "README.md").read_text().partition("\n## Extending\n")[2].partition("\n## ")[0]
+    text = guide.partition(f"\n### {section}\n")[2].partition("\n### ")[0]
+    paths = re.findall(r"`((?:tests|tooltray)/[\w./]+)`", text)
+    assert paths, f"README.md has no section '{section}' that names files"
+    for path in paths:
+        assert (ROOT / path).exists() or (ROOT / "desktop" / path).exists() or (WRITTEN / Path(path).name).exists(), path

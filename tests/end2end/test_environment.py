@@ -1,0 +1,230 @@
+"""Servers start for a person whose Node.js comes from nvm, though the hub was launched without a shell; and without npx where that is safe.
+
+The Node.js is the one of the tests, laid out below a HOME as nvm does it; npx is npm's real one, and its registry is on the loopback.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from tests.end2end.processes import World, wait_until
+from tests.fakes.npm_cache import program, unpack
+from tests.fakes.npm_registry import FakeRegistry, answers, registries_in_thread
+
+VERSION = "v20.11.0"
+TOY, TOY_VERSION = "tooltray-toy-server", "1.0.0"
+TOY_SPEC = f"{TOY}@{TOY_VERSION}"
+TOY_SCRIPT = """#!/usr/bin/env node
+const answers = {
+  initialize: () => ({protocolVersion: '2025-06-18', capabilities: {tools: {}}, serverInfo: {name: 'toy', version: '1'}}),
+  'tools/list': () => ({tools: [{name: 'where', inputSchema: {type: 'object'}}]}),
+  'tools/call': () => ({content: [{type: 'text', text: JSON.stringify({argv: process.argv, env: process.env, cwd: process.cwd()})}]}),
+}
+require('readline').createInterface({input: process.stdin}).on('line', line => {
+  const {id, method} = JSON.parse(line)
+  if (id === undefined) return
+  const answer = answers[method]
+  const body = answer ? {result: answer()} : {error: {code: -32601, message: method}}
+  process.stdout.write(JSON.stringify({jsonrpc: '2.0', id, ...body}) + '\\n')
+})
+"""
+TOLD_BY_NPX = (
+    *("INIT_CWD", "NODE", "npm_command", "npm_config_cache", "npm_config_prefix", "npm_execpath", "npm_lifecycle_event"),
+    *("npm_lifecycle_script", "npm_node_execpath", "npm_config_registry"),
+)
+
+
+@pytest.fixture
+def without_shell(world: World) -> World:
+    """A machine on which a desktop starts the hub: nothing in its environment but what a session has."""
+    world.environ |= {"PATH": "/usr/bin:/bin", "SHELL": "/bin/bash"}
+    return world
+
+
+def install_with_nvm(world: World, node: str, *programs: str) -> Path:
+    """Node.js as nvm lays it out, and programs that `npm install -g` put beside it; returns their folder."""
+    places = (
+        Path(node).resolve().parents[1] / "lib" / "node_modules" / "npm",
+        Path(shutil.which("npm") or "/no/such/x").resolve().parents[1],
+    )
+    npm = next((place for place in places if (place / "bin" / "npx-cli.js").is_file()), None)
+    assert npm, "npm is missing; `make test` installs what tests need"
+    prefix = world.home / ".nvm" / "versions" / "node" / VERSION
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib" / "node_modules").mkdir(parents=True)
+    (prefix / "bin" / "node").symlink_to(Path(node).resolve())
+    (prefix / "lib" / "node_modules" / "npm").symlink_to(npm)
+    (prefix / "bin" / "npx").symlink_to("../lib/node_modules/npm/bin/npx-cli.js")
+    for each in programs:
+        (prefix / "bin" / Path(each).name.replace("index.js", "mcp-server-everything")).symlink_to(each)
+    return prefix / "bin"
+
+
+def write_settings(world: World, **server: Any) -> None:
+    world.root.mkdir(mode=0o700, exist_ok=True)
+    document = {"version": 1, "mcpServers": {"s": {"autoApprove": ["all"], **server}}, "autoDetectNpmRegistry": False}
+    (world.root / "settings.json").write_text(json.dumps(document))
+
+
+def snapshot(world: World) -> dict[str, Any]:
+    [found] = [server for server in json.loads(world.tooltray("status", "--json").stdout)["servers"] if server["name"] == "s"]
+    return found  # type: ignore[no-any-return]
+
+
+def start(world: World) -> dict[str, Any]:
+    done = world.tooltray("servers", "start", "s")
+    assert done.returncode == 0, done.stderr
+    return snapshot(world)
+
+
+def process_of(found: dict[str, Any]) -> psutil.Process:
+    return psutil.Process(found["pids"][0])
+
+
+def test_a_server_that_needs_nvms_node_starts_though_only_the_rc_file_of_a_terminal_knows_nvm(
+    without_shell: World, node: str, npm_server: Callable[..., list[str]]
+) -> None:
+    world = without_shell
+    folder = install_with_nvm(world, node, npm_server("everything")[1])
+    (world.home / ".nvm" / "nvm.sh").write_text(f'export PATH="$NVM_DIR/versions/node/{VERSION}/bin:$PATH"\n')
+    (world.home / ".bashrc").write_text('export NVM_DIR="$HOME/.nvm"\n[ -s "$NVM_DIR/nvm.sh" ] && . "$NVM_DIR/nvm.sh"\n')
+    write_settings(world, command="mcp-server-everything")
+    world.start_hub()
+    command_line = process_of(start(world)).cmdline()
+    assert command_line[1] == str(folder / "mcp-server-everything")
+    assert world.tooltray("tools", "call", "echo", '{"message": "hello"}').returncode == 0
+    assert environ_of(world)["PATH"].startswith(f"{folder}:")
+
+
+def test_a_server_that_needs_nvms_node_starts_though_no_rc_file_knows_nvm(
+    without_shell: World, node: str, npm_server: Callable[..., list[str]]
+) -> None:
+    world = without_shell
+    folder = install_with_nvm(world, node, npm_server("everything")[1])
+    (world.home / ".profile").write_text('export PATH="$HOME/tools"\n')  # a machine without another Node.js
+    (world.home / ".bashrc").write_text('case $- in *i*) echo "Welcome back";; esac\n')
+    write_settings(world, command="mcp-server-everything")
+    world.start_hub()
+    assert process_of(start(world)).cmdline()[1] == str(folder / "mcp-server-everything")
+    assert environ_of(world)["PATH"].split(":")[:2] == [f"{world.home}/tools", str(folder)]
+
+
+def test_proxies_authorities_and_folders_of_the_person_reach_a_server(world: World, npm_server: Callable[..., list[str]]) -> None:
+    bundle = world.home / "company.pem"
+    bundle.touch()
+    (world.home / ".profile").write_text(
+        f'export https_proxy=http://127.0.0.1:9 NO_PROXY=localhost SSL_CERT_FILE="{bundle}" PATH="$HOME/tools:$PATH"\n'
+    )
+    node, script = npm_server("everything")
+    write_settings(world, command=node, args=[script], env={"PATH": "/opt/own", "NO_PROXY": "*"})
+    world.start_hub()
+    start(world)
+    environ = environ_of(world)
+    assert environ["PATH"].startswith(f"/opt/own:{world.home}/tools:")
+    assert (environ["https_proxy"], environ["HTTPS_PROXY"]) == ("http://127.0.0.1:9", "http://127.0.0.1:9")
+    assert (environ["no_proxy"], environ["NO_PROXY"]) == ("*", "*")
+    assert environ["NODE_EXTRA_CA_CERTS"] == environ["SSL_CERT_FILE"] == str(bundle)
+
+
+def environ_of(world: World) -> dict[str, str]:
+    """What the server itself sees."""
+    done = world.tooltray("tools", "call", "get-env", "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, str] = json.loads(json.loads(done.stdout)["content"][0]["text"])
+    return found
+
+
+# without the launcher
+
+
+@pytest.fixture
+def registry() -> Iterator[FakeRegistry]:
+    """A registry that knows the toy, and has nothing of it to download."""
+    manifest = {"name": TOY, "version": TOY_VERSION, "bin": {TOY: "dist/index.js"}, "dist": {"tarball": "http://127.0.0.1:9/toy.tgz"}}
+    document = {"name": TOY, "dist-tags": {"latest": TOY_VERSION}, "versions": {TOY_VERSION: manifest}}
+    fake = FakeRegistry(on_package=answers(document))
+    with registries_in_thread(fake):
+        yield fake
+
+
+@pytest.fixture
+def toy(without_shell: World, node: str, registry: FakeRegistry) -> Callable[..., None]:
+    """Writes the settings of a server by npx whose package is unpacked."""
+    world = without_shell
+    folder = install_with_nvm(world, node)
+    settings = f"npm_config_registry={registry.url} npm_config_fetch_retries=0 NODE_DISABLE_COMPILE_CACHE=1"  # else npm leaves it in TMPDIR
+    (world.home / ".profile").write_text(f'export PATH="{folder}:/usr/bin:/bin" {settings}\n')
+    unpack(world.home / ".npm", spec=TOY_SPEC, package=TOY, version=TOY_VERSION, script=TOY_SCRIPT)
+
+    def write(**fields: Any) -> None:
+        write_settings(world, command="npx", args=["-y", TOY_SPEC, "--flag", "a b"], **fields)
+
+    return write
+
+
+def where(world: World) -> dict[str, Any]:
+    """What the toy says of itself."""
+    done = world.tooltray("tools", "call", "where", "--json")
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(json.loads(done.stdout)["content"][0]["text"])
+    return found
+
+
+def run_toy(world: World) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """What is seen of it, what it says itself, and how many processes it has."""
+    world.start_hub()
+    seen, told = start(world), where(world)
+    count = 1 + len(process_of(seen).children(recursive=True))
+    world.stop_hub()
+    return seen, told, count
+
+
+def test_a_server_that_runs_without_npx_is_the_one_that_npx_runs_with_fewer_processes(
+    without_shell: World, toy: Callable[..., None], registry: FakeRegistry
+) -> None:
+    toy(directStart=False)
+    seen_with, told_with, count_with = run_toy(without_shell)
+    assert (seen_with["saved_processes"], registry.asked.all != []) == (0, True)
+    asked_before = len(registry.asked.all)
+    toy()
+    seen, told, count = run_toy(without_shell)
+    assert len(registry.asked.all) == asked_before, "the network is not asked"
+    assert (count, seen["saved_processes"]) == (1, count_with - 1)
+    assert (told["argv"], told["cwd"]) == (told_with["argv"], told_with["cwd"])
+    assert {name: told["env"].get(name) for name in TOLD_BY_NPX} == {name: told_with["env"].get(name) for name in TOLD_BY_NPX}
+    assert told["env"]["PATH"].split(":")[0] == told_with["env"]["PATH"].split(":")[0]
+    assert not set(told["env"]["PATH"].split(":")) - set(told_with["env"]["PATH"].split(":"))
+
+
+def test_a_package_that_was_damaged_is_started_by_npx_after_one_attempt(without_shell: World, toy: Callable[..., None]) -> None:
+    world = without_shell
+    toy()
+    [script] = (world.home / ".npm" / "_npx").rglob("dist/index.js")
+    script.write_text(TOY_SCRIPT.replace("const answers", "if (!process.env.npm_config_user_agent) process.exit(7)\nconst answers"))
+    world.start_hub()
+    found = start(world)
+    assert (found["saved_processes"], found["state"]) == (0, "running")
+    assert where(world)["env"]["npm_config_user_agent"]
+
+
+def test_a_tool_that_uv_installed_runs_without_uvx(without_shell: World) -> None:
+    world = without_shell
+    tool = world.home / ".local" / "share" / "uv" / "tools" / "toy"
+    for name in ("uv", "uvx"):
+        program(world.home / ".local" / "bin" / name, "#!/bin/sh\nexit 1\n")  # who comes here has not left it out
+    program(tool / "bin" / "python")
+    (tool / "uv-receipt.toml").write_text('[tool]\nrequirements = [{ name = "toy" }]\nentrypoints = [{ name = "toy" }]\n')
+    (world.home / "toy.js").write_text(TOY_SCRIPT)
+    node = shutil.which("node") or "node"
+    program(tool / "bin" / "toy", f'#!/bin/sh\nexec "{node}" "{world.home}/toy.js" "$@"\n')
+    write_settings(world, command="uvx", args=["toy", "x"])
+    world.start_hub()
+    assert start(world)["saved_processes"] == 1
+    told = where(world)
+    assert (told["argv"][-1], told["env"]["UV"]) == ("x", str(world.home / ".local" / "bin" / "uv"))
+    assert told["env"]["PATH"].startswith(f"{tool}/bin:")
+    assert wait_until(lambda: snapshot(world)["state"] == "running", "the tool to stay")

@@ -1,0 +1,726 @@
+"""Every verb of the presenter and its six events, at a real hub with real servers, over the control channel.
+
+`VERBS_AT_WORK` has one check per verb; a verb without one fails the test. Registries and the authorization server are of this machine.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import is_running, wait_until
+from tests.fakes.authorization_server import authorizing, browse
+from tests.fakes.npm_registry import FakeRegistry, listening
+
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.presenter.verbs import VERBS
+from tooltray.publish.control_client import ControlClient
+
+SERVERS = Path(__file__).parent / "servers"
+FEATURED = {"command": sys.executable, "args": [str(SERVERS / "featured.py"), "legacy", "kit"], "autoApprove": ["all"]}
+HABITS = {"command": sys.executable, "args": [str(SERVERS / "habits.py")], "autoApprove": ["all"]}
+SIX = {"ServerStarted", "ServerStopped", "ToolCallResult", "ConfigChanged", "ServerStatusChanged", "ClientListUpdated"}
+SOON_S = 60.0  # for what starts a real server on a busy machine
+NOWHERE = "http://127.0.0.1:9"  # a proxy that is not there: nothing leaves this machine
+
+
+class Hub:
+    """A running hub, by its control channel.
+
+    Attributes:
+        registry, gate: a npm registry, and a server that wants people to sign in.
+    """
+
+    def __init__(self, world, registry=None, gate=None):
+        self.world, self.registry, self.gate = world, registry, gate
+        self.channel = ControlClient.connect(Home(world.root), with_events=True)
+        assert self.channel
+        self.seen = []
+
+    async def __call__(self, verb, /, **params):
+        return await asyncio.to_thread(self.channel.call, verb, timeout_s=SOON_S, **params)
+
+    async def refusal(self, verb, /, **params):
+        with pytest.raises(TooltrayError) as raised:
+            await self(verb, **params)
+        return str(raised.value)
+
+    async def server(self, name):
+        return next(each for each in (await self("get_snapshot"))["servers"] if each["name"] == name)
+
+    async def until(self, is_it):
+        """Reads events up to the one that is waited for."""
+
+        def read():
+            for event in self.channel.events():
+                self.seen.append(event)
+                if is_it(*event):
+                    return event
+            raise EOFError("the hub has ended")
+
+        return await asyncio.to_thread(read)
+
+    async def six(self, count):
+        """The next events of the six kinds, so many."""
+        self.seen.clear()
+        await self.until(lambda kind, data: sum(kind in SIX for kind, _ in self.seen) == count)
+        return [event for event in self.seen if event[0] in SIX]
+
+
+def write_settings(world, servers, **more):
+    world.root.mkdir(exist_ok=True)
+    document = {"version": 1, "mcpServers": servers, "defaultServers": [], "autoDetectNpmRegistry": False, **more}
+    (world.root / "settings.json").write_text(json.dumps(document))
+
+
+# what every verb is for
+
+
+async def hub_itself(hub):
+    snapshot = await hub("get_snapshot")
+    assert snapshot["pid"] == hub.world.hub_pid()
+    assert {"hub", "kit", "habits"} <= {server["name"] for server in snapshot["servers"]}
+
+
+async def initialize(hub):
+    before = (await hub.server("hub"))["pids"], (await hub.server("kit"))["pids"]
+    for _ in range(2):
+        await hub("initialize")
+    assert ((await hub.server("hub"))["pids"], (await hub.server("kit"))["pids"]) == before
+
+
+async def get_enabled(hub):
+    assert await hub("get_mcp_enabled") is True
+
+
+async def set_enabled(hub):
+    await hub("set_mcp_enabled", enabled=False)
+    assert "Tooltray is paused" in await hub.refusal("call_tool", name="about", arguments={})
+    await hub("set_mcp_enabled", enabled=True)
+    assert await hub("get_mcp_enabled") is True
+
+
+async def get_servers(hub):
+    assert (await hub("get_mcp_servers"))["kit"] == FEATURED
+
+
+async def add_server(hub):
+    await hub("add_mcp_server", name="new", config=HABITS, is_default=False)
+    assert "there is a server 'new' already" in await hub.refusal("add_mcp_server", name="new", config=HABITS)
+    assert "command" in await hub.refusal("add_mcp_server", name="bad", config={"note": 1})
+    await hub("remove_mcp_server", name="new")
+
+
+async def update_server(hub):
+    await hub("add_mcp_server", name="changed", config=HABITS, is_default=False)
+    await hub("update_mcp_server", name="changed", config={**HABITS, "descriptions": "mine"})
+    assert (await hub("get_mcp_servers"))["changed"]["descriptions"] == "mine"
+    await hub("remove_mcp_server", name="changed")
+
+
+async def remove_server(hub):
+    await hub("add_mcp_server", name="old", config=HABITS, is_default=False)
+    await hub("remove_mcp_server", name="old")
+    assert "old" not in await hub("get_mcp_servers")
+    assert "comes with Tooltray" in await hub.refusal("remove_mcp_server", name="hub")
+
+
+async def start_server(hub):
+    await hub("start_server", name="habits")
+    assert (await hub.server("habits"))["state"] == "running"
+    assert "there is no server 'gone'" in await hub.refusal("start_server", name="gone")
+
+
+async def stop_server(hub):
+    await hub("start_server", name="habits")
+    [pid] = (await hub.server("habits"))["pids"]
+    await hub("stop_server", name="habits")
+    assert ((await hub.server("habits"))["state"], is_running(pid)) == ("stopped", False)
+
+
+async def restart_server(hub):
+    await hub("start_server", name="habits")
+    before = (await hub.server("habits"))["pids"]
+    await hub("restart_server", name="habits")
+    assert (await hub.server("habits"))["pids"] not in ([], before)
+
+
+async def server_running(hub):
+    await hub("stop_server", name="habits")
+    assert [await hub("is_server_running", name=name) for name in ("kit", "habits")] == [True, False]
+
+
+async def clients(hub):
+    [kit] = [each for each in await hub("get_mcp_clients") if each["server"] == "kit"]
+    assert (kit["era"], kit["server_info"]["name"], kit["tool_count"], kit["prompt_count"], kit["resource_count"]) == (
+        ("legacy", "kit", 9, 2, 2)
+    )
+    assert {"tools", "prompts", "resources"} <= set(kit["capabilities"])
+    assert kit["pids"] == (await hub.server("kit"))["pids"]
+
+
+async def server_log(hub):
+    await hub("start_server", name="habits")
+    assert "out of cheese" in await hub.refusal("call_tool", name="die", arguments={})
+    assert await hub("get_server_log", name="habits", lines=1) == ["out of cheese"]
+
+
+async def get_defaults(hub):
+    assert await hub("get_mcp_default_servers") == ["kit"]
+
+
+async def add_default(hub):
+    await hub("add_mcp_default_server", name="habits")
+    assert await hub("get_mcp_default_servers") == ["kit", "habits"]
+    await hub("remove_mcp_default_server", name="habits")
+
+
+async def remove_default(hub):
+    await hub("remove_mcp_default_server", name="kit")
+    assert await hub("get_mcp_default_servers") == []
+    await hub("add_mcp_default_server", name="kit")
+
+
+async def toggle_default(hub):
+    assert await hub("toggle_mcp_default_server", name="habits") is True
+    assert await hub("toggle_mcp_default_server", name="habits") is False
+
+
+async def definitions(hub):
+    found = await hub("get_all_tool_definitions", server="kit")
+    assert {"about", "ask", "wait"} <= {each["name"] for each in found}
+    assert all(each["inputSchema"]["type"] == "object" for each in found)
+
+
+async def tools(hub):
+    [about] = [each for each in await hub("get_tools", server="kit") if each["original_name"] == "about"]
+    assert (about["name"], about["is_enabled"], about["is_approved"]) == ("about", True, True)
+
+
+async def enable_tool(hub):
+    await hub("set_tool_enabled", server="kit", tool="log", enabled=False)
+    assert "log" not in {each["name"] for each in await hub("get_all_tool_definitions")}
+    await hub("set_tool_enabled", server="kit", tool="log", enabled=True)
+    assert "log" in {each["name"] for each in await hub("get_all_tool_definitions")}
+
+
+async def call_tool(hub):
+    result = await hub("call_tool", name="about", arguments={})
+    assert json.loads(result["content"][0]["text"])["name"] == "kit"
+    assert "Unknown tool: gone" in await hub.refusal("call_tool", name="gone", arguments={})
+
+
+async def run_tool_call(hub):
+    response = await hub("run_tool_call", call={"id": "c1", "name": "about", "arguments": {}})
+    assert (response["tool"], response["server"], response["outcome"], response["tool_call_id"]) == ("about", "kit", "ok", "c1")
+    assert "kit" in response["result"]["content"][0]["text"]
+    unknown = await hub("run_tool_call", call={"id": "c2", "name": "gone", "arguments": {}})
+    assert (unknown["tool_call_id"], unknown["result"]["isError"]) == ("c2", True)
+
+
+async def reset_names(hub):
+    await hub("reset_tool_names")
+    assert "about" in {each["name"] for each in await hub("get_all_tool_definitions")}
+
+
+async def prompts(hub):
+    assert [each["name"] for each in await hub("get_all_prompts", server="kit")] == ["greet", "kit-only"]
+    assert len(await hub("get_all_prompts")) == 2
+
+
+async def prompt(hub):
+    got = await hub("get_prompt", name="greet", arguments={"who": "Ada"})
+    assert got["messages"][0]["content"]["text"] == "greet of kit: Ada"
+    assert "Unknown prompt: gone" in await hub.refusal("get_prompt", name="gone")
+
+
+async def resources(hub):
+    assert [each["uri"] for each in await hub("get_all_resources", server="kit")] == ["note://shared", "note://kit"]
+
+
+async def templates(hub):
+    assert [each["uriTemplate"] for each in await hub("get_all_resource_templates")] == ["note://item/{id}"]
+
+
+async def read_resource(hub):
+    read = await hub("read_resource", uri="note://item/7")
+    assert read["contents"][0]["text"] == "note://item/7 of kit"
+    assert "could not be read" in await hub.refusal("read_resource", uri="nothing://here")
+
+
+async def secret_names(hub):
+    assert isinstance(await hub("get_secret_names"), list)
+
+
+async def set_secret(hub):
+    await hub("set_secret_backend", kind="memory")
+    await hub("set_secret", name="a/KEY", value="a value of mine")
+    assert "a/KEY" in await hub("get_secret_names")
+
+
+async def remove_secret(hub):
+    await hub("set_secret_backend", kind="memory")
+    await hub("set_secret", name="b/KEY", value="a value of mine")
+    await hub("remove_secret", name="b/KEY")
+    assert "b/KEY" not in await hub("get_secret_names")
+
+
+async def check_secrets(hub):
+    await hub("set_secret_backend", kind="memory")
+    assert await hub("check_secrets") == "memory"
+
+
+async def unlock_secrets(hub):
+    await hub("set_secret_backend", kind="file")
+    await hub("unlock_secrets", passphrase="open sesame")
+    assert await hub("check_secrets") == "file"
+    await hub("set_secret_backend", kind="memory")
+
+
+async def secret_backend(hub):
+    assert "is no place for secrets" in await hub.refusal("set_secret_backend", kind="drawer")
+
+
+async def diagnose(hub):
+    [found] = await hub("diagnose", server="kit")
+    assert (found["server"], found["is_ok"], found["transport"]) == ("kit", True, "stdio")
+    assert {"kit", "habits"} <= {each["server"] for each in await hub("diagnose")}
+
+
+async def apply_remedy(hub):
+    await hub("add_mcp_server", name="ill", config={"command": "tooltray-has-no-such-program"}, is_default=False)
+    await hub.refusal("start_server", name="ill")
+    [found] = await hub("diagnose", server="ill")
+    assert "start" in {remedy["kind"] for remedy in found["remedies"] if remedy["is_automatic"]}
+    assert "ill" in await hub("apply_remedy", server="ill", kind="start")
+    assert "nothing that Tooltray can do" in await hub.refusal("apply_remedy", server="ill", kind="dance")
+    await hub("remove_mcp_server", name="ill")
+
+
+async def answer_question(hub):
+    assert "has ended" in await hub.refusal("answer_elicitation", id="none", action="accept")
+
+
+async def http_status(hub):
+    assert (await hub("get_http_status"))["is_open"] is False
+
+
+async def enable_http(hub):
+    opened = await hub("set_http_enabled", enabled=True, port=0)
+    assert opened["is_open"]
+    assert opened["url"].startswith("http://127.0.0.1:")
+    assert (await hub("set_http_enabled", enabled=False))["is_open"] is False
+
+
+async def list_tokens(hub):
+    await hub("create_client_token", name="listed")
+    assert "listed" in {each["name"] for each in await hub("list_client_tokens")}
+
+
+async def create_token(hub):
+    assert len(await hub("create_client_token", name="made")) > 20
+
+
+async def remove_token(hub):
+    await hub("create_client_token", name="short-lived")
+    await hub("remove_client_token", name="short-lived")
+    assert "short-lived" not in {each["name"] for each in await hub("list_client_tokens")}
+
+
+# formats of model providers
+
+
+async def to_format(hub, verb, name_of):
+    tools = await hub(verb, server="kit")
+    assert "about" in name_of(tools)
+    assert "there is no server 'gone'" in await hub.refusal(verb, server="gone")
+
+
+async def from_format(hub, verb, argument, call):
+    parsed = await hub(verb, **{argument: call})
+    assert (parsed["name"], parsed["arguments"]) == ("steps", {"n": 1})
+    assert (await hub("run_tool_call", call=parsed))["result"]["content"][0]["text"] == "steps done"
+
+
+async def to_response(hub, verb):
+    response = await hub("run_tool_call", call={"id": "c7", "name": "steps", "arguments": {"n": 1}})
+    assert "steps done" in json.dumps(await hub(verb, response=response))
+
+
+def openai_names(tools):
+    return {each["function"]["name"] for each in tools}
+
+
+def anthropic_names(tools):
+    return {each["name"] for each in tools}
+
+
+def gemini_names(tools):
+    return {each["name"] for tool in tools for each in tool.get("functionDeclarations", tool.get("function_declarations", []))}
+
+
+OPENAI_CALL = {"id": "c5", "type": "function", "function": {"name": "steps", "arguments": '{"n": 1}'}}
+ANTHROPIC_CALL = {"type": "tool_use", "id": "c5", "name": "steps", "input": {"n": 1}}
+GEMINI_CALL = {"name": "steps", "args": {"n": 1}}
+
+
+# npm registries
+
+
+async def registry_status(hub):
+    status = await hub("get_npm_registry_status")
+    assert (status["is_auto_detect"], status["is_measuring"]) == (False, False)
+
+
+async def refresh_registry(hub):
+    status = await hub("refresh_npm_registry")
+    assert status["measured_at"] > 0
+    assert all(each["problem"] for each in status["measurements"] if "127.0.0.1" not in each["url"])  # nothing leaves this machine
+
+
+async def measure_registry(hub):
+    good = await hub("test_npm_registry", url=hub.registry.url)
+    assert (good["problem"], good["milliseconds"] > 0) == ("", True)
+    assert (await hub("test_npm_registry", url=NOWHERE))["problem"]
+
+
+async def custom_registry(hub):
+    assert "cannot be used" in await hub.refusal("set_custom_npm_registry", url=NOWHERE)
+    chosen = await hub("set_custom_npm_registry", url=hub.registry.url)
+    assert (chosen["custom_url"].rstrip("/"), chosen["origin"]) == (hub.registry.url.rstrip("/"), "custom")
+    assert (await hub("set_custom_npm_registry", url=""))["custom_url"] == ""
+
+
+async def detect_registry(hub):
+    assert (await hub("set_auto_detect_npm_registry", enabled=True))["is_auto_detect"] is True
+    assert (await hub("set_auto_detect_npm_registry", enabled=False))["is_auto_detect"] is False
+
+
+async def clear_registries(hub):
+    await hub("refresh_npm_registry")
+    await hub("clear_npm_registry_cache")
+    assert (await hub("get_npm_registry_status"))["measured_at"] == 0
+
+
+# signing in
+
+
+async def sign_in_begun(hub):
+    """Begins to sign in to the server that wants it, which is added for that."""
+    await hub("add_mcp_server", name="gate", config={"type": "http", "url": hub.gate.mcp_url, "autoApprove": ["all"]}, is_default=False)
+    return await hub("begin_sign_in", name="gate")
+
+
+async def begin_sign_in(hub):
+    begun = await sign_in_begun(hub)
+    assert begun["url"].startswith(hub.gate.origin)
+    assert await hub("begin_sign_in", name="gate") == begun
+    assert (await hub.server("gate"))["has_sign_in_page"] is True
+    assert await hub.refusal("begin_sign_in", name="kit")
+    await hub("remove_mcp_server", name="gate")
+
+
+async def finish_sign_in(hub):
+    begun = await sign_in_begun(hub)
+    await asyncio.gather(hub("finish_sign_in", name="gate"), browse(begun["url"]))
+    assert (await hub.server("gate"))["is_signed_in"] is True
+    await hub("start_server", name="gate")
+    assert await hub("get_all_tool_definitions", server="gate")
+    await hub("remove_mcp_server", name="gate")
+
+
+async def cancel_sign_in(hub):
+    await sign_in_begun(hub)
+    await hub("cancel_sign_in", name="gate")
+    assert (await hub.server("gate"))["has_sign_in_page"] is False
+    assert "sign-in to 'gate'" in await hub.refusal("finish_sign_in", name="gate")
+    await hub("remove_mcp_server", name="gate")
+
+
+async def sign_out(hub):
+    begun = await sign_in_begun(hub)
+    await asyncio.gather(hub("finish_sign_in", name="gate"), browse(begun["url"]))
+    await hub("sign_out", name="gate")
+    assert (await hub.server("gate"))["is_signed_in"] is False
+    await hub("remove_mcp_server", name="gate")
+
+
+# the whole set-up
+
+
+async def export(hub):
+    exported = await hub("export_setup")
+    assert exported["mcpServers"]["kit"]["command"] == FEATURED["command"]
+    assert "a value of mine" not in json.dumps(exported)
+
+
+IMPORTED = {"version": 1, "mcpServers": {"brought": HABITS, "kit": HABITS}, "defaultServers": []}
+
+
+async def preview_import(hub):
+    changes = {each["name"]: each["kind"] for each in await hub("preview_import", setup=IMPORTED) if each["subject"] == "server"}
+    assert changes == {"brought": "add", "kit": "keep"}
+    assert "brought" not in await hub("get_mcp_servers")
+    assert "no set-up" in await hub.refusal("preview_import", setup={"servers": 7})
+
+
+async def take_over(hub):
+    expected, kit = await hub("preview_import", setup=IMPORTED), (await hub("get_mcp_servers"))["kit"]
+    assert await hub("import_setup", setup=IMPORTED) == expected
+    assert (await hub("get_mcp_servers"))["kit"] == kit
+    await hub("remove_mcp_server", name="brought")
+
+
+async def preview_reset(hub):
+    before = await hub("get_mcp_servers")
+    changes = [each for each in await hub("preview_reset") if each["subject"] == "server"]
+    assert {each["kind"] for each in changes if each["name"] not in before} == {"add"}
+    assert {each["kind"] for each in changes if each["name"] in before} <= {"keep"}
+    assert await hub("get_mcp_servers") == before
+
+
+async def reset(hub):
+    await hub("set_mcp_enabled", enabled=False)  # so that nothing is downloaded
+    expected, mine = await hub("preview_reset"), await hub("get_mcp_servers")
+    assert await hub("reset_to_default_servers") == expected
+    now = await hub("get_mcp_servers")
+    assert {name: now[name] for name in mine} == mine
+    for name in now.keys() - mine.keys():
+        await hub("remove_mcp_server", name=name)
+    await hub("set_mcp_enabled", enabled=True)
+
+
+VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
+    "get_snapshot": hub_itself,
+    "initialize": initialize,
+    "get_mcp_enabled": get_enabled,
+    "set_mcp_enabled": set_enabled,
+    "get_mcp_servers": get_servers,
+    "add_mcp_server": add_server,
+    "update_mcp_server": update_server,
+    "remove_mcp_server": remove_server,
+    "start_server": start_server,
+    "stop_server": stop_server,
+    "restart_server": restart_server,
+    "is_server_running": server_running,
+    "get_mcp_clients": clients,
+    "get_server_log": server_log,
+    "get_mcp_default_servers": get_defaults,
+    "add_mcp_default_server": add_default,
+    "remove_mcp_default_server": remove_default,
+    "toggle_mcp_default_server": toggle_default,
+    "get_all_tool_definitions": definitions,
+    "get_tools": tools,
+    "set_tool_enabled": enable_tool,
+    "call_tool": call_tool,
+    "run_tool_call": run_tool_call,
+    "reset_tool_names": reset_names,
+    "get_all_prompts": prompts,
+    "get_prompt": prompt,
+    "get_all_resources": resources,
+    "get_all_resource_templates": templates,
+    "read_resource": read_resource,
+    "get_secret_names": secret_names,
+    "set_secret": set_secret,
+    "remove_secret": remove_secret,
+    "check_secrets": check_secrets,
+    "unlock_secrets": unlock_secrets,
+    "set_secret_backend": secret_backend,
+    "diagnose": diagnose,
+    "apply_remedy": apply_remedy,
+    "answer_elicitation": answer_question,
+    "get_http_status": http_status,
+    "set_http_enabled": enable_http,
+    "list_client_tokens": list_tokens,
+    "create_client_token": create_token,
+    "remove_client_token": remove_token,
+    "mcp_tools_to_openai_tools": partial(to_format, verb="mcp_tools_to_openai_tools", name_of=openai_names),
+    "mcp_tools_to_anthropic_tools": partial(to_format, verb="mcp_tools_to_anthropic_tools", name_of=anthropic_names),
+    "mcp_tools_to_gemini_tools": partial(to_format, verb="mcp_tools_to_gemini_tools", name_of=gemini_names),
+    "openai_tools_to_mcp_tool": partial(from_format, verb="openai_tools_to_mcp_tool", argument="call", call=OPENAI_CALL),
+    "anthropic_tool_use_to_mcp_tool": partial(from_format, verb="anthropic_tool_use_to_mcp_tool", argument="tool_use", call=ANTHROPIC_CALL),
+    "gemini_function_call_to_mcp_tool": partial(
+        from_format, verb="gemini_function_call_to_mcp_tool", argument="function_call", call=GEMINI_CALL
+    ),
+    "mcp_response_to_openai": partial(to_response, verb="mcp_response_to_openai"),
+    "mcp_response_to_anthropic": partial(to_response, verb="mcp_response_to_anthropic"),
+    "mcp_response_to_gemini": partial(to_response, verb="mcp_response_to_gemini"),
+    "get_npm_registry_status": registry_status,
+    "refresh_npm_registry": refresh_registry,
+    "test_npm_registry": measure_registry,
+    "set_custom_npm_registry": custom_registry,
+    "set_auto_detect_npm_registry": detect_registry,
+    "clear_npm_registry_cache": clear_registries,
+    "begin_sign_in": begin_sign_in,
+    "finish_sign_in": finish_sign_in,
+    "cancel_sign_in": cancel_sign_in,
+    "sign_out": sign_out,
+    "export_setup": export,
+    "preview_import": preview_import,
+    "import_setup": take_over,
+    "preview_reset": preview_reset,
+    "reset_to_default_servers": reset,
+}
+
+
+def test_there_is_a_check_for_every_verb():
+    assert set(VERBS_AT_WORK) == set(VERBS)
+
+
+@pytest.mark.timeout(400)
+async def test_every_verb_does_its_work_at_a_real_hub(world):
+    """One after the other at one hub; each leaves it as it was, so that all that fail are named."""
+    failed = {}
+    async with authorizing() as gate, listening(registry := FakeRegistry()):
+        keep_inside(world, registry)
+        write_settings(world, {"kit": FEATURED, "habits": HABITS}, defaultServers=["kit"], secrets={"backend": "memory"})
+        world.start_hub()
+        hub = Hub(world, registry, gate)
+        await hub("start_server", name="kit")
+        await hub("start_server", name="habits")
+        for verb in VERBS:
+            try:
+                await VERBS_AT_WORK[verb](hub)
+            except (AssertionError, TooltrayError, pytest.fail.Exception, LookupError, TypeError) as error:
+                failed[verb] = f"{type(error).__name__}: {error}"
+        hub.channel.close()
+    assert not failed, "\n".join(f"{verb}: {why}" for verb, why in failed.items())
+
+
+def keep_inside(world, registry):
+    """npm's own configuration names a registry of this machine, and everything else goes by a proxy that is not there."""
+    (world.home / ".npmrc").write_text(f"registry={registry.url}\n")
+    proxies = "".join(f"export {name}={NOWHERE}\n" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"))
+    (world.home / ".profile").write_text(proxies + "export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1\n")
+
+
+# the six events
+
+
+UP = [("ServerStarted", {"server_name": "s"}), ("ServerStatusChanged", {"name": "s", "status": "running"}), ("ClientListUpdated", {})]
+DOWN = [("ServerStopped", {"server_name": "s"}), ("ServerStatusChanged", {"name": "s", "status": "stopped"}), ("ClientListUpdated", {})]
+
+
+async def event_hub(world, entry):
+    """A hub with one server `s`, which runs, and nothing more to tell of how it came to that."""
+    write_settings(world, {"s": entry}, defaultServers=["s"])
+    world.start_hub()
+    hub = Hub(world)
+    for name in ("hub", "s"):
+        await hub("start_server", name=name)
+    await hub("get_tools")
+    for defaults in ([], ["s"]):
+        await hub("toggle_mcp_default_server", name="s")
+        await hub.until(lambda kind, data, defaults=defaults: kind == "ConfigChanged" and data["default_servers"] == defaults)
+    return hub
+
+
+async def test_starts_stops_restarts_and_crashes_are_told_in_order(world):
+    hub = await event_hub(world, HABITS)
+    await hub("stop_server", name="s")
+    assert await hub.six(3) == DOWN
+    await hub("start_server", name="s")
+    assert await hub.six(3) == UP
+    await hub("restart_server", name="s")
+    assert await hub.six(6) == DOWN + UP
+    assert "out of cheese" in await hub.refusal("call_tool", name="die", arguments={})
+    crash = await hub.six(7)
+    assert [event for event in crash if event[0] != "ToolCallResult"] == DOWN + UP
+    assert sum(event[0] == "ToolCallResult" for event in crash) == 1
+    hub.channel.close()
+
+
+async def test_every_end_of_a_tool_call_is_told_with_its_numbers_and_without_its_contents(world):
+    hub = await event_hub(world, FEATURED)
+
+    async def told(outcome):
+        _, data = await hub.until(lambda kind, data: kind == "ToolCallResult" and data["response"]["outcome"] == outcome)
+        return data["response"]
+
+    await hub("call_tool", name="about", arguments={"note": "a thing that nobody else may read"})
+    ok = await told("ok")
+    assert (ok["tool"], ok["server"], ok["client"], ok["tool_call_id"], ok["result"]) == ("about", "s", "tooltray", "", None)
+    assert ok["duration_s"] > 0
+    assert ok["argument_bytes"] > len("a thing that nobody else may read")
+    assert ok["result_bytes"] > 0
+    assert "nobody else" not in str(hub.seen)
+    await hub.refusal("call_tool", name="steps", arguments={})  # it lacks its `n`
+    assert (await told("error"))["tool"] == "steps"
+    bridge = world.start_bridge()
+    bridge.initialize()
+    params = {"name": "wait", "arguments": {}, "_meta": {"progressToken": 1}}
+    bridge.send({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params})
+    while bridge.read().get("method") != "notifications/progress":
+        pass
+    bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}})
+    cancelled = await told("cancelled")
+    assert (cancelled["tool"], cancelled["server"], cancelled["result_bytes"]) == ("wait", "s", 0)
+    assert cancelled["client"] == "end2end 1"
+    bridge.end()
+    await hub("update_mcp_server", name="s", config={**FEATURED, "autoApprove": []})
+    await hub.refusal("call_tool", name="about", arguments={})
+    assert (await told("refused"))["server"] == "s"
+    hub.channel.close()
+
+
+async def test_each_change_of_the_settings_is_told_once_and_whole(world):
+    hub = await event_hub(world, HABITS)
+    hub.seen.clear()
+    other = {"command": "other", "disable": True, "autoApprove": ["all"]}
+    changes = [
+        ("add_mcp_server", {"name": "new", "config": other, "is_default": False}),
+        ("add_mcp_server", {"name": "first", "config": other}),
+        ("update_mcp_server", {"name": "new", "config": {**other, "args": ["x"]}}),
+        ("add_mcp_default_server", {"name": "new"}),
+        ("remove_mcp_default_server", {"name": "new"}),
+        ("toggle_mcp_default_server", {"name": "new"}),
+        ("set_tool_enabled", {"server": "s", "tool": "echo", "enabled": False}),
+        ("set_mcp_enabled", {"enabled": False}),
+        ("set_mcp_enabled", {"enabled": True}),
+        ("remove_mcp_server", {"name": "first"}),
+        ("set_secret_backend", {"kind": "memory"}),
+        ("set_http_enabled", {"enabled": True, "port": 0}),
+        ("set_http_enabled", {"enabled": False}),
+        ("set_auto_detect_npm_registry", {"enabled": False}),
+        ("import_setup", {"setup": {"version": 1, "mcpServers": {"brought": other}}}),
+    ]
+    for verb, params in changes:
+        await hub(verb, **params)
+        servers, defaults, enabled = [await hub(each) for each in ("get_mcp_servers", "get_mcp_default_servers", "get_mcp_enabled")]
+        expected = ("ConfigChanged", {"mcp_servers": servers, "default_servers": defaults, "mcp_enabled": enabled})
+        assert await hub.until(lambda kind, data: kind == "ConfigChanged") == expected, verb
+    assert [kind for kind, _ in hub.seen].count("ConfigChanged") == len(changes)
+    hub.channel.close()
+
+
+# stopping by itself
+
+
+def is_card(state, name="s"):
+    return lambda kind, data: kind == "ServerChanged" and (data["server"]["name"], data["server"]["state"]) == (name, state)
+
+
+async def test_a_server_that_nobody_uses_stops_by_itself_stays_listed_and_comes_back_with_the_next_call(world):
+    world.root.mkdir()
+    added = world.tooltray("servers", "add", "s", "--on-demand", "--idle-stop", "1", "--", HABITS["command"], *HABITS["args"])
+    assert added.stdout.startswith("Added s; it starts when it is first used and stops after 1 s without a call.")
+    assert "on demand, up to 1 s idle" in world.tooltray("servers", "list").stdout
+    world.start_hub()
+    hub = Hub(world)
+    bridge = world.start_bridge()
+    bridge.initialize()
+    assert "echo" in {tool["name"] for tool in bridge.request("tools/list")["result"]["tools"]}
+    for text in ("first", "again"):
+        reply = bridge.request("tools/call", {"name": "echo", "arguments": {"text": text}})
+        assert text in json.dumps(reply["result"])
+        [pid] = (await hub.server("s"))["pids"] or [0]
+        await hub.until(is_card("running"))
+        await hub.until(is_card("on_demand"))
+        wait_until(lambda pid=pid: not is_running(pid), "the process to go")
+        assert "echo" in {tool["name"] for tool in bridge.request("tools/list")["result"]["tools"]}
+    bridge.end()
+    hub.channel.close()
