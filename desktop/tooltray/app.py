@@ -66,8 +66,9 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from PySide6.QtCore import QLocale
     from PySide6.QtWidgets import QApplication
 
+    from tooltray.config.atomic_file import write_atomically
     from tooltray.publish.bridge_entry import bridge_entry_text
-    from tooltray.servers.pasted import parse_pasted
+    from tooltray.servers.entries.pasted import parse_pasted
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.commands import Commands
     from tooltray.ui.desktop import Desktop
@@ -78,6 +79,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
     from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+    from tooltray.ui.settings_commands import SettingsCommands
     from tooltray.ui.theme import Theme, system_mode
     from tooltray.ui.tray import Tray
     from tooltray.ui.wishes import ServerWishes
@@ -100,6 +102,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     # what a person sees and asks for
     tasks = TaskKeeper()
     wishes = ServerWishes()
+    settings = SettingsCommands(hub=hub, tasks=tasks, save_file=write_atomically)
     commands = Commands(hub=hub, servers=servers, tools=tools, wishes=wishes, tasks=tasks)
     window = MainWindow(
         theme,
@@ -108,6 +111,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         tools=tools,
         wishes=wishes,
         commands=commands,
+        settings=settings,
         tasks=tasks,
         read_pasted=parse_pasted,
         hides_on_close=Tray.is_available,

@@ -57,9 +57,9 @@ from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
 from tooltray.publish.sessions import Sessions
 from tooltray.resources import resource
-from tooltray.servers.command_lookup import DEFAULT_PATH
-from tooltray.servers.login_shell import LoginShell, session_variables
-from tooltray.servers.npm_registry import read_mirrors
+from tooltray.servers.environment.command_lookup import DEFAULT_PATH
+from tooltray.servers.environment.login_shell import LoginShell, session_variables
+from tooltray.servers.npm_registry.registry import read_mirrors
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames

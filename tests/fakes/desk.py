@@ -8,8 +8,9 @@ from typing import cast
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
 
+from tooltray.config.atomic_file import write_atomically
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.servers.pasted import parse_pasted
+from tooltray.servers.entries.pasted import parse_pasted
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.commands import Commands
 from tooltray.ui.hub_phase import HubPhase
@@ -18,6 +19,7 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.settings_commands import SettingsCommands
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.server_card import ServerCard
 from tooltray.ui.wishes import ServerWishes
@@ -45,6 +47,7 @@ class Desk:
         self.tools = QtToolManager(self.link, self.hub)
         self.wishes = ServerWishes()
         self.commands = Commands(hub=self.hub, servers=self.servers, tools=self.tools, wishes=self.wishes, tasks=self.tasks)
+        self.settings = SettingsCommands(hub=self.hub, tasks=self.tasks, save_file=write_atomically)
         self.window = MainWindow(
             theme,
             hub=self.hub,
@@ -52,6 +55,7 @@ class Desk:
             tools=self.tools,
             wishes=self.wishes,
             commands=self.commands,
+            settings=self.settings,
             tasks=self.tasks,
             read_pasted=parse_pasted,
             hides_on_close=lambda: self.has_tray,

@@ -62,6 +62,7 @@ class FakePresenter:
         self.http = HttpStatus()
         self.registry = NpmRegistryStatus()
         self.setup_changes: list[SetupChange] = []
+        self.diagnoses: list[Any] = []
         self.client_names: set[str] = set()
         known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
         self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
@@ -212,7 +213,7 @@ class FakePresenter:
 
     async def diagnose(self, server: str | None = None) -> list[Any]:
         self._note("diagnose", server)
-        return []
+        return list(self.diagnoses)
 
     async def reset_tool_names(self) -> None:
         self._note("reset_tool_names")

@@ -9,10 +9,10 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import Record
 
-from tooltray.servers.http_connections import HttpConnection
-from tooltray.servers.http_transport import HttpTransport
-from tooltray.servers.sse_transport import SseTransport
-from tooltray.servers.trust import tls_context
+from tooltray.servers.http.http_connections import HttpConnection
+from tooltray.servers.http.http_transport import HttpTransport
+from tooltray.servers.http.sse_transport import SseTransport
+from tooltray.servers.http.trust import tls_context
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import NOTHING, Envelope, dump, success

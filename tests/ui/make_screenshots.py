@@ -31,9 +31,14 @@ from tooltray.events import (  # noqa: E402
     ElicitationField,
     ElicitationOption,
     ElicitationSnapshot,
+    HttpStatus,
+    NpmRegistryStatus,
+    RegistryMeasurement,
     ServerSnapshot,
     ServerState,
+    SetupChange,
 )
+from tooltray.servers.diagnosis import Diagnosis, Remedy  # noqa: E402
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402
 from tooltray.ui.i18n import install_language  # noqa: E402
@@ -412,6 +417,110 @@ async def focus(theme: Theme) -> Shot:
     return Shot(result)
 
 
+REGISTRIES = NpmRegistryStatus(
+    url="https://mirror-1.example/",
+    origin="mirror",
+    custom_url="",
+    measured_at=time.time() - 7300,
+    measurements=(
+        RegistryMeasurement("https://mirror-1.example/", "Mirror 1", "mirror", "East Asia", 38),
+        RegistryMeasurement("https://mirror-2.example/", "Mirror 2", "mirror", "Europe", 187),
+        RegistryMeasurement("https://npm.example/", "npm", "npm", "", 212),
+        RegistryMeasurement("https://old.example/", "Mirror 3", "mirror", "Europe", 60, "its packages are older than npm's own"),
+        RegistryMeasurement("https://packages.corp.example/npm/", "Company", "settings", "", None, "no answer within 10 s"),
+    ),
+)
+CHANGES = [
+    SetupChange("add", "server", "github"),
+    SetupChange("replace", "server", "filesystem", "another command"),
+    SetupChange("keep", "server", "memory", "yours stays"),
+    SetupChange("add", "secret", "GITHUB_TOKEN", "its value is not in the set-up"),
+]
+
+
+async def settings(theme: Theme, status: NpmRegistryStatus | None = None, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.engine.registry = REGISTRIES if status is None else status
+    result.engine.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+    result.window.open_page(1)
+    await until(lambda: result.window.settings_page._status is result.engine.registry and result.window.settings_page._address)
+    return Shot(result, size=size)
+
+
+async def settings_small(theme: Theme) -> Shot:
+    return await settings(theme, replace(REGISTRIES, custom_url="https://packages.corp.example/npm/"), (900, 600))
+
+
+async def settings_empty(theme: Theme) -> Shot:
+    return await settings(theme, NpmRegistryStatus(is_measuring=True))
+
+
+async def add_registry(theme: Theme) -> Shot:
+    shot = await settings(theme)
+    shot.desk.window.open_add_registry()
+    shot.desk.settings.registry_refused.emit(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
+    return shot
+
+
+async def reset(theme: Theme) -> Shot:
+    shot = await settings(theme)
+    shot.desk.settings.previewed.emit("reset", None, CHANGES[:3])
+    return shot
+
+
+async def import_setup(theme: Theme) -> Shot:
+    shot = await settings(theme)
+    shot.desk.settings.previewed.emit("import", {"mcpServers": {}}, CHANGES)
+    return shot
+
+
+async def sign_in(theme: Theme) -> Shot:
+    problem = Problem("Sign in to 'linear'", "its address is https://mcp.linear.app/mcp", "Press Sign in")
+    remote = {"transport": "http", "target": "https://mcp.linear.app/mcp"}
+    return Shot(
+        await desk(
+            theme,
+            (
+                server("linear", S.NEEDS_SIGN_IN, problem=problem, **remote),
+                server("sentry", S.NEEDS_SIGN_IN, has_sign_in_page=True, **remote),
+                server("idle", S.ON_DEMAND, idle_stop_s=300, tool_count=4, calls=CALLS, calls_today=12, p95_ms=8.0),
+                SERVERS[4],
+            ),
+        )
+    )
+
+
+DIAGNOSIS = Diagnosis(
+    "postgres",
+    False,
+    "stdio",
+    "error",
+    command=("uvx", "postgres-mcp", "--access-mode=restricted"),
+    searched=("/usr/local/bin", "/usr/bin", "/bin"),
+    path="/usr/local/bin:/usr/bin:/bin",
+    exit_code=127,
+    stderr=("sh: uvx: not found",),
+    problem=REFUSED,
+    remedies=(
+        Remedy("use_absolute_path", "use the full path of uvx", "/home/me/.local/bin/uvx", True),
+        Remedy("install_runtime", "install uv", "pipx install uv"),
+        Remedy("advice", "look whether the package still exists"),
+    ),
+)
+
+
+async def why(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.engine.diagnoses = [DIAGNOSIS]
+    result.window.open_why("postgres")
+    await result.asked("diagnose", "postgres")
+    return Shot(result, size=size)
+
+
+async def why_small(theme: Theme) -> Shot:
+    return await why(theme, (900, 600))
+
+
 async def card_menu(theme: Theme) -> Shot:
     result = await desk(theme)
     return Shot(result, widget=ServerMenu(theme, SERVERS[0], result.wishes, result.window))
@@ -484,6 +593,15 @@ SCENES: dict[str, Scene] = {
         add_without_keyring,
         log,
         focus,
+        settings,
+        settings_small,
+        settings_empty,
+        add_registry,
+        reset,
+        import_setup,
+        sign_in,
+        why,
+        why_small,
         card_menu,
         tray_menu,
         tray_icons,

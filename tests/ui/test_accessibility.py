@@ -63,12 +63,20 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         desk.window.open_log("b")
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
+        desk.window.sheet.dismiss()
+        desk.window.open_page(1)
+        assert nameless(desk.window) == []
+        for open_sheet in (desk.window.open_add_registry, lambda: desk.window.open_why("b")):
+            open_sheet()
+            await asyncio.sleep(0)
+            assert nameless(desk.window) == []
+            desk.window.sheet.dismiss()
 
 
 async def test_a_long_list_of_servers_has_names_too(theme: Theme) -> None:
     async with Desk(FakePresenter([server(f"s{number}") for number in range(30)]), theme) as desk:
-        await until(lambda: desk.window.findChild(QTableView).isVisible())
-        desk.window.findChild(Table).row_chosen.emit(desk.servers.find("s3"))
+        await until(lambda: desk.window.page.findChild(QTableView).isVisible())
+        desk.window.page.findChild(Table).row_chosen.emit(desk.servers.find("s3"))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
 
@@ -87,7 +95,7 @@ async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Them
         assert path[start : start + 2] == ["Search servers and tools", "Add server"]
         cards = path[path.index("More for a") :]
         assert cards[:3] == ["More for a", "Use a", "Show tools, a"]
-        assert cards[3:7] == ["More for b", "Use b", "Show the log of b", "Try again, b"]
+        assert cards[3:7] == ["More for b", "Use b", "Why does b not run?", "Try again, b"]
 
 
 async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:

@@ -14,8 +14,8 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.events import EventBus, NpmRegistryStatus
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.resources import resource
-from tooltray.servers.login_shell import LoginShell
-from tooltray.servers.npm_registry import read_mirrors
+from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.servers.npm_registry.registry import read_mirrors
 from tooltray.tasks import TaskKeeper
 
 

@@ -15,10 +15,10 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.remedies import Remedies
-from tooltray.servers.command_lookup import Lookup, look_up, not_found
 from tooltray.servers.diagnosis import Diagnosis
-from tooltray.servers.environment import prepare_launch
-from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.environment.child_environment import prepare_launch
+from tooltray.servers.environment.command_lookup import Lookup, look_up, not_found
+from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 
 STDERR_LINES = 10
@@ -94,10 +94,10 @@ class Doctor:
         """Goes the way to a server elsewhere as far as a connection."""
         environ = await self._login_shell.environ()
         resolved = await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name)
-        for module in ("tooltray.servers.reachability", "tooltray.servers.trust"):
+        for module in ("tooltray.servers.http.reachability", "tooltray.servers.http.trust"):
             await asyncio.to_thread(importlib.import_module, module)
-        from tooltray.servers.reachability import reach
-        from tooltray.servers.trust import tls_context
+        from tooltray.servers.http.reachability import reach
+        from tooltray.servers.http.trust import tls_context
 
         trust = await asyncio.to_thread(tls_context, environ)
         found = await reach(resolved.url or "", environ=environ, trust=trust)

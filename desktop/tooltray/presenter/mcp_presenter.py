@@ -57,7 +57,7 @@ from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.servers.diagnosis import Diagnosis
-from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel

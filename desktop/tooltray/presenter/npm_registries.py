@@ -18,12 +18,12 @@ from tooltray.config.registry_cache import Measured, RegistryCache
 from tooltray.config.settings import MCPServerConfig, shown_url
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged, NpmRegistryStatus, RegistryMeasurement
-from tooltray.servers.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
-from tooltray.servers.npm_registry_config import NpmConfiguration, ReadConfiguration, own_registry, read_configuration
-from tooltray.servers.npm_registry_measuring import Measure, measure_registries
-from tooltray.servers.npm_registry_packages import is_downloaded, is_python, probed_packages
-from tooltray.servers.npm_registry_variables import npm_variables, python_variables
-from tooltray.servers.npm_registry_verdict import judged, measurement
+from tooltray.servers.npm_registry.measuring import Measure, measure_registries
+from tooltray.servers.npm_registry.npm_config import NpmConfiguration, ReadConfiguration, own_registry, read_configuration
+from tooltray.servers.npm_registry.packages import is_downloaded, is_python, probed_packages
+from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
+from tooltray.servers.npm_registry.variables import npm_variables, python_variables
+from tooltray.servers.npm_registry.verdict import judged, measurement
 from tooltray.tasks import Spawn, finish_in_thread
 
 KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and people move

@@ -18,9 +18,9 @@ from tooltray.events import ServerState
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.servers.command_lookup import Lookup, comes_with
 from tooltray.servers.diagnosis import Remedy
-from tooltray.servers.found_elsewhere import COMMON, find_elsewhere, runs_by_name
+from tooltray.servers.environment.command_lookup import Lookup, comes_with
+from tooltray.servers.environment.found_elsewhere import COMMON, find_elsewhere, runs_by_name
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",

@@ -39,10 +39,10 @@ from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.usage import Usage
 from tooltray.servers.authorization import Authorization
-from tooltray.servers.command_lookup import is_launcher
-from tooltray.servers.direct_start import DirectStarts
-from tooltray.servers.environment import prepare_launch
-from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.direct_start.direct_starts import DirectStarts
+from tooltray.servers.environment.child_environment import prepare_launch
+from tooltray.servers.environment.command_lookup import is_launcher
+from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import Transport

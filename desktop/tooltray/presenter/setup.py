@@ -19,7 +19,7 @@ from tooltray.config.settings import check_name, read_entry, shown_url
 from tooltray.errors import TooltrayError
 from tooltray.events import SetupChange
 from tooltray.resources import resource
-from tooltray.servers.portable_entry import without_secrets
+from tooltray.servers.entries.portable_entry import without_secrets
 
 SETTINGS = ("autoDetectNpmRegistry", "npmRegistries", "customNpmRegistry")
 """What is carried besides servers. Not: how AI clients get in, where secrets are, and whether all is paused, which belong to a machine."""

@@ -23,7 +23,7 @@ from tooltray.presenter.sign_in_flow import LIMIT_S, SignInFlow
 from tooltray.presenter.sign_in_target import Target, binding_of, reason_against, target_of
 from tooltray.presenter.token_store import TokenStore
 from tooltray.servers.authorization import Authorization
-from tooltray.servers.login_shell import LoginShell
+from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.oauth.authorization_client import AuthorizationClient
 from tooltray.servers.oauth.registrations import Registration
 from tooltray.servers.oauth.tokens import Tokens

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from tooltray.errors import TooltrayError
-from tooltray.servers.command_lookup import LAUNCHERS
+from tooltray.servers.environment.command_lookup import LAUNCHERS
 
 _OURS = frozenset({"tooltray", "tooltray-bridge", "tooltray_bridge"})
 _ENV_OPTIONS_WITH_VALUE = frozenset({"-u", "--unset", "-C", "--chdir"})

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tooltray.errors import TooltrayError
-from tooltray.servers.command_lookup import look_up, not_found
+from tooltray.servers.environment.command_lookup import look_up, not_found
 from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.dispatcher import RawDispatcher

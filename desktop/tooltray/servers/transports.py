@@ -6,7 +6,7 @@ Above it: ServerManager. Below it: one module per transport. Adding a type is su
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from tooltray.servers.remote_transport import make_remote_transport
+from tooltray.servers.http.remote_transport import make_remote_transport
 from tooltray.servers.self_reference import leads_back, refusal, url_leads_back
 from tooltray.servers.transport import CannotStart, Transport
 from tooltray.servers.transport_order import TransportOrder

@@ -39,6 +39,7 @@ class Commands(QObject):
     tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
     copied = Signal(str, str)  # text for the clipboard; what it is
     servers_added = Signal()
+    page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
@@ -48,12 +49,18 @@ class Commands(QObject):
         super().__init__()
         self._hub, self._servers, self._tools, self._tasks = hub, servers, tools, tasks
         self._is_checking_secrets = False
+        self._signing_in: set[str] = set()  # whose outcome is waited for
+        self._cancelled: set[str] = set()
         wishes.start_requested.connect(self.start)
         wishes.stop_requested.connect(self.stop)
         wishes.restart_requested.connect(self.restart)
         wishes.copy_requested.connect(self.copy_entry)
         wishes.default_requested.connect(self.set_default)
         wishes.removal_requested.connect(self.remove)
+        wishes.sign_in_requested.connect(self.sign_in)
+        wishes.sign_in_address_requested.connect(self.copy_sign_in_address)
+        wishes.sign_in_cancel_requested.connect(self.cancel_sign_in)
+        wishes.sign_out_requested.connect(self.sign_out)
         wishes.tools_requested.connect(self.list_tools)
         wishes.tool_switch_requested.connect(self.switch_tool)
         servers.server_changed.connect(self._on_server_changed)
@@ -102,6 +109,54 @@ class Commands(QObject):
         entry = (await self._servers.get_mcp_servers())[name]
         text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
         self.copied.emit(text, tr("The entry of {name} is copied", name=name))
+
+    # signing in
+
+    def sign_in(self, name: str) -> None:
+        """Begins to sign in to a server, or goes on with what has begun: `page_wanted`."""
+        self._do(self._sign_in, name, server=name)
+
+    def copy_sign_in_address(self, name: str) -> None:
+        self._do(self._copy_sign_in_address, name, server=name)
+
+    def cancel_sign_in(self, name: str) -> None:
+        if name in self._signing_in:
+            self._cancelled.add(name)
+        self._do(self._hub.cancel_sign_in, name, server=name)
+
+    def sign_out(self, name: str) -> None:
+        self._do(self._sign_out, name, server=name)
+
+    def tell_no_browser(self, name: str) -> None:
+        """The page could not be shown; the address still can be copied."""
+        self.server_failed.emit(name, Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+
+    async def _sign_in(self, name: str) -> None:
+        page = await self._hub.begin_sign_in(name)
+        self.page_wanted.emit(name, page.url)
+        if name not in self._signing_in:  # else somebody waits for the outcome already
+            self._signing_in.add(name)
+            self._do(self._wait_for_sign_in, name, server=name)
+
+    async def _wait_for_sign_in(self, name: str) -> None:
+        try:
+            await self._hub.finish_sign_in(name)
+        except TooltrayError:
+            if name in self._cancelled:
+                return  # the person knows
+            raise
+        finally:
+            self._signing_in.discard(name)
+            self._cancelled.discard(name)
+        self.done.emit(tr("Signed in to {name}", name=name))
+
+    async def _copy_sign_in_address(self, name: str) -> None:
+        page = await self._hub.begin_sign_in(name)
+        self.copied.emit(page.url, tr("The address is copied"))
+
+    async def _sign_out(self, name: str) -> None:
+        await self._hub.sign_out(name)
+        self.done.emit(tr("Signed out of {name}", name=name))
 
     # adding
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationSnapshot, ProblemReported
+from tooltray.events import ElicitationSnapshot, ProblemReported, ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
@@ -72,6 +72,8 @@ class Desktop:
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        self._told: dict[str, Problem] = {}  # by server, what a person was told of since it last ran
+        hub.server_started.connect(self._on_server_started)
         hub.problem_reported.connect(self._on_problem_reported)
         hub.elicitation_asked.connect(self._on_elicitation_asked)
         window.quit_requested.connect(self._on_quit)
@@ -105,7 +107,8 @@ class Desktop:
         self._window.painted.connect(painted.set)
         self._window.show()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(painted.wait(), FIRST_PAINT_WAIT_S)
+            async with asyncio.timeout(FIRST_PAINT_WAIT_S):
+                await painted.wait()
         self._motion = MotionSetting(self._theme)
         if not has_tray:
             self._window.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
@@ -205,8 +208,24 @@ class Desktop:
         self._theme.apply(self._app, system_mode(self._app))
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
+        if self._told.get(report.server) == report.problem:
+            return  # nothing has changed since
+        if report.server:
+            self._told[report.server] = report.problem
         if not self._window.isActiveWindow():
-            self._tray.notify(title(report.problem), whole(report.problem))
+            self._tray.notify(self._notice_title(report), whole(report.problem))
+
+    def _notice_title(self, report: ProblemReported) -> str:
+        """A notification stands alone: it says whose problem it is."""
+        snapshot = self._hub.snapshot
+        states = {server.name: server.state for server in snapshot.servers} if snapshot is not None else {}
+        if states.get(report.server) is ServerState.NEEDS_SIGN_IN:
+            return tr("{name} wants you to sign in", name=report.server)
+        shown = title(report.problem)
+        return shown if report.server in shown else f"{report.server}: {shown}"
+
+    def _on_server_started(self, name: str) -> None:
+        self._told.pop(name, None)
 
     def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
         if not self._window.isActiveWindow():

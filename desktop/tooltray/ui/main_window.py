@@ -3,28 +3,35 @@
 Above it: app.py, which says how the hub is and what closing the window means. Below it: pages, dialogs, and the Qt presenter layer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ProblemReported
+from tooltray.events import ProblemReported, SetupChange
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.commands import Commands, NewServer
+from tooltray.ui.dialogs.add_registry import AddRegistryPanel
 from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.dialogs.question import QuestionPanel
+from tooltray.ui.dialogs.setup_changes import SetupChangesPanel
+from tooltray.ui.dialogs.why_panel import WhyPanel
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.servers import ServersPage
+from tooltray.ui.pages.settings import SettingsPage
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.question_line import QuestionLine
+from tooltray.ui.settings_commands import SettingsCommands
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet
@@ -34,7 +41,8 @@ from tooltray.ui.widgets.toast import show_toast
 from tooltray.ui.wishes import ServerWishes
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
-SERVERS = 0  # the index of the page
+SERVERS, SETTINGS = 0, 1  # the indexes of the pages
+SETUP_FILES = "JSON (*.json)"
 
 
 class MainWindow(QMainWindow):
@@ -59,12 +67,14 @@ class MainWindow(QMainWindow):
         tools: QtToolManager,
         wishes: ServerWishes,
         commands: Commands,
+        settings: SettingsCommands,
         tasks: TaskKeeper,
         read_pasted: ReadPasted,
         hides_on_close: Callable[[], bool],
     ) -> None:
         super().__init__()
         self._theme, self._hub, self._servers, self._commands, self._tasks = theme, hub, servers, commands, tasks
+        self._settings = settings
         self._read_pasted, self._hides_on_close = read_pasted, hides_on_close
         self._phase = HubPhase.STARTING
         self._is_painted = False
@@ -74,20 +84,34 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(icons.app_icon())
         self.resize(*SIZE)
         self.setMinimumSize(*SMALLEST)
-        self._sidebar = Sidebar(theme, [("server", tr("Servers"))])
+        self._sidebar = Sidebar(theme, [("server", tr("Servers")), ("settings", tr("Settings"))])
         self._page = ServersPage(theme, servers=servers, tools=tools, wishes=wishes)
+        self._settings_page = SettingsPage(theme)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._page)
+        self._pages.addWidget(self._settings_page)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
         line.addWidget(self._sidebar)
-        line.addWidget(self._page, 1)
+        line.addWidget(self._pages, 1)
         self.setCentralWidget(body)
         self._connect(wishes)
+        self._connect_settings()
         self._draw_hub()
 
     @property
     def page(self) -> ServersPage:
         return self._page
+
+    @property
+    def settings_page(self) -> SettingsPage:
+        return self._settings_page
+
+    def open_page(self, index: int) -> None:
+        """Shows a page: SERVERS or SETTINGS."""
+        self._pages.setCurrentIndex(index)
+        self._sidebar.set_page(index)
 
     @property
     def sheet(self) -> Sheet | None:
@@ -100,6 +124,9 @@ class MainWindow(QMainWindow):
         self._page.set_loading(phase in (HubPhase.STARTING, HubPhase.TAKING_OVER))
         self._page.set_can_add(phase is HubPhase.RUNNING)
         self._page.notices.set_failure(problem)
+        self._settings_page.set_usable(phase is HubPhase.RUNNING)
+        if problem is not None:
+            self.open_page(SERVERS)  # where it says why
         self._draw_hub()
 
     def show_up(self) -> None:
@@ -149,6 +176,69 @@ class MainWindow(QMainWindow):
         panel.copy_requested.connect(self._on_log_copied)
         sheet = self._open_sheet(panel)
         panel.close_requested.connect(sheet.dismiss)
+
+    def open_why(self, name: str) -> None:
+        """Opens what is known of a server that does not run, and what can be done; an open sheet of any kind stays."""
+        if self._sheet is not None:
+            return
+        panel = WhyPanel(self._theme, QtMcpClient(self._hub, self._servers, name), self._tasks)
+        panel.copy_requested.connect(self._on_remedy_copied)
+        panel.log_requested.connect(self.open_log)
+        panel.sign_in_requested.connect(self._commands.sign_in)
+        panel.close_requested.connect(self._open_sheet(panel).dismiss)
+
+    def open_add_registry(self) -> None:
+        """Opens the sheet that adds an npm registry."""
+        if self._sheet is not None:
+            return
+        panel, settings = AddRegistryPanel(self._theme), self._settings
+        panel.use_requested.connect(settings.use_registry)
+        settings.registry_refused.connect(panel.show_refusal)
+        sheet = self._open_sheet(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        settings.registry_saved.connect(sheet.dismiss)
+
+    def _on_previewed(self, kind: str, setup: Mapping[str, Any] | None, changes: Sequence[SetupChange]) -> None:
+        """Shows what an import or a reset would do, in the sheet that asked or in a new one."""
+        if self._sheet is not None:
+            if isinstance(self._sheet.panel, SetupChangesPanel):
+                self._sheet.panel.set_changes(changes)
+            return
+        panel, settings = SetupChangesPanel(self._theme, setup, changes), self._settings
+        if setup is None:
+            panel.confirmed.connect(settings.reset)
+        else:
+            panel.confirmed.connect(partial(settings.import_setup, setup))
+            panel.replace_changed.connect(partial(settings.preview_import, setup))
+        settings.setup_refused.connect(panel.show_refusal)
+        sheet = self._open_sheet(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        settings.setup_done.connect(sheet.dismiss)
+
+    def _choose_file(self, title: str, *, saves: bool) -> QFileDialog:
+        dialog = QFileDialog(self, title, "", SETUP_FILES)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if saves:
+            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+            dialog.setDefaultSuffix("json")
+            dialog.selectFile("tooltray.json")
+        else:
+            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.open()
+        return dialog
+
+    def _on_export(self) -> None:
+        self._choose_file(tr("Export the set-up"), saves=True).fileSelected.connect(self._settings.export)
+
+    def _on_import(self) -> None:
+        self._choose_file(tr("Import a set-up"), saves=False).fileSelected.connect(self._settings.open_import)
+
+    def _on_sign_in_page(self, name: str, url: str) -> None:
+        if not QDesktopServices.openUrl(QUrl(url)):
+            self._commands.tell_no_browser(name)
+
+    def _on_remedy_copied(self, text: str) -> None:
+        self.put_on_clipboard(text, tr("Copied"))
 
     @property
     def _question_panel(self) -> QuestionPanel | None:
@@ -206,6 +296,8 @@ class MainWindow(QMainWindow):
         page.notices.retry_requested.connect(self.retry_requested)
         page.notices.secrets_choice_requested.connect(commands.keep_secrets)
         wishes.log_requested.connect(self.open_log)
+        wishes.diagnosis_requested.connect(self.open_why)
+        commands.page_wanted.connect(self._on_sign_in_page)
         commands.server_failed.connect(page.show_refusal)
         commands.tools_listed.connect(page.show_tools)
         commands.failed.connect(page.notices.add_notice)
@@ -217,6 +309,27 @@ class MainWindow(QMainWindow):
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self.open_add_server)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
+
+    def _connect_settings(self) -> None:
+        page, settings = self._settings_page, self._settings
+        self._sidebar.page_requested.connect(self.open_page)
+        for index in (SERVERS, SETTINGS):
+            QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self.open_page, index))
+        page.look_requested.connect(settings.look)
+        page.measure_requested.connect(settings.measure)
+        page.auto_detect_requested.connect(settings.set_auto_detect)
+        page.registry_add_requested.connect(self.open_add_registry)
+        page.registry_clear_requested.connect(settings.clear_registry)
+        page.http_requested.connect(settings.set_http)
+        page.copy_requested.connect(self.put_on_clipboard)
+        page.reset_requested.connect(settings.preview_reset)
+        page.export_requested.connect(self._on_export)
+        page.import_requested.connect(self._on_import)
+        settings.registry_changed.connect(page.show_registries)
+        settings.http_changed.connect(page.show_http)
+        settings.failed.connect(page.show_fault)
+        settings.previewed.connect(self._on_previewed)
+        settings.done.connect(self.say)
 
     def _draw_hub(self) -> None:
         snapshot = self._hub.snapshot

@@ -14,6 +14,8 @@ from tooltray.events import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title, whole
 
+SECONDS_BELOW_S = 120  # a shorter time is said in seconds
+
 
 class Action(Enum):
     """What the button at a card's foot does."""
@@ -23,6 +25,8 @@ class Action(Enum):
     START = "start"
     RETRY = "retry"
     CANCEL = "cancel"
+    SIGN_IN = "sign in"
+    CANCEL_SIGN_IN = "cancel sign-in"
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,19 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         refusal: why the last thing that a person asked for did not work; None if it did.
         now: the person's local time.
     """
-    action = _action(server.state)
+    action = _action(server)
     if refusal is not None:
         return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
     match server.state:
         case ServerState.RUNNING | ServerState.ON_DEMAND:
-            return Foot(action, detail=traffic(server), shows_traffic=True)
-        case ServerState.ERROR | ServerState.NEEDS_SIGN_IN:
+            idle = stops_after(server)
+            return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
+        case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
+            return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
+        case ServerState.NEEDS_SIGN_IN:
+            problem = server.problem or Problem(tr("It wants you to sign in"))
+            return Foot(action, title(problem), _next_step(problem), "warning", whole(problem))
+        case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
             after = sentences(Problem("", server.detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
             return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", server.detail)))).strip())
@@ -72,13 +82,15 @@ def _next_step(problem: Problem) -> str:
     return sentences(Problem("", problem.hint, problem.message))
 
 
-def _action(state: ServerState) -> Action:
-    match state:
+def _action(server: ServerSnapshot) -> Action:
+    match server.state:
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             return Action.EXPAND
         case ServerState.STARTING | ServerState.INSTALLING | ServerState.RESTARTING:
             return Action.CANCEL
-        case ServerState.ERROR | ServerState.NEEDS_SIGN_IN:
+        case ServerState.NEEDS_SIGN_IN:
+            return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
+        case ServerState.ERROR:
             return Action.RETRY
         case ServerState.STOPPED:
             return Action.START
@@ -93,7 +105,9 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Start"), "play"
         case Action.RETRY:
             return tr("Try again"), "refresh"
-        case Action.CANCEL:
+        case Action.SIGN_IN:
+            return tr("Sign in"), "external"
+        case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:
             return "", ""
@@ -113,6 +127,15 @@ def stopped(server: ServerSnapshot, now: datetime) -> str:
     if now - then < timedelta(days=6):
         return tr("You stopped it on {day} at {time}", day=locale.dayName(then.isoweekday()), time=clock)
     return tr("You stopped it on {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
+
+
+def stops_after(server: ServerSnapshot) -> str:
+    """Returns when an on-demand server that nobody uses is stopped; empty if it stays."""
+    if server.is_default or server.idle_stop_s is None:
+        return ""
+    if server.idle_stop_s < SECONDS_BELOW_S:
+        return tr("Stops after {seconds} s without a call", seconds=f"{server.idle_stop_s:g}")
+    return tr("Stops after {minutes} min without a call", minutes=f"{server.idle_stop_s / 60:.0f}")
 
 
 def traffic(server: ServerSnapshot) -> str:
@@ -140,3 +163,10 @@ def reached(server: ServerSnapshot) -> str:
     if server.is_builtin:
         return tr("Comes with Tooltray")
     return f"{server.transport} · {server.target}" if server.target else server.transport
+
+
+def saved_processes(server: ServerSnapshot) -> str:
+    """Returns what starting a server without its launcher has spared."""
+    if server.saved_processes == 1:
+        return tr("Started directly: 1 process saved")
+    return tr("Started directly: {count} processes saved", count=server.saved_processes)

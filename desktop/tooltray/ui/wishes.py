@@ -14,5 +14,10 @@ class ServerWishes(QObject):
     copy_requested = Signal(str)  # of its entry in the settings
     default_requested = Signal(str, bool)  # whether it is to start with the hub
     removal_requested = Signal(str)
+    diagnosis_requested = Signal(str)
+    sign_in_requested = Signal(str)  # also to show its page again
+    sign_in_address_requested = Signal(str)  # of the page, for the clipboard
+    sign_in_cancel_requested = Signal(str)
+    sign_out_requested = Signal(str)
     tools_requested = Signal(str)  # to be listed
     tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

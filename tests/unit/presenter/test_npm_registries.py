@@ -19,8 +19,8 @@ from tooltray.config.settings import MCPServerConfig, Settings, read_entry
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged, RegistryMeasurement
 from tooltray.presenter.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
-from tooltray.servers.npm_registry import CUSTOM, MIRROR, NPM, Answer, Registry
-from tooltray.servers.npm_registry_config import NpmConfiguration
+from tooltray.servers.npm_registry.npm_config import NpmConfiguration
+from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, Answer, Registry
 from tooltray.tasks import TaskKeeper
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"

@@ -8,9 +8,9 @@ from aiohttp import web
 from tests.fakes.http_server import HttpServer, answering, serving
 
 from tooltray.servers.authorization import NotLetIn, Refusal
-from tooltray.servers.http_connections import HttpConnection
-from tooltray.servers.http_failures import ExchangeFailed
-from tooltray.servers.trust import tls_context
+from tooltray.servers.http.http_connections import HttpConnection
+from tooltray.servers.http.http_failures import ExchangeFailed
+from tooltray.servers.http.trust import tls_context
 
 TRUST = tls_context({})
 

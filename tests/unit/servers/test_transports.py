@@ -8,8 +8,8 @@ import pytest
 from tooltray.config.expansion import ResolvedServer
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import TooltrayError
-from tooltray.servers.http_transport import HttpTransport
-from tooltray.servers.sse_transport import SseTransport
+from tooltray.servers.http.http_transport import HttpTransport
+from tooltray.servers.http.sse_transport import SseTransport
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import CannotStart
 from tooltray.servers.transport_order import TransportOrder

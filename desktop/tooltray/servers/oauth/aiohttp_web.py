@@ -15,10 +15,10 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
-from tooltray.servers.http_connections import is_same_origin
-from tooltray.servers.http_failures import failed
+from tooltray.servers.http.http_connections import is_same_origin
+from tooltray.servers.http.http_failures import failed
+from tooltray.servers.http.proxies import proxy_for
 from tooltray.servers.oauth.web_requests import Answer, NoAnswer
-from tooltray.servers.proxies import proxy_for
 
 TIMEOUT_S = 20.0  # for a whole exchange; a person waits
 MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most some dozen

@@ -75,9 +75,9 @@ async def make_web(environ: Mapping[str, str]) -> Web:
     Args:
         environ: the person's login-shell environment, for proxies and certificate authorities.
     """
-    for module in ("tooltray.servers.oauth.aiohttp_web", "tooltray.servers.trust"):
+    for module in ("tooltray.servers.oauth.aiohttp_web", "tooltray.servers.http.trust"):
         await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.servers.http.trust import tls_context
     from tooltray.servers.oauth.aiohttp_web import AiohttpWeb
-    from tooltray.servers.trust import tls_context
 
     return AiohttpWeb(environ=environ, trust=await asyncio.to_thread(tls_context, environ))

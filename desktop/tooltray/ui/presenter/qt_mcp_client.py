@@ -1,5 +1,7 @@
 """QtMcpClient: the engine's McpClient, one server, for the GUI thread."""
 
+from typing import Any
+
 from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.events import ServerSnapshot
@@ -35,6 +37,13 @@ class QtMcpClient(QObject):
         if name == self.name:
             self._snapshot = None
             self.removed.emit()
+
+    async def diagnose(self) -> Any:
+        """What the doctor found out about the server; see servers/diagnosis.py for what it has."""
+        return next(iter(await self._hub.diagnose(self.name)), None)
+
+    async def apply_remedy(self, kind: str, value: str) -> str:
+        return await self._hub.apply_remedy(self.name, kind, value)
 
     async def get_server_log(self, lines: int = 200) -> list[str]:
         return await self._hub.get_server_log(self.name, lines)

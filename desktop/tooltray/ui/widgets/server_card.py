@@ -117,7 +117,7 @@ class ServerCard(GridCard):
         return self._tools
 
     def controls(self) -> list[QWidget]:
-        return [self._menu_button, self._switch, self._log_button, self._button, self._expand]
+        return [self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
@@ -168,9 +168,17 @@ class ServerCard(GridCard):
         words.addWidget(self._detail)
         words.addStretch(1)
         line.addLayout(words, 1)
-        self._log_button = IconButton(theme, "log", tr("Show the log of {name}", name=self._server.name), small=True)
-        self._log_button.clicked.connect(self._on_log)
-        line.addWidget(self._log_button)
+        self._why = Button(theme, tr("Why?"), "ghost", small=True)
+        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
+        self._why.clicked.connect(self._on_why)
+        line.addWidget(self._why)
+        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name), small=True)
+        again.clicked.connect(self._on_sign_in)
+        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name), small=True)
+        copy.clicked.connect(self._on_address)
+        self._page_buttons = (again, copy)
+        for button in self._page_buttons:
+            line.addWidget(button)
         self._button = Button(theme, "", small=True)
         self._button.clicked.connect(self._on_button)
         line.addWidget(self._button)
@@ -200,7 +208,8 @@ class ServerCard(GridCard):
         if self._shown is not None and shown.action is not self._shown.action:
             self._changed_at = time.monotonic()
         self._shown = shown
-        had_focus = self.window().focusWidget() in (self._button, self._expand, self._log_button)  # also while another window is in front
+        of_foot = (self._button, self._expand, self._why, *self._page_buttons)
+        had_focus = self.window().focusWidget() in of_foot  # also while another window is in front
         self._traffic.setVisible(shown.shows_traffic)
         self._sparkline.set_values(server.calls)
         self._headline.setVisible(bool(shown.headline))
@@ -208,7 +217,9 @@ class ServerCard(GridCard):
         self._headline.set_tone(shown.tone)
         self._detail.setVisible(bool(shown.detail))
         self._detail.set_text(shown.detail, shown.explanation)
-        self._log_button.setVisible(shown.tone == "error")
+        self._why.setVisible(shown.tone == "error" and shown.action is not Action.CANCEL_SIGN_IN)
+        for button in self._page_buttons:
+            button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         is_expand = shown.action is Action.EXPAND or (self.is_wide and shown.action is Action.NONE)
         self._foot_line.setContentsMargins(0, 0, 0 if is_expand else GHOST, 0)
         self._expand.setVisible(is_expand)
@@ -221,7 +232,7 @@ class ServerCard(GridCard):
         self._expand.setAccessibleName(f"{self._expand.text()}, {server.name}")
         if had_focus:
             target = self._expand if is_expand else self._button if text else self._menu_button
-            if target is not self.window().focusWidget():
+            if (focused := self.window().focusWidget()) is not target and (focused is None or focused.isHidden()):
                 target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_switch(self, on: bool) -> None:
@@ -242,14 +253,24 @@ class ServerCard(GridCard):
                 self._wishes.restart_requested.emit(name)
             case Action.CANCEL:
                 self._wishes.stop_requested.emit(name)
+            case Action.SIGN_IN:
+                self._wishes.sign_in_requested.emit(name)
+            case Action.CANCEL_SIGN_IN:
+                self._wishes.sign_in_cancel_requested.emit(name)
             case Action.EXPAND | Action.NONE:
                 pass
 
     def _on_expand(self) -> None:
         self.expand_requested.emit(self._server.name)
 
-    def _on_log(self) -> None:
-        self._wishes.log_requested.emit(self._server.name)
+    def _on_why(self) -> None:
+        self._wishes.diagnosis_requested.emit(self._server.name)
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._server.name)
+
+    def _on_address(self) -> None:
+        self._wishes.sign_in_address_requested.emit(self._server.name)
 
     def _on_menu(self) -> None:
         menu = ServerMenu(self._theme, self._server, self._wishes, self)

@@ -10,7 +10,7 @@ from tooltray.errors import Problem
 from tooltray.events import ServerSnapshot, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences
-from tooltray.ui.server_words import Action, button_face, foot, reached, tool_count
+from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -47,6 +47,8 @@ class ServerDetails(QFrame):
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         body.addWidget(self._headline)
         body.addWidget(self._detail)
+        self._saved = Label(theme, "", "caption", "muted", wrap=True)
+        body.addWidget(self._saved)
         body.addSpacing(8)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
@@ -97,6 +99,10 @@ class ServerDetails(QFrame):
         log = Button(self._theme, tr("Show log"), icon="log")
         log.clicked.connect(self._on_log)
         line.addWidget(log)
+        self._why = Button(self._theme, tr("Why?"))
+        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
+        self._why.clicked.connect(self._on_why)
+        line.addWidget(self._why)
         line.addStretch(1)
         self._button = Button(self._theme, "")
         self._button.clicked.connect(self._on_button)
@@ -112,10 +118,13 @@ class ServerDetails(QFrame):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        is_error = problem is not None and shown.tone == "error"
+        is_error = problem is not None and shown.tone in ("error", "warning")
         text = " ".join((sentences(problem), sentences(Problem("", server.detail)))).strip() if problem and is_error else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
+        self._saved.setText(saved_processes(server))
+        self._saved.setVisible(server.saved_processes > 0)
+        self._why.setVisible(shown.tone == "error")
         self._count.setText(tool_count(server))
         self._button.setVisible(shown.action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(shown.action)
@@ -130,8 +139,15 @@ class ServerDetails(QFrame):
                 self._wishes.restart_requested.emit(name)
             case Action.CANCEL | Action.EXPAND:
                 self._wishes.stop_requested.emit(name)
+            case Action.SIGN_IN:
+                self._wishes.sign_in_requested.emit(name)
+            case Action.CANCEL_SIGN_IN:
+                self._wishes.sign_in_cancel_requested.emit(name)
             case Action.NONE:
                 pass
+
+    def _on_why(self) -> None:
+        self._wishes.diagnosis_requested.emit(self._server.name)
 
     def _on_log(self) -> None:
         self._wishes.log_requested.emit(self._server.name)

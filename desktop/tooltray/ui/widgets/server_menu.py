@@ -23,12 +23,18 @@ class ServerMenu(QMenu):
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING, ServerState.ON_DEMAND)
         if not server.is_builtin:
             self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
+        if server.state is ServerState.NEEDS_SIGN_IN:
+            self._add("external", tr("Sign in")).triggered.connect(self._on_sign_in)
+        if server.has_sign_in_page:
+            self._add("copy", tr("Copy sign-in address")).triggered.connect(self._on_address)
         self._add("log", tr("Show log")).triggered.connect(self._on_log)
         if server.is_builtin:
             return
         words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
         self._add(*words).triggered.connect(self._on_default)
         self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
+        if server.is_signed_in:
+            self._add("key", tr("Sign out")).triggered.connect(self._on_sign_out)
         self.addSeparator()
         self._add("trash", tr("Remove")).triggered.connect(self._on_remove)
 
@@ -40,6 +46,15 @@ class ServerMenu(QMenu):
 
     def _on_log(self) -> None:
         self._wishes.log_requested.emit(self._name)
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._name)
+
+    def _on_address(self) -> None:
+        self._wishes.sign_in_address_requested.emit(self._name)
+
+    def _on_sign_out(self) -> None:
+        self._wishes.sign_out_requested.emit(self._name)
 
     def _on_default(self) -> None:
         self._wishes.default_requested.emit(self._name, not self._is_default)

@@ -93,6 +93,10 @@ class Sidebar(QFrame):
         layout.addWidget(copy)
         layout.addLayout(self._hub_status(theme))
 
+    def set_page(self, page: int) -> None:
+        """Marks the page that is shown."""
+        self._items[page].setChecked(True)
+
     def set_badge(self, page: int, count: int) -> None:
         """Says how many things on a page need a person."""
         self._items[page].set_badge(count)

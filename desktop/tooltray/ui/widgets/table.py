@@ -21,6 +21,7 @@ from tooltray.ui.widgets.switch import HEIGHT, WIDTH, paint_switch
 PADDING = 12
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
+BAR_WORDS = 84  # room for a bar's number
 FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
 
 Index = QModelIndex | QPersistentModelIndex
@@ -35,6 +36,7 @@ class Kind(Enum):
     NUMBER = auto()  # str, right-aligned digits
     CHIP = auto()  # (word, tone); without a tone plain text, so that only what matters has colour
     STATE = auto()  # Look
+    BAR = auto()  # (share from 0 to 1, tone, word)
     SWITCH = auto()  # bool, or None for a row that has no switch
 
 
@@ -46,6 +48,7 @@ class Column:
     value: Callable[[Any], Any]
     kind: Kind = Kind.TEXT
     width: int = 0
+    tip: Callable[[Any], str] | None = None  # what else there is to know of a cell
 
 
 class RowModel(QAbstractTableModel):
@@ -93,6 +96,8 @@ class RowModel(QAbstractTableModel):
         value = column.value(self.rows[index.row()])
         if role == Qt.ItemDataRole.UserRole:
             return value
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole) and column.tip is not None:
+            return column.tip(self.rows[index.row()])
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
             return _words(column.kind, value)
         return None
@@ -116,6 +121,8 @@ def _words(kind: Kind, value: Any) -> str:
             return str(value.word)
         case Kind.CHIP:
             return str(value[0])
+        case Kind.BAR:
+            return str(value[2])
         case Kind.SWITCH:
             return "" if value is None else tr("On") if value else tr("Off")
         case _:
@@ -164,6 +171,10 @@ class CellDelegate(QStyledItemDelegate):
                     paint_chip(painter, theme, cell.left(), middle, word, tone)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")
+            case Kind.BAR:
+                share, tone, word = value
+                self._bar(painter, QRectF(cell.left(), middle - 2.5, cell.width() - BAR_WORDS, 5), share, tone)
+                self._text(painter, cell, word, "body", "text.primary" if share else "text.muted", right=True)
             case Kind.STATE:
                 shape = QRectF(cell.left(), middle - 7, 14, 14)
                 icons.draw(painter, value.icon, shape, theme.color(value.tone), theme.color("surface"))
@@ -176,6 +187,15 @@ class CellDelegate(QStyledItemDelegate):
                 self._text(painter, cell, value, "body", "text.secondary", right=True)
             case Kind.TEXT:
                 self._text(painter, cell, value, "body", "text.primary")
+
+    def _bar(self, painter: QPainter, track: QRectF, share: float, tone: str) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("neutral.subtle"))
+        painter.drawRoundedRect(track, 2.5, 2.5)
+        if share:
+            painter.setBrush(self._theme.color(tone))
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(5.0, track.width() * min(share, 1.0)), 5), 2.5, 2.5)
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
         font = self._theme.font(style, tabular=style == "body")
@@ -197,7 +217,15 @@ class Table(QTableView):
     switched = Signal(object, bool)
 
     def __init__(
-        self, theme: Theme, columns: Sequence[Column], name: str, key: Callable[[Any], Any], *, in_card: bool = False, row_height: int = 0
+        self,
+        theme: Theme,
+        columns: Sequence[Column],
+        name: str,
+        key: Callable[[Any], Any],
+        *,
+        in_card: bool = False,
+        has_header: bool | None = None,
+        row_height: int = 0,
     ) -> None:
         super().__init__()
         row_height = row_height or theme.size("row")
@@ -218,16 +246,16 @@ class Table(QTableView):
         self.verticalHeader().hide()
         self.verticalHeader().setMinimumSectionSize(row_height)
         self.verticalHeader().setDefaultSectionSize(row_height)
-        self._set_up_header(theme, columns, in_card=in_card)
+        self._set_up_header(theme, columns, in_card=in_card, is_shown=not in_card if has_header is None else has_header)
         self.clicked.connect(self._on_clicked)
         self.activated.connect(self._on_activated)
 
-    def _set_up_header(self, theme: Theme, columns: Sequence[Column], *, in_card: bool) -> None:
+    def _set_up_header(self, theme: Theme, columns: Sequence[Column], *, in_card: bool, is_shown: bool) -> None:
         header = self.horizontalHeader()
         header.setProperty("inset", "card" if in_card else "page")
-        header.setVisible(not in_card)
+        header.setVisible(is_shown)
         header.setFont(theme.font("caption_strong"))
-        header.setFixedHeight(0 if in_card else 34)
+        header.setFixedHeight(34 if is_shown else 0)
         header.setHighlightSections(False)
         header.setSectionsClickable(False)
         header.setMinimumSectionSize(40)

@@ -11,9 +11,9 @@ from aiohttp import web
 from tests.fakes.authorization_server import AuthorizationServer, Shown, authorizing, breaks_off, browse, hangs, leads_to, says
 from tests.fakes.fake_clock import in_fake_time
 
+from tooltray.servers.http.trust import tls_context
 from tooltray.servers.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWeb
 from tooltray.servers.oauth.web_requests import NoAnswer, Web, make_web
-from tooltray.servers.trust import tls_context
 
 
 @asynccontextmanager

@@ -1,0 +1,1 @@
+"""Servers started without npx and uvx where that is safe."""

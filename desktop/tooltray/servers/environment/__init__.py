@@ -1,0 +1,1 @@
+"""What servers are started with: the person's environment, and where their programs are."""

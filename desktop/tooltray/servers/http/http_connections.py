@@ -1,0 +1,215 @@
+"""HTTP to one server: its own headers, cookies, trust and proxy, opened and closed with it.
+
+Above it: HttpTransport and SseTransport. Below it: aiohttp, which is imported with this module and takes a quarter of a second; so this
+module is imported when the first server over HTTP is started (see remote_transport). Knows nothing of MCP.
+"""
+
+import io
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from tooltray import __version__
+from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
+from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, shown
+from tooltray.servers.http.proxies import proxy_for
+from tooltray.servers.transport import CannotStart
+
+CONNECT_TIMEOUT_S = 30.0  # an answer may take as long as it likes, a connection may not
+KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this would be lost
+MAX_REDIRECTS = 5
+READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
+LARGE_BODY_BYTES = 2**19  # beyond it the library wants a file, which it writes piece by piece
+MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
+PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
+GOODBYE = "DELETE"  # ends a session that ends anyway: not worth a renewed sign-in, let alone a person's
+_PRESERVING = (307, 308)  # redirects that keep the method
+_REDIRECTS = (301, 302, 303, 307, 308)
+_PORTS = {"http": 80, "https": 443}
+
+
+class HttpConnection:
+    """One server's HTTP. Belongs to one event loop; `close` may be called without `open`, and twice."""
+
+    def __init__(
+        self,
+        *,
+        server: str,
+        url: str,
+        headers: Mapping[str, str],
+        environ: Mapping[str, str],
+        trust: ssl.SSLContext,
+        mask: Callable[[str], str] = str,
+        authorization: Authorization | None = None,
+    ) -> None:
+        """
+        Args:
+            server: its name, for errors.
+            headers: sent with every request, unless the protocol itself needs another value there.
+            environ: the person's login-shell environment, for proxies.
+            trust: whose certificates are trusted.
+            mask: takes secrets out of what is said about an exchange: the server may repeat them, and a path may be one.
+            authorization: what lets requests in; None where `headers` or the URL do, or nothing is to.
+
+        Raises:
+            CannotStart: the URL, a header or the proxy cannot be used; says which and why.
+        """
+        self.url, self.mask, self._authorization = _read_url(server, url), mask, authorization
+        self._headers = _checked_headers(server, headers)
+        self._proxy, self._trust = proxy_for(self.url, environ), trust
+        if any(name.lower() == "authorization" for name in headers):
+            self.url = self.url.with_user(None)  # the library takes one of both
+        self._session: aiohttp.ClientSession | None = None
+
+    def open(self) -> None:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE_S, ssl=self._trust, socket_factory=_new_socket),
+            cookie_jar=aiohttp.CookieJar(unsafe=True),  # "unsafe": of hosts that are addresses, too
+            headers=self._headers,
+            timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_TIMEOUT_S),
+            read_bufsize=READ_BUFFER_BYTES,
+            max_line_size=MAX_HEADER_BYTES,
+            max_field_size=MAX_HEADER_BYTES,
+            proxy=self._proxy,
+        )
+
+    async def close(self) -> None:
+        if self._session:
+            await self._session.close()
+
+    @asynccontextmanager
+    async def exchange(
+        self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A request and its answer, whose body may be read inside.
+
+        Args:
+            url: where to, if not to the server's own URL.
+
+        Raises:
+            ExchangeFailed: at once or while the body is read.
+        """
+        target = url or self.url
+        try:
+            response = await self._admitted(method, target, headers, body)
+            async with response:
+                yield response
+        except NotLetIn as error:
+            raise self._masked(ExchangeFailed(error.reason, is_unreachable=error.is_temporary)) from None
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise self._masked(failed(error, target)) from None
+        except ExchangeFailed as error:
+            raise self._masked(error) from None
+
+    def _masked(self, error: ExchangeFailed) -> ExchangeFailed:
+        return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable)
+
+    async def _admitted(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
+        """The answer to a request with what lets it in; that is renewed where it has ended."""
+        access = self._authorization
+        if access is None or method == GOODBYE:
+            return await self._answered(method, url, _with(headers, access.held if access else None), body)
+        sent = await access.header()
+        response = await self._answered(method, url, _with(headers, sent), body)
+        if await self._is_to_be_repeated(access, response, sent):
+            response = await self._answered(method, url, _with(headers, sent := access.held), body)
+            await self._is_to_be_repeated(access, response, sent, is_second=True)
+        return response
+
+    async def _is_to_be_repeated(
+        self, access: Authorization, response: aiohttp.ClientResponse, sent: str | None, *, is_second: bool = False
+    ) -> bool:
+        """A response that nobody will read any more is closed."""
+        if response.status not in (UNAUTHORIZED, FORBIDDEN):
+            return False
+        challenge = ", ".join(response.headers.getall("WWW-Authenticate", ()))
+        is_kept = False
+        try:
+            is_kept = not await access.renew(Refusal(response.status, challenge, sent, is_second))
+        finally:
+            if not is_kept:
+                response.close()
+        return not is_kept
+
+    async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
+        assert self._session
+        for _ in range(MAX_REDIRECTS):
+            data: Any = io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body or None
+            response = await self._session.request(method, url, headers=headers, data=data, allow_redirects=False)
+            if not (target := _redirection(response)):
+                return response
+            response.close()
+            if not is_same_origin(url, target) or not (method == "GET" or response.status in _PRESERVING):
+                raise ExchangeFailed(f"it redirects to {shown(target)}; use that URL if it is the right server")
+            url = target
+        raise ExchangeFailed("it redirects in a circle")
+
+
+def _with(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:
+    return {**headers, HEADER: authorization} if authorization else headers
+
+
+def is_same_origin(url: URL, target: URL) -> bool:
+    """Whether what is meant for one may be sent to the other; from http to https of the same host it may."""
+    is_upgrade = (url.scheme, target.scheme) == ("http", "https") and all(_PORTS[each.scheme] == each.port for each in (url, target))
+    return url.host == target.host and (is_upgrade or (url.scheme, url.port) == (target.scheme, target.port))
+
+
+async def read_start(response: aiohttp.ClientResponse) -> bytes:
+    """The body of an error, as far as anybody looks at it."""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_ERROR_BODY_BYTES:
+            break
+    return bytes(body)
+
+
+def _redirection(response: aiohttp.ClientResponse) -> URL | None:
+    location = response.headers.get("Location") if response.status in _REDIRECTS else None
+    try:
+        return response.url.join(URL(location)) if location else None
+    except ValueError:
+        return None
+
+
+def _read_url(server: str, text: str) -> URL:
+    hint = "Correct the URL in the server's settings."
+    try:
+        url = URL(text.strip())
+        is_usable = url.scheme in _PORTS and bool(url.host) and url.port is not None
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise CannotStart(f"the URL of '{server}' cannot be used", "it must be http://host/path or https://host/path", hint)
+    return url.with_fragment(None)
+
+
+def _checked_headers(server: str, headers: Mapping[str, str]) -> CIMultiDict[str]:
+    for name, value in headers.items():
+        if not value.isprintable() or not name.isascii() or not name.isprintable() or " " in name or ":" in name:
+            message = f"the header {name!r} or its value has a line break or another character that headers cannot have"
+            raise CannotStart(
+                f"a header of '{server}' cannot be sent", message, "Correct it, or store its secret again without the line break."
+            )
+    every = CIMultiDict({"User-Agent": f"tooltray/{__version__}"})
+    every.update(headers)
+    every["Accept-Encoding"] = "identity"
+    return every
+
+
+def _new_socket(address: Any) -> socket.socket:
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request of two packets takes 40 ms; asyncio leaves this socket be
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", PROBED_AFTER_S), ("TCP_KEEPINTVL", PROBED_EVERY_S), ("TCP_KEEPCNT", PROBES)):
+        if hasattr(socket, option):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    return made

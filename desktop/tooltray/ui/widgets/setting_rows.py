@@ -1,0 +1,51 @@
+"""Rows of one question each, in groups: the form of a settings page."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+HEIGHT, HEIGHT_WITH_TEXT = 46, 56
+
+
+def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWidget) -> QHBoxLayout:
+    """A section's name, one sentence below it, and actions at the right."""
+    line = row()
+    words = column(spacing=2)
+    words.addWidget(Label(theme, title, "heading"))
+    if text is not None:
+        words.addWidget(text)
+    line.addLayout(words, 1)
+    for action in actions:
+        line.addWidget(action, 0, Qt.AlignmentFlag.AlignBottom)
+    return line
+
+
+def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWidget:
+    """One question: its name, a sentence, and the controls that answer it."""
+    widget = QWidget()
+    widget.setFixedHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
+    line = row(widget, spacing=8)
+    words = column()
+    words.addStretch(1)
+    words.addWidget(ElidedLabel(theme, title, "label"))
+    if text:
+        words.addWidget(ElidedLabel(theme, text, "caption", "muted"))
+    words.addStretch(1)
+    line.addLayout(words, 1)
+    for control in controls:
+        line.addWidget(control)
+    return widget
+
+
+def group(theme: Theme, *rows: QWidget) -> Surface:
+    """Questions that belong together, in one box."""
+    box = Surface(theme)
+    layout = column(box, margins=(16, 0, 16, 0))
+    for index, widget in enumerate(rows):
+        if index:
+            layout.addWidget(divider())
+        layout.addWidget(widget)
+    return box

@@ -1,0 +1,166 @@
+"""The Settings page shows how registries, HTTP access and the set-up are, and asks before it changes much."""
+
+import json
+import stat
+from pathlib import Path
+
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import HttpStatus, NpmRegistryChanged, NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.ui.main_window import SETTINGS
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.table import Table
+
+FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", "Europe", 20.0)
+SILENT = RegistryMeasurement("https://silent.example/", "Silent", "settings", "", None, "no answer within 10 s")
+STATUS = NpmRegistryStatus(url=FAST.url, origin="mirror", measured_at=1.0, measurements=(FAST, SILENT))
+ADDED = SetupChange("add", "server", "github")
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def control(widget: QWidget, name: str) -> QAbstractButton:
+    for each in widget.findChildren(QAbstractButton):
+        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
+            return each
+    raise AssertionError(f"no control {name!r}")
+
+
+async def opened(desk: Desk) -> QWidget:
+    desk.engine.registry = STATUS
+    desk.window.open_page(SETTINGS)
+    await until(lambda: table(desk).rows)
+    return desk.window.settings_page
+
+
+def table(desk: Desk) -> Table:
+    found = desk.window.settings_page.findChild(Table)
+    assert isinstance(found, Table)
+    return found
+
+
+def cell(desk: Desk, row: int, column: int, role: int = 0) -> object:
+    return table(desk).model().index(row, column).data(role)
+
+
+async def test_registries_say_how_they_answered_and_why_not(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await opened(desk)
+        assert [cell(desk, 0, column) for column in range(4)] == ["Fast", "Europe", "20 ms", "In use"]
+        assert [cell(desk, 1, column) for column in range(4)] == ["Silent", "your settings", "–", "No answer"]
+        assert cell(desk, 1, 3, 3) == "no answer within 10 s"
+
+
+async def test_news_of_a_measurement_is_shown(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.engine.bus.publish(NpmRegistryChanged(NpmRegistryStatus(is_measuring=True)))
+        await until(lambda: "Nothing is measured yet" in words(page))
+        assert not control(page, "Measuring…").isEnabled()
+
+
+async def test_switches_and_buttons_ask_the_engine(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        control(page, "Measure again").click()
+        control(page, "Choose the fastest by itself").click()
+        control(page, "HTTP access").click()
+        await desk.asked("refresh_npm_registry")
+        await desk.asked("set_auto_detect_npm_registry", False)
+        await desk.asked("set_http_enabled", True, None)
+        await until(lambda: "http://127.0.0.1:7717/mcp" in words(page))
+        assert control(page, "Copy address")
+
+
+async def test_a_switch_goes_back_when_it_was_refused_and_the_page_says_why(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.failures["set_http_enabled"] = TooltrayError("port 7717 is taken")
+        page = await opened(desk)
+        control(page, "HTTP access").click()
+        await until(lambda: "Port 7717 is taken" in words(page))
+        assert not control(page, "HTTP access").isChecked()
+
+
+async def test_a_registry_that_is_refused_stays_in_the_sheet_and_one_that_works_closes_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.engine.failures["set_custom_npm_registry"] = TooltrayError("this is no npm registry", "it answered with HTML")
+        control(page, "Add registry").click()
+        panel = desk.window.sheet.panel
+        panel.findChild(QLineEdit).setText(" https://x.example ")
+        control(panel, "Measure and use").click()
+        await until(lambda: "This is no npm registry" in words(panel))
+        assert panel.findChild(QLineEdit).text() == " https://x.example "
+        desk.engine.failures.clear()
+        control(panel, "Measure and use").click()
+        await until(lambda: desk.window.sheet is None)
+        assert desk.engine.calls.count(("set_custom_npm_registry", "https://x.example")) == 2
+
+
+async def test_default_servers_come_back_only_after_a_look_and_a_yes(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [ADDED]
+        page = await opened(desk)
+        control(page, "Put default servers back…").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert ("reset_to_default_servers",) not in desk.engine.calls
+        control(desk.window.sheet.panel, "Put back").click()
+        await desk.asked("reset_to_default_servers")
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_where_nothing_changes_there_is_nothing_to_confirm(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [SetupChange("keep", "server", "a")]
+        control(await opened(desk), "Put default servers back…").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert not control(desk.window.sheet.panel, "Put back").isEnabled()
+
+
+async def test_an_import_is_previewed_again_when_servers_are_to_be_replaced(theme: Theme, tmp_path: Path) -> None:
+    setup = {"mcpServers": {"x": {"command": "y"}}}
+    (tmp_path / "setup.json").write_text(json.dumps(setup))
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [ADDED]
+        desk.settings.open_import(str(tmp_path / "setup.json"))
+        await until(lambda: desk.window.sheet is not None)
+        panel = desk.window.sheet.panel
+        control(panel, "Replace servers of the same name").click()
+        await desk.asked("preview_import", setup, True)
+        await until(lambda: control(panel, "Import").isEnabled())
+        control(panel, "Import").click()
+        await desk.asked("import_setup", setup, True)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[1")
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.settings.open_import(str(tmp_path / "x.json"))
+        await until(lambda: "This file is no set-up" in words(page))
+        desk.settings.open_import(str(tmp_path / "missing.json"))
+        await until(lambda: "The file could not be read" in words(page))
+
+
+async def test_an_export_is_a_file_for_its_owner_alone(theme: Theme, tmp_path: Path) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        path = tmp_path / "out.json"
+        desk.settings.export(str(path))
+        await until(path.exists)
+        assert json.loads(path.read_text()) == {}
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.http = HttpStatus(is_enabled=True, problem=Problem("port 7717 is taken"))
+        page = await opened(desk)
+        await until(lambda: "Port 7717 is taken" in words(page))
+        desk.settings.failed.emit("http", None)
+        await until(lambda: "Port 7717 is taken" in words(page))  # still

@@ -1,0 +1,104 @@
+"""HTTP's errors in words."""
+
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+from msgspec import Raw
+from yarl import URL
+
+from tooltray.servers.http.http_failures import SHOWN_BODY_CHARACTERS, error_in, failed, is_lost_session, refusal
+
+AT = URL("https://far.example/mcp?key=hidden")
+
+
+def said(status: int, body: bytes = b"", **headers: str) -> str:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return str(json.loads(bytes(refusal("far", status, "Reason", named, body, url=AT).error))["message"])
+
+
+def test_an_error_carries_its_status_for_programs() -> None:
+    assert json.loads(bytes(refusal("far", 500, "", {}, b"", url=AT).error))["data"] == {"httpStatus": 500}
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b'{"error":"invalid","error_description":"the key is old"}', "the key is old"),
+        (b'{"error":{"message":"deep"}}', "deep"),
+        (b'{"detail":"Not allowed"}', "Not allowed"),
+        (b'{"other":1}', '{"other":1}'),
+        (b"[1]", "[1]"),
+        (b"no json", "no json"),
+    ],
+)
+def test_what_a_body_says_is_shown(body: bytes, text: str) -> None:
+    assert said(500, body, Content_Type="application/json") == f"server 'far' answered with HTTP 500 Reason: {text}"
+
+
+def test_only_the_beginning_of_a_text_is_shown_and_no_control_characters() -> None:
+    message = said(500, b"a\x1b[31m\nb" + b"c" * 1000, Content_Type="text/plain")
+    assert message.isprintable()
+    assert len(message) < SHOWN_BODY_CHARACTERS + 60
+
+
+def test_a_page_for_browsers_is_not_shown() -> None:
+    assert said(502, b"<html>", Content_Type="text/html") == "server 'far' answered with HTTP 502 Reason"
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_wrong_url_is_said_without_its_query(status: int) -> None:
+    assert "has no MCP at https://far.example/mcp (HTTP" in said(status)
+
+
+def test_a_sign_in_says_what_the_server_asks_for_even_beside_a_json_rpc_error() -> None:
+    message = said(401, b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"who?"}}', WWW_Authenticate="Bearer")
+    assert message.startswith("server 'far' wants a sign-in (HTTP 401) (Bearer)")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"error":"x"}', b'{"error":{"code":"x"}}', b'{"result":{}}', b'{"error":{"code":1}}' + b" " * 70000]
+)
+def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
+    assert not error_in(body)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "is_lost"),
+    [
+        (404, b"", True),
+        (404, b'{"id":null,"error":{"code":-1,"message":"x"}}', True),
+        (404, b'{"id":7,"error":{"code":-32601,"message":"x"}}', False),
+        (404, b'{"id":"7","error":{"code":-32601,"message":"x"}}', False),
+        (400, b'{"id":null,"error":{"code":-1,"message":"No valid Session"}}', True),
+        (400, b'{"id":null,"error":{"code":-1,"message":"x"}}', False),
+        (400, b"session", False),
+        (500, b'{"id":null,"error":{"code":-1,"message":"session"}}', False),
+    ],
+)
+def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_lost: bool) -> None:
+    assert is_lost_session(status, body, Raw(b"7")) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("error", "is_unreachable"),
+    [
+        (aiohttp.ConnectionTimeoutError(), True),
+        (aiohttp.ServerDisconnectedError(), False),
+        (aiohttp.ClientPayloadError(), False),
+        (aiohttp.ClientResponseError(None, (), status=400), False),  # type: ignore[arg-type]
+        (ConnectionResetError(), False),
+    ],
+)
+def test_each_error_has_words_that_show_no_secret(error: Any, is_unreachable: bool) -> None:
+    found = failed(error, AT)
+    assert found.reason
+    assert "hidden" not in found.reason
+    assert found.is_unreachable is is_unreachable
+
+
+def test_a_network_that_leads_nowhere_is_said_in_the_system_s_words() -> None:
+    key: Any = type("Key", (), {"host": "far.example", "port": 443, "ssl": True})()
+    error = aiohttp.ClientConnectorError(key, OSError(113, "No route to host"))
+    assert failed(error, AT).reason == "no connection to https://far.example/mcp: No route to host"

@@ -1,0 +1,201 @@
+"""A server over HTTP+SSE, the transport of 2024-11-05."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tests.fakes.heard import PATIENCE_S
+from tests.fakes.http_server import EventStream, Hit, HttpServer, aborting, answering, connected, error_of, message_of, result_of, serving
+
+from tooltray.servers.http.http_connections import HttpConnection
+from tooltray.servers.http.sse_transport import SseTransport
+from tooltray.servers.http.trust import tls_context
+
+
+class SseServer(HttpServer):
+    """Answers on its stream.
+
+    Attributes:
+        endpoint: what its first event names; None: nothing.
+    """
+
+    def __init__(self, endpoint: str | None = "/messages?session=7") -> None:
+        super().__init__()
+        self.endpoint = endpoint
+        self.on = {}
+        self.on_get = self._listen
+        self.is_over = asyncio.Event()
+        self.streams: list[EventStream] = []
+
+    async def _listen(self, hit: Hit) -> web.StreamResponse:
+        stream = await hit.stream()
+        if self.endpoint is not None:
+            await stream.response.write(f"event: endpoint\ndata: {self.endpoint}\n\n".encode())
+        self.streams.append(stream)
+        async with asyncio.timeout(PATIENCE_S):
+            await self.is_over.wait()
+        return stream.response
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        response = await super().handle(request)
+        if request.method == "GET":
+            return response
+        hit = self.hits.all[-1]
+        if response.status == 200 and hit.rpc:
+            await self.streams[-1].reply(hit.id, {"echo": hit.message.get("params")})
+            return web.Response(status=202)
+        return response
+
+
+async def test_requests_are_posted_where_the_first_event_says_and_answered_on_the_stream() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True, headers={"X-Key": "k"}) as client:
+        assert result_of(await client.call("initialize", {"a": 1})) == {"echo": {"a": 1}}
+        client.dispatcher.send_notification("notifications/initialized")
+        await client.call("tools/list")
+        hit = await server.hit("tools/list")
+        assert hit.http.path_qs == "/messages?session=7"
+        assert (hit.headers["X-Key"], hit.headers["Content-Type"]) == ("k", "application/json")
+        assert [each.rpc for each in server.hits.all if each.method == "POST"] == ["initialize", "notifications/initialized", "tools/list"]
+
+
+async def test_what_the_server_says_and_asks_on_its_stream_is_heard_and_answered() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        await server.streams[0].send({"jsonrpc": "2.0", "method": "notifications/message"})
+        await server.streams[0].send({"jsonrpc": "2.0", "id": 5, "method": "ping"})
+        assert (await client.told.wait()).method == "notifications/message"
+        answer = await server.hits.wait(lambda hit: hit.method == "POST" and not hit.rpc)
+        assert answer.message == {"jsonrpc": "2.0", "id": 5, "result": {"answered": "ping"}}
+
+
+async def test_the_end_of_the_stream_is_the_end_of_the_connection() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        server.on["tools/call"] = answering(202)
+        pending = client.start("tools/call")
+        await server.hit("tools/call")
+        server.is_over.set()
+        assert message_of(await client.outcome(pending)) == "server 'far' closed its stream of events"
+        assert client.dispatcher.closed.is_set()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "said"),
+    [("http://elsewhere.invalid/m?key=hidden", "another host, http://elsewhere.invalid/m"), ("http://[", "names no URL")],
+)
+async def test_an_endpoint_on_another_host_or_none_is_refused(endpoint: str, said: str) -> None:
+    async with serving(SseServer(endpoint)) as server, connected(server.url, is_sse=True) as client:
+        message = message_of(await client.call("initialize"))
+        assert said in message
+        assert "hidden" not in message
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (answering(404), "has no MCP at "),
+        (answering(401, "", **{"WWW-Authenticate": "Bearer"}), "wants a sign-in (HTTP 401) (Bearer)"),
+        (answering(200, "{}", **{"Content-Type": "text/html"}), "answers with text/html in place of events"),
+    ],
+)
+async def test_a_url_without_events_ends_the_connection_with_the_reason(answer: Any, said: str) -> None:
+    async with serving() as server, connected(server.url, is_sse=True) as client:
+        server.on_get = answer
+        assert said in message_of(await client.call("initialize"))
+        assert client.dispatcher.closed.is_set()
+
+
+async def test_a_server_that_is_not_there_ends_the_connection() -> None:
+    async with serving() as server:
+        url = server.url
+    async with connected(url, is_sse=True) as client:
+        assert "is out of reach: " in message_of(await client.call("initialize"))
+
+
+async def test_a_request_that_is_refused_gets_an_error_and_the_others_go_on() -> None:
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "no"}}
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        server.on["tools/call"], server.on["notifications/odd"] = answering(400, error), answering(500)
+        assert error_of(await client.call("tools/call")) == {"code": -32602, "message": "no"}
+        client.dispatcher.send_notification("notifications/odd")
+        await server.hit("notifications/odd")
+        assert (await client.call("tools/list")).result
+
+
+async def test_a_request_whose_post_breaks_gets_an_error() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        server.on["tools/call"] = aborting
+        assert "did not take the request" in message_of(await client.call("tools/call"))
+        assert not client.dispatcher.closed.is_set()
+
+
+async def test_a_stream_that_breaks_ends_the_connection() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        transport = server.hits.all[0].http.transport
+        assert transport
+        transport.abort()
+        async with asyncio.timeout(PATIENCE_S):
+            await client.dispatcher.closed.wait()
+        assert "the connection broke" in client.dispatcher.closed_because
+
+
+async def test_closing_before_opening_and_twice_is_nothing() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        await client.transport.close()
+        await client.transport.close()
+    connection = HttpConnection(server="far", url=server.url, headers={}, environ={}, trust=tls_context({}))
+    await SseTransport(name="far", connection=connection).close()
+
+
+async def test_a_server_that_takes_no_connections_any_more_ends_the_connection() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await server.hit(method="GET")
+        await server.stop_listening()
+        assert "is out of reach" in message_of(await client.call("initialize"))
+        assert client.dispatcher.closed.is_set()
+
+
+async def test_a_url_that_was_taken_for_streamable_http_is_reached_over_sse() -> None:
+    async with serving(SseServer()) as server, connected(server.url) as client:
+        server.on["server/discover"] = answering(405)
+
+        async def initialize(hit: Hit) -> web.StreamResponse:
+            return hit.result({}) if hit.http.path == "/messages" else web.Response(status=405)
+
+        server.on["initialize"] = initialize
+        await client.call("server/discover", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}})
+        assert (await client.call("initialize", {"a": 1})).result
+        client.dispatcher.send_notification("notifications/initialized")
+        assert (await client.call("tools/list")).result
+        assert (await server.hit("tools/list")).http.path == "/messages"
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 500])
+async def test_a_server_that_speaks_neither_keeps_its_error(status: int) -> None:
+    async with serving() as server, connected(server.url) as client:
+        server.on["initialize"] = answering(status)
+        assert f"HTTP {status}" in message_of(await client.call("initialize"))
+
+
+async def test_events_of_another_kind_are_not_the_older_transport() -> None:
+    async def listen(hit: Hit) -> web.StreamResponse:
+        stream = await hit.stream()
+        await stream.send({"jsonrpc": "2.0", "method": "notifications/message"})
+        return stream.response
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["initialize"], server.on_get = answering(404), listen
+        assert "HTTP 404" in message_of(await client.call("initialize"))
+
+
+async def test_a_server_that_breaks_while_it_is_asked_for_the_older_transport_keeps_its_error() -> None:
+    async def silent(hit: Hit) -> web.StreamResponse:
+        return (await hit.stream()).response
+
+    async with serving() as server, connected(server.url) as client:
+        for broken in (aborting, silent):
+            server.on["initialize"], server.on_get = answering(404), broken
+            assert "HTTP 404" in message_of(await client.call("initialize"))
