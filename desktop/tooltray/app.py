@@ -63,7 +63,7 @@ def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
 def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
     """Runs the desktop in this process, without a guardian; returns the exit code."""
     import qasync  # type: ignore[import-untyped]
-    from PySide6.QtCore import QLocale
+    from PySide6.QtCore import QLocale, QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
     from tooltray.config.atomic_file import write_atomically
@@ -85,6 +85,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.ui.wishes import ServerWishes
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # addresses of sign-ins; the window says that no browser opened
     app = QApplication(["tooltray"])
     app.setApplicationDisplayName("Tooltray")
     app.setDesktopFileName("tooltray")

@@ -17,10 +17,10 @@ sys.path[:0] = [str(ROOT / "desktop"), str(ROOT)]
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import qasync  # noqa: E402
-from PySide6.QtCore import QLocale, Qt  # noqa: E402
+from PySide6.QtCore import QLocale, Qt, QTimer  # noqa: E402
 from PySide6.QtGui import QColor, QPainter, QPixmap  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
-from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget  # noqa: E402
 from tests.fakes.desk import Desk, until  # noqa: E402
 from tests.fakes.fake_presenter import FakePresenter, server, tool  # noqa: E402
 
@@ -42,6 +42,7 @@ from tooltray.servers.diagnosis import Diagnosis, Remedy  # noqa: E402
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402
 from tooltray.ui.i18n import install_language  # noqa: E402
+from tooltray.ui.settings_commands import SetupPreview  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 from tooltray.ui.tray import TrayMenu  # noqa: E402
 from tooltray.ui.tray_icon import INKS, SIZES, tray_icon  # noqa: E402
@@ -423,7 +424,7 @@ REGISTRIES = NpmRegistryStatus(
     custom_url="",
     measured_at=time.time() - 7300,
     measurements=(
-        RegistryMeasurement("https://mirror-1.example/", "Mirror 1", "mirror", "East Asia", 38),
+        RegistryMeasurement("https://mirror-1.example/", "Mirror 1", "mirror", "China", 38),
         RegistryMeasurement("https://mirror-2.example/", "Mirror 2", "mirror", "Europe", 187),
         RegistryMeasurement("https://npm.example/", "npm", "npm", "", 212),
         RegistryMeasurement("https://old.example/", "Mirror 3", "mirror", "Europe", 60, "its packages are older than npm's own"),
@@ -448,7 +449,16 @@ async def settings(theme: Theme, status: NpmRegistryStatus | None = None, size: 
 
 
 async def settings_small(theme: Theme) -> Shot:
-    return await settings(theme, replace(REGISTRIES, custom_url="https://packages.corp.example/npm/"), (900, 600))
+    address = "https://packages.corp.example/artifactory/api/npm/the-virtual-repository-of-all-teams/"
+    return await settings(theme, replace(REGISTRIES, custom_url=address), (900, 600))
+
+
+async def settings_bottom(theme: Theme) -> Shot:
+    shot = await settings_small(theme)
+    area = shot.desk.window.settings_page.findChild(QScrollArea)
+    shot.desk.window.resize(900, 600)
+    QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
+    return shot
 
 
 async def settings_empty(theme: Theme) -> Shot:
@@ -464,30 +474,54 @@ async def add_registry(theme: Theme) -> Shot:
 
 async def reset(theme: Theme) -> Shot:
     shot = await settings(theme)
-    shot.desk.settings.previewed.emit("reset", None, CHANGES[:3])
+    defaults = [
+        SetupChange("add", "default", "memory", "starts with the hub"),
+        SetupChange("remove", "default", "fetch", "starts when it is first used"),
+    ]
+    shot.desk.settings.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
     shot = await settings(theme)
-    shot.desk.settings.previewed.emit("import", {"mcpServers": {}}, CHANGES)
+    shot.desk.settings.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
     return shot
 
 
+SIGN_IN = Problem("'linear' wants you to sign in", "", "Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in linear")
+ENDED = Problem("'asana' wants you to sign in", "the sign-in has expired", "Press 'Sign in' on its card in Tooltray")
+SIGN_INS = (
+    server("linear", S.NEEDS_SIGN_IN, transport="http", target="https://mcp.linear.app/mcp", problem=SIGN_IN),
+    server("sentry", S.NEEDS_SIGN_IN, transport="http", target="https://mcp.sentry.dev/mcp", has_sign_in_page=True),
+    server("asana", S.NEEDS_SIGN_IN, transport="http", target="https://mcp.asana.com/mcp", problem=ENDED),
+    server("idle", S.ON_DEMAND, idle_stop_s=300, tool_count=4, calls=CALLS, calls_today=12, p95_ms=8.0),
+    SERVERS[4],
+)
+
+
 async def sign_in(theme: Theme) -> Shot:
-    problem = Problem("Sign in to 'linear'", "its address is https://mcp.linear.app/mcp", "Press Sign in")
-    remote = {"transport": "http", "target": "https://mcp.linear.app/mcp"}
-    return Shot(
-        await desk(
-            theme,
-            (
-                server("linear", S.NEEDS_SIGN_IN, problem=problem, **remote),
-                server("sentry", S.NEEDS_SIGN_IN, has_sign_in_page=True, **remote),
-                server("idle", S.ON_DEMAND, idle_stop_s=300, tool_count=4, calls=CALLS, calls_today=12, p95_ms=8.0),
-                SERVERS[4],
-            ),
-        )
-    )
+    return Shot(await desk(theme, SIGN_INS))
+
+
+async def sign_in_details(theme: Theme) -> Shot:
+    result = await desk(theme, (*SIGN_INS, *many(40)))
+    table = result.window.page._table
+    table.selectRow(1)
+    table.row_chosen.emit(result.servers.find("sentry"))
+    return Shot(result)
+
+
+async def sign_in_details_small(theme: Theme) -> Shot:
+    result = await desk(theme, (*SIGN_INS, *many(40)))
+    result.window.page._table.row_chosen.emit(result.servers.find("linear"))
+    return Shot(result, size=(900, 600))
+
+
+async def sign_in_address(theme: Theme) -> Shot:
+    result = await desk(theme, SIGN_INS)
+    result.commands.tell_no_browser("sentry")
+    result.window._open_sign_in_address("sentry", PAGE.url)
+    return Shot(result)
 
 
 DIAGNOSIS = Diagnosis(
@@ -528,6 +562,13 @@ async def card_menu(theme: Theme) -> Shot:
 
 async def tray_menu(theme: Theme) -> Shot:
     result = await desk(theme)
+    menu = TrayMenu(theme, result.wishes)
+    menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
+    return Shot(result, widget=menu)
+
+
+async def tray_menu_sign_in(theme: Theme) -> Shot:
+    result = await desk(theme, SIGN_INS)
     menu = TrayMenu(theme, result.wishes)
     menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
     return Shot(result, widget=menu)
@@ -595,15 +636,20 @@ SCENES: dict[str, Scene] = {
         focus,
         settings,
         settings_small,
+        settings_bottom,
         settings_empty,
         add_registry,
         reset,
         import_setup,
         sign_in,
+        sign_in_details,
+        sign_in_details_small,
+        sign_in_address,
         why,
         why_small,
         card_menu,
         tray_menu,
+        tray_menu_sign_in,
         tray_icons,
     )
 }

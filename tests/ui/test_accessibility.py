@@ -9,7 +9,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem
-from tooltray.events import ServerState
+from tooltray.events import ServerState, SetupChange
+from tooltray.ui.settings_commands import SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.keyboard_focus import PaintedButton
 from tooltray.ui.widgets.table import Table
@@ -71,6 +72,24 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
+
+
+async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
+        for open_sheet in (
+            lambda: desk.window._open_sign_in_address("a", "https://x.example/"),
+            lambda: desk.settings.previewed.emit(setup),
+        ):
+            open_sheet()
+            await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))
+            assert nameless(desk.window) == []
+            path = {await tab(desk.window) for _ in range(8)}
+            assert "Close" in path
+            assert "More for a" not in path  # it stays inside
+            QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
+            assert desk.window.sheet is None
 
 
 async def test_a_long_list_of_servers_has_names_too(theme: Theme) -> None:

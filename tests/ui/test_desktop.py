@@ -10,12 +10,12 @@ from typing import cast
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationAsked, ElicitationSnapshot
+from tooltray.events import ElicitationAsked, ElicitationSnapshot, ProblemReported, ServerStarted, ServerState
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.ui.desktop import Desktop
 from tooltray.ui.hub_phase import HubPhase, hub_words
@@ -282,3 +282,108 @@ def test_the_foot_says_every_phase() -> None:
     assert words[HubPhase.FAILED] == "Hub is not running"
     assert words[HubPhase.ENDING] == "Hub is ending"
     assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Hub is starting"
+
+
+# what is told while nobody looks
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Titles and texts of notifications."""
+    found: list[tuple[str, str]] = []
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    monkeypatch.setattr(Tray, "notify", lambda _self, title, text: found.append((title, text)))
+    return found
+
+
+async def hidden(live: Callable[..., Life]) -> tuple[Life, FakePresenter]:
+    """A desktop whose window is hidden, with its engine's servers."""
+    life = live(hidden=True)
+    await until(lambda: life.engines)
+    life.engines[0].start()
+    await until(lambda: life.desk.hub.snapshot)
+    return life, life.engines[0].presenter
+
+
+MISSING = Problem("command 'npx' not found", "looked in /bin", "Install Node.js")
+
+
+async def test_a_failed_launch_is_told_with_its_server_its_facts_and_what_to_do(
+    live: Callable[..., Life], told: list[tuple[str, str]]
+) -> None:
+    _, presenter = await hidden(live)
+    presenter.bus.publish(ProblemReported(MISSING, "a"))
+    await until(lambda: told)
+    assert told == [("a: Command 'npx' not found", "Looked in /bin. Install Node.js.")]
+
+
+async def test_a_problem_that_says_whose_it_is_is_not_told_with_the_name_twice(
+    live: Callable[..., Life], told: list[tuple[str, str]]
+) -> None:
+    _, presenter = await hidden(live)
+    presenter.bus.publish(ProblemReported(Problem("'a' did not answer"), "a"))
+    await until(lambda: told)
+    assert told == [("'a' did not answer", "The window of Tooltray says more.")]
+
+
+async def test_the_same_problem_is_told_once_until_the_server_has_run_again(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
+    _, presenter = await hidden(live)
+    other = Problem("it ended with exit code 1")
+    for event in (
+        ProblemReported(MISSING, "a"),
+        ProblemReported(MISSING, "a"),
+        ProblemReported(MISSING, "b"),
+        ProblemReported(other, "a"),
+        ServerStarted("a"),
+        ProblemReported(other, "a"),
+    ):
+        presenter.bus.publish(event)
+    await until(lambda: len(told) >= 4)
+    names = ["a: Command 'npx' not found", "b: Command 'npx' not found", "a: It ended with exit code 1", "a: It ended with exit code 1"]
+    assert [title for title, _ in told] == names
+
+
+async def test_a_sign_in_that_is_needed_is_told_as_one(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
+    _, presenter = await hidden(live)
+    problem = Problem("'a' lets nobody in", "the sign-in has expired", "Press 'Sign in'")
+    presenter.set_state("a", ServerState.NEEDS_SIGN_IN, problem=problem)
+    presenter.bus.publish(ProblemReported(problem, "a"))
+    await until(lambda: told)
+    assert told == [("a wants you to sign in", "The sign-in has expired. Press 'Sign in'.")]
+
+
+async def test_what_happens_before_a_person_s_eyes_is_not_told_again(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
+    life, presenter = await hidden(live)
+    life.window.show_up()
+    await until(life.window.isActiveWindow)
+    presenter.bus.publish(ProblemReported(MISSING, "a"))
+    presenter.bus.publish(ProblemReported(Problem("the disk is full")))
+    await until(lambda: "The disk is full" in life.words)
+    life.window.hide()
+    await until(lambda: not life.window.isActiveWindow())
+    presenter.bus.publish(ProblemReported(MISSING, "a"))  # still the same
+    presenter.bus.publish(ProblemReported(MISSING, "b"))
+    await until(lambda: told)
+    assert [title for title, _ in told] == ["b: Command 'npx' not found"]
+
+
+async def test_a_new_engine_s_problems_are_told_anew(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
+    life, presenter = await hidden(live)
+    presenter.bus.publish(ProblemReported(MISSING, "a"))
+    await until(lambda: told)
+    life.engines[0].fail()
+    await until(lambda: len(told) == 2)
+    life.window.retry_requested.emit()
+    life.engines[1].start()
+    await until(lambda: life.desk.hub.snapshot)
+    life.engines[1].presenter.bus.publish(ProblemReported(MISSING, "a"))
+    await until(lambda: len(told) == 3)
+    assert told[0] == told[2]
+
+
+async def test_a_click_on_what_was_told_opens_the_window(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
+    life, _ = await hidden(live)
+    icon = life.tray.findChild(QSystemTrayIcon)
+    assert isinstance(icon, QSystemTrayIcon)
+    icon.messageClicked.emit()
+    await until(life.window.isVisible)

@@ -264,3 +264,21 @@ async def test_a_server_that_the_settings_switched_off_is_switched_on_and_starte
         desk.card("a").findChild(Switch).click()
         await desk.asked("start_server", "a")
         assert ("update_mcp_server", "a", {"command": "npx", "disable": False}) in desk.engine.calls
+
+
+async def test_the_switch_of_a_server_that_stops_because_nobody_uses_it_stays_on(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", idle_stop_s=300)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        for state in (ServerState.STOPPING, ServerState.ON_DEMAND):
+            desk.engine.set_state("a", state)
+            await until(lambda state=state: desk.card("a").server.state is state)
+            assert desk.card("a").findChild(Switch).isChecked()
+
+
+async def test_the_switch_of_a_server_that_was_stopped_elsewhere_follows_in_the_end(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        for state in (ServerState.STOPPING, ServerState.STOPPED):
+            desk.engine.set_state("a", state)
+        await until(lambda: desk.card("a").server.state is ServerState.STOPPED)
+        assert not desk.card("a").findChild(Switch).isChecked()

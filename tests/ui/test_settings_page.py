@@ -2,17 +2,24 @@
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import HttpStatus, NpmRegistryChanged, NpmRegistryStatus, RegistryMeasurement, SetupChange
 from tooltray.ui.main_window import SETTINGS
+from tooltray.ui.settings_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
+from tooltray.ui.widgets.toast import Toast
 
 FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", "Europe", 20.0)
 SILENT = RegistryMeasurement("https://silent.example/", "Silent", "settings", "", None, "no answer within 10 s")
@@ -29,6 +36,11 @@ def control(widget: QWidget, name: str) -> QAbstractButton:
         if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
             return each
     raise AssertionError(f"no control {name!r}")
+
+
+@pytest.fixture(autouse=True)
+def _empty_clipboard(app: QApplication) -> None:
+    QGuiApplication.clipboard().clear()
 
 
 async def opened(desk: Desk) -> QWidget:
@@ -164,3 +176,161 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
         await until(lambda: "Port 7717 is taken" in words(page))
         desk.settings.failed.emit("http", None)
         await until(lambda: "Port 7717 is taken" in words(page))  # still
+
+
+async def test_pages_have_their_shortcuts(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+        assert desk.window.settings_page.isVisible()
+        await desk.asked("get_npm_registry_status")
+        QTest.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+        assert desk.window.page.isVisible()
+        assert not desk.window.settings_page.isVisible()
+
+
+async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_can_be_left(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        assert "Your registry" not in words(page)
+        desk.settings.registry_changed.emit(replace(STATUS, custom_url="https://npm.example/"))
+        await until(lambda: "https://npm.example/" in words(page))
+        long = "https://npm.example/" + "repository/" * 30
+        desk.settings.registry_changed.emit(replace(STATUS, custom_url=long))
+        await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in words(page).split("\n")))
+        control(page, "Use no longer").click()
+        await desk.asked("set_custom_npm_registry", "")
+
+
+async def test_the_address_of_http_access_is_copied_whole(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+        page = await opened(desk)
+        await until(lambda: "http://127.0.0.1:7717/mcp" in words(page))
+        control(page, "Copy address").click()
+        assert QGuiApplication.clipboard().text() == "http://127.0.0.1:7717/mcp"
+
+
+def chosen(desk: Desk, path: Path) -> None:
+    """Chooses a file in the dialog that is open."""
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.setDirectory(str(path.parent))
+    dialog.selectFile(path.name)
+    dialog.accept()
+
+
+async def test_the_export_goes_into_the_file_that_was_chosen(theme: Theme, tmp_path: Path) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        control(await opened(desk), "Export…").click()
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        assert (dialog.acceptMode(), dialog.defaultSuffix()) == (QFileDialog.AcceptMode.AcceptSave, "json")
+        chosen(desk, tmp_path / "mine.json")
+        await until((tmp_path / "mine.json").exists)
+        await until(lambda: any(toast.text == "Exported to mine.json" for toast in desk.window.findChildren(Toast)))
+        await until(lambda: not desk.window.findChildren(QFileDialog))
+
+
+async def test_a_dialog_that_is_cancelled_changes_nothing(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        for name in ("Export…", "Import…"):
+            control(page, name).click()
+            dialog = desk.window.findChild(QFileDialog)
+            assert isinstance(dialog, QFileDialog)
+            dialog.reject()
+            await until(lambda: not desk.window.findChildren(QFileDialog))
+        assert not {"export_setup", "preview_import"} & {call[0] for call in desk.engine.calls}
+
+
+async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Path) -> None:
+    (tmp_path / "setup.json").write_text('{"mcpServers": {}}')
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [ADDED]
+        control(await opened(desk), "Import…").click()
+        chosen(desk, tmp_path / "setup.json")
+        await until(lambda: desk.window.sheet is not None)
+        assert "This is what changes. Nothing is done yet." in words(desk.window.sheet.panel)
+        await desk.asked("preview_import", {"mcpServers": {}}, False)
+
+
+async def test_an_export_that_fails_says_so_on_the_page(theme: Theme, tmp_path: Path) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.settings.export(str(tmp_path / "missing" / "x.json"))
+        await until(lambda: "The file could not be written" in words(page))
+
+
+async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [ADDED]
+        page = await opened(desk)
+        desk.window.open_add_registry()
+        control(page, "Put default servers back…").click()
+        await desk.asked("preview_reset")
+        desk.settings.failed.emit("setup", None)
+        await until(lambda: desk.window._preview is not None)
+        control(desk.window.sheet.panel, "Cancel").click()
+        await until(lambda: desk.window.sheet is not None)
+        control(desk.window.sheet.panel, "Put back").click()
+        await desk.asked("reset_to_default_servers")
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_preview_of_something_else_does_not_change_what_is_confirmed(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await opened(desk)
+        desk.settings.previewed.emit(SetupPreview(None, False, (ADDED,)))
+        panel = desk.window.sheet.panel
+        desk.settings.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
+        assert [row.name for row in panel.findChild(Table).rows] == ["github"]
+        control(panel, "Cancel").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert [row.name for row in desk.window.sheet.panel.findChild(Table).rows] == ["mine"]
+
+
+async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme: Theme) -> None:
+    setup = {"mcpServers": {"x": {"command": "y"}}}
+    replaced = SetupChange("replace", "server", "x")
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.engine.setup_changes = [SetupChange("keep", "server", "x")]
+        desk.settings.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
+        panel = desk.window.sheet.panel
+        desk.engine.setup_changes = [replaced]
+        control(panel, "Replace servers of the same name").click()
+        desk.settings.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
+        assert not control(panel, "Import").isEnabled()
+        await until(lambda: control(panel, "Import").isEnabled())
+        assert panel.findChild(Table).rows == [replaced]
+
+
+async def test_what_cannot_be_imported_or_put_back_stays_in_the_sheet_with_the_reason(theme: Theme) -> None:
+    setup = {"mcpServers": {"x": {"command": "y"}}}
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.settings.previewed.emit(SetupPreview(setup, False, (ADDED,)))
+        panel = desk.window.sheet.panel
+        desk.engine.failures["import_setup"] = TooltrayError("the disk is full")
+        control(panel, "Import").click()
+        assert not control(panel, "Importing…").isEnabled()
+        await until(lambda: "The disk is full" in words(panel))
+        assert control(panel, "Import").isEnabled()
+        desk.engine.failures["preview_import"] = TooltrayError("the file is gone")
+        control(panel, "Replace servers of the same name").click()
+        await until(lambda: "The file is gone" in words(panel))
+
+
+async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path: Path) -> None:
+    with (tmp_path / "huge.json").open("wb") as file:
+        file.truncate(LONGEST_FILE + 1)
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.settings.open_import(str(tmp_path / "huge.json"))
+        await until(lambda: "This file is no set-up" in words(page))
+
+
+async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        page = await opened(desk)
+        desk.link.detach()
+        control(page, "Measure again").click()
+        await until(lambda: "The hub is not running" in words(page))

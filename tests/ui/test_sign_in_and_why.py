@@ -1,16 +1,21 @@
 """A server that wants a sign-in offers it on its card; one that does not run says why, and what can be done."""
 
+import asyncio
+
 import pytest
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState
+from tooltray.events import ServerSnapshot, ServerState, SignInSnapshot
 from tooltray.servers.diagnosis import Diagnosis, Remedy
+from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import StateBadge
 
 WAITING = server("a", ServerState.NEEDS_SIGN_IN, problem=Problem("sign in to 'a'"))
 PAGE = "https://sign.in.example/a"
@@ -26,6 +31,15 @@ def control(widget: QWidget, name: str) -> QAbstractButton:
         if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
             return each
     raise AssertionError(f"no control {name!r}")
+
+
+def badge(desk: Desk) -> str:
+    return str(desk.card("a").findChild(StateBadge).accessibleName())
+
+
+@pytest.fixture(autouse=True)
+def _empty_clipboard(app: QApplication) -> None:
+    QGuiApplication.clipboard().clear()
 
 
 async def test_the_button_opens_the_page_and_waits_for_the_outcome(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,6 +63,127 @@ async def test_without_a_browser_the_card_says_so_and_the_address_can_be_copied(
         await until(lambda: desk.card("a").server.has_sign_in_page)
         control(desk.card("a"), "Copy the sign-in address of a").click()
         await until(lambda: QGuiApplication.clipboard().text() == PAGE)
+
+
+class SigningIn(FakePresenter):
+    """One in which a sign-in goes on until it is finished or cancelled."""
+
+    def __init__(self, *servers: ServerSnapshot) -> None:
+        super().__init__(servers)
+        self.over = asyncio.Event()
+        self.error: TooltrayError | None = None
+
+    async def begin_sign_in(self, name: str) -> SignInSnapshot:
+        self.set_state(name, ServerState.NEEDS_SIGN_IN, has_sign_in_page=True)
+        return await super().begin_sign_in(name)
+
+    async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
+        await super().finish_sign_in(name, callback_url)
+        await self.over.wait()
+        self.set_state(name, ServerState.NEEDS_SIGN_IN, has_sign_in_page=False)
+        if self.error:
+            raise self.error
+
+    async def cancel_sign_in(self, name: str) -> None:
+        await super().cancel_sign_in(name)
+        self.end(TooltrayError("the sign-in to 'a' was cancelled"))
+
+    def end(self, error: TooltrayError | None = None) -> None:
+        self.error = error
+        self.over.set()
+
+
+@pytest.fixture
+def shown_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses that a browser was asked to show."""
+    shown: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: shown.append(url.toString()) or True))
+    return shown
+
+
+async def begun(desk: Desk) -> None:
+    await until(lambda: desk.window.page.cards)
+    control(desk.card("a"), "Sign in").click()
+    await desk.asked("finish_sign_in", "a", None)
+    await until(lambda: desk.card("a").server.has_sign_in_page)
+
+
+async def test_a_sign_in_that_runs_is_cancelled_without_a_word_of_failure(theme: Theme, shown_pages: list[str]) -> None:
+    async with Desk(SigningIn(WAITING), theme) as desk:
+        await begun(desk)
+        assert "Waiting for the browser" in words(desk.card("a"))
+        assert badge(desk) == "Waiting"
+        desk.wishes.sign_in_cancel_requested.emit("a")  # as by Cancel, which does not hear the second half of a double click
+        await until(lambda: not desk.card("a").server.has_sign_in_page)
+        await until(lambda: not desk.commands._signing_in)
+        assert badge(desk) == "Sign in"
+        assert "cancelled" not in words(desk.card("a"))
+        assert "Signed in" not in words(desk.window)
+
+
+async def test_a_sign_in_that_works_is_said_and_one_that_fails_says_why_on_the_card(theme: Theme, shown_pages: list[str]) -> None:
+    async with Desk(SigningIn(WAITING), theme) as desk:
+        await begun(desk)
+        desk.engine.end(TooltrayError("the page refused", "access_denied"))
+        await until(lambda: "The page refused" in words(desk.card("a")))
+        desk.engine.over.clear()
+        desk.commands.sign_in("a")
+        await until(lambda: len(shown_pages) == 2)
+        desk.engine.end()
+        await until(lambda: "Signed in to a" in words(desk.window))
+
+
+async def test_the_page_is_shown_again_or_its_address_copied_without_a_second_sign_in(theme: Theme, shown_pages: list[str]) -> None:
+    async with Desk(SigningIn(WAITING), theme) as desk:
+        await begun(desk)
+        control(desk.card("a"), "Open the sign-in page of a again").click()
+        await until(lambda: shown_pages == [PAGE, PAGE])
+        control(desk.card("a"), "Copy the sign-in address of a").click()
+        await until(lambda: QGuiApplication.clipboard().text() == PAGE)
+        desk.engine.end()
+        await until(lambda: not len(desk.tasks))
+        assert desk.engine.calls.count(("finish_sign_in", "a", None)) == 1
+
+
+async def test_an_address_that_is_copied_begins_a_sign_in_whose_end_is_told(theme: Theme) -> None:
+    async with Desk(SigningIn(WAITING), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.sign_in_address_requested.emit("a")
+        await desk.asked("finish_sign_in", "a", None)
+        desk.engine.end()
+        await until(lambda: "Signed in to a" in words(desk.window))
+
+
+async def test_without_a_browser_the_address_is_there_at_once_until_the_sign_in_is_over(
+    theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
+    async with Desk(SigningIn(WAITING, server("b")), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        control(desk.card("a"), "Sign in").click()
+        await until(lambda: desk.window.sheet is not None)
+        panel = desk.window.sheet.panel
+        assert panel.findChild(QLineEdit).text() == PAGE
+        control(panel, "Copy address").click()
+        assert QGuiApplication.clipboard().text() == PAGE
+        desk.commands.sign_in_over.emit("b")  # of another server
+        assert desk.window.sheet is not None
+        desk.engine.end()
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
+    async with Desk(SigningIn(WAITING), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_add_registry()
+        sheet = desk.window.sheet
+        desk.commands.sign_in("a")
+        await until(lambda: "No browser could be opened" in words(desk.card("a")))
+        assert desk.window.sheet is sheet
+        sheet.dismiss()
+        await until(lambda: desk.card("a").server.has_sign_in_page)
+        assert control(desk.card("a"), "Copy the sign-in address of a")
 
 
 async def test_while_the_browser_is_waited_for_the_card_offers_to_cancel(theme: Theme) -> None:
@@ -78,7 +213,10 @@ def test_a_sign_in_is_no_error_and_its_button_says_what_to_do() -> None:
     from datetime import datetime
 
     shown = foot(WAITING, None, datetime(2026, 11, 22))
-    assert (shown.action, shown.tone, shown.headline) == (Action.SIGN_IN, "warning", "Sign in to 'a'")
+    assert (shown.action, shown.tone, shown.headline) == (Action.SIGN_IN, "warning", "a wants you to sign in")
+    assert shown.detail == "It lets nobody in without it."
+    ended = server("a", ServerState.NEEDS_SIGN_IN, problem=Problem("x", "the sign-in has expired", "Press it"))
+    assert foot(ended, None, datetime(2026, 11, 22)).detail == "The sign-in has expired."
 
 
 async def test_why_shows_what_was_found_and_carries_a_remedy_out(theme: Theme) -> None:
@@ -108,3 +246,123 @@ async def test_a_remedy_that_fails_says_so_in_the_sheet(theme: Theme) -> None:
         control(panel, "Use the full path").click()
         await until(lambda: "The settings cannot be written" in words(panel))
         assert control(panel, "Use the full path").isEnabled()
+
+
+FAILED = server("a", ServerState.ERROR, problem=Problem("not found"))
+
+
+async def why(desk: Desk, *found: Diagnosis) -> QWidget:
+    """The sheet, with what was found."""
+    desk.engine.diagnoses = list(found)
+    await until(lambda: desk.window.page.cards)
+    desk.window.open_why("a")
+    panel: QWidget = desk.window.sheet.panel
+    await until(lambda: "\n" in words(panel) and "Looking into it…" not in words(panel))
+    return panel
+
+
+async def test_why_says_what_is_wrong_and_the_server_s_last_lines_or_that_nothing_is(theme: Theme) -> None:
+    async with Desk(FakePresenter([FAILED]), theme) as desk:
+        problem = Problem("command 'x' not found", "looked in /bin")
+        panel = await why(
+            desk, Diagnosis("a", False, "stdio", "error", problem=problem, stderr=("first", "sh: x: not found"), noise_lines=3)
+        )
+        assert {"Command 'x' not found", "3 on its output that are no messages"} <= set(words(panel).split("\n"))
+        assert panel.findChild(QPlainTextEdit).toPlainText() == "first\nsh: x: not found"
+        desk.window.sheet.dismiss()
+        panel = await why(desk, Diagnosis("a", True, "stdio", "running"))
+        assert "Nothing is wrong with it now" in words(panel)
+        desk.window.sheet.dismiss()
+        assert "Nothing was found out." in words(await why(desk))
+
+
+async def test_a_diagnosis_that_fails_says_so_and_looks_no_longer(theme: Theme) -> None:
+    async with Desk(FakePresenter([FAILED]), theme) as desk:
+        desk.engine.failures["diagnose"] = TooltrayError("the hub is busy")
+        assert "The hub is busy" in words(await why(desk))
+
+
+async def test_remedies_for_a_person_s_own_hands_can_be_copied_and_advice_has_no_button(theme: Theme) -> None:
+    async with Desk(FakePresenter([FAILED]), theme) as desk:
+        remedies = (Remedy("install_runtime", "install uv", "pipx install uv"), Remedy("advice", "look whether it still exists"))
+        panel = await why(desk, Diagnosis("a", False, "stdio", "error", remedies=remedies))
+        assert "Look whether it still exists" in words(panel)
+        control(panel, "Copy, install uv").click()
+        assert QGuiApplication.clipboard().text() == "pipx install uv"
+        names = [each.accessibleName() or each.text() for each in panel.findChildren(QAbstractButton) if each.isVisibleTo(panel)]
+        assert sorted(names) == ["Close", "Close", "Copy, install uv", "Show log"]
+
+
+async def test_a_remedy_of_a_kind_that_nobody_knew_can_be_carried_out_too(theme: Theme) -> None:
+    async with Desk(FakePresenter([FAILED]), theme) as desk:
+        panel = await why(desk, Diagnosis("a", False, "stdio", "error", remedies=(Remedy("new_kind", "do the new thing", "", True),)))
+        control(panel, "Do it").click()
+        await desk.asked("apply_remedy", "a", "new_kind", "")
+
+
+async def test_why_leads_to_the_sign_in_and_to_the_log(theme: Theme, shown_pages: list[str]) -> None:
+    async with Desk(FakePresenter([FAILED]), theme) as desk:
+        panel = await why(desk, Diagnosis("a", False, "http", "error", remedies=(Remedy("sign_in", "sign in to a"),)))
+        control(panel, "Sign in").click()
+        await until(lambda: shown_pages == [PAGE])
+        assert desk.window.sheet is None
+        panel = await why(desk, Diagnosis("a", False, "http", "error"))
+        control(panel, "Show log").click()
+        await until(lambda: isinstance(desk.window.sheet.panel, LogPanel))
+
+
+class Slow(FakePresenter):
+    """One whose diagnoses and remedies take until a test lets them end."""
+
+    def __init__(self, *servers: ServerSnapshot) -> None:
+        super().__init__(servers)
+        self.may_end = asyncio.Event()
+        self.ended: list[str] = []
+
+    async def diagnose(self, server: str | None = None) -> list[Diagnosis]:
+        self.calls.append(("diagnose", server))
+        await self.may_end.wait()
+        self.ended.append("diagnose")
+        return [Diagnosis("a", False, "stdio", "error", remedies=(FULL_PATH,))]
+
+    async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
+        self.calls.append(("apply_remedy", server))
+        await self.may_end.wait()
+        self.ended.append("apply_remedy")
+        if "apply_remedy" in self.failures:
+            raise self.failures["apply_remedy"]
+        return "done"
+
+
+async def closed(desk: Desk) -> None:
+    """The sheet is closed, and gone for good."""
+    panel = desk.window.sheet.panel
+    desk.window.sheet.dismiss()
+    await until(lambda: not isValid(panel))
+
+
+async def test_a_diagnosis_that_ends_after_its_sheet_was_closed_is_for_nobody(theme: Theme) -> None:
+    async with Desk(Slow(FAILED), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_why("a")
+        await desk.asked("diagnose", "a")
+        await closed(desk)
+        desk.engine.may_end.set()
+        await until(lambda: not len(desk.tasks))
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_remedy_that_ends_after_its_sheet_was_closed_is_for_nobody(theme: Theme, fails: bool) -> None:
+    async with Desk(Slow(FAILED), theme) as desk:
+        desk.engine.may_end.set()
+        panel = await why(desk)
+        desk.engine.may_end.clear()
+        if fails:
+            desk.engine.failures["apply_remedy"] = TooltrayError("the settings cannot be written")
+        control(panel, "Use the full path").click()
+        await desk.asked("apply_remedy", "a")
+        assert not control(panel, "Use the full path").isEnabled()
+        await closed(desk)
+        desk.engine.may_end.set()
+        await until(lambda: not len(desk.tasks))
+        assert desk.engine.ended[-1] == "apply_remedy"

@@ -11,7 +11,7 @@ from tooltray.errors import Problem
 from tooltray.events import HubSnapshot, ServerState
 from tooltray.ui.hub_phase import HubPhase, TrayState, hub_words, summary, tray_state
 from tooltray.ui.theme import Theme
-from tooltray.ui.tray import SHOWN_SERVERS, Tray, TrayMenu
+from tooltray.ui.tray import SHOWN_SERVERS, ServerEntry, Tray, TrayMenu
 from tooltray.ui.tray_icon import SIZES, tray_icon
 from tooltray.ui.wishes import ServerWishes
 
@@ -192,3 +192,27 @@ async def test_the_icon_and_its_tooltip_follow_the_hub(theme: Theme) -> None:
         desk.engine.tell(FAILED)
         await until(lambda: "1 needs you" in tray._icon.toolTip())
         assert tray._icon.icon().pixmap(22, 22).toImage() != well
+
+
+async def test_a_server_that_waits_for_a_sign_in_offers_it_in_the_menu(theme: Theme) -> None:
+    wishes = ServerWishes()
+    menu = TrayMenu(theme, wishes)
+    said: list[str] = []
+    wishes.sign_in_requested.connect(said.append)
+    servers = [server("a", S.NEEDS_SIGN_IN, problem=Problem("x")), server("b", S.NEEDS_SIGN_IN, has_sign_in_page=True), server("c")]
+    menu.show_hub(HubPhase.RUNNING, FakePresenter(servers).snapshot)
+    entries = {entry.title(): entry for entry in menu.findChildren(ServerEntry)}
+    assert entries.keys() == {"a · Sign in", "b · Waiting", "c · Connected"}
+    offers = {title: [action.text() for action in entry.actions() if action.isVisible()] for title, entry in entries.items()}
+    assert "Sign in" in offers["a · Sign in"]
+    assert "Sign in" not in offers["c · Connected"]
+    next(action for action in entries["a · Sign in"].actions() if action.text() == "Sign in").trigger()
+    assert said == ["a"]
+
+
+async def test_a_server_that_runs_again_offers_no_sign_in(theme: Theme) -> None:
+    menu = TrayMenu(theme, ServerWishes())
+    for state in (S.NEEDS_SIGN_IN, S.RUNNING):
+        menu.show_hub(HubPhase.RUNNING, FakePresenter([server("a", state)]).snapshot)
+    (entry,) = menu.findChildren(ServerEntry)
+    assert "Sign in" not in [action.text() for action in entry.actions() if action.isVisible()]

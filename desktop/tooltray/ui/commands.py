@@ -40,6 +40,7 @@ class Commands(QObject):
     copied = Signal(str, str)  # text for the clipboard; what it is
     servers_added = Signal()
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
+    sign_in_over = Signal(str)  # a server's name; however it went
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
@@ -114,7 +115,7 @@ class Commands(QObject):
 
     def sign_in(self, name: str) -> None:
         """Begins to sign in to a server, or goes on with what has begun: `page_wanted`."""
-        self._do(self._sign_in, name, server=name)
+        self._do(self._sign_in, name, server=name, clears=False)
 
     def copy_sign_in_address(self, name: str) -> None:
         self._do(self._copy_sign_in_address, name, server=name)
@@ -132,11 +133,17 @@ class Commands(QObject):
         self.server_failed.emit(name, Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     async def _sign_in(self, name: str) -> None:
+        url = await self._sign_in_page(name)
+        self.server_failed.emit(name, None)  # before the page is shown, which may fail in its turn
+        self.page_wanted.emit(name, url)
+
+    async def _sign_in_page(self, name: str) -> str:
+        """Begins to sign in, or goes on with it; returns the page's address. The outcome is told when it is there."""
         page = await self._hub.begin_sign_in(name)
-        self.page_wanted.emit(name, page.url)
         if name not in self._signing_in:  # else somebody waits for the outcome already
             self._signing_in.add(name)
             self._do(self._wait_for_sign_in, name, server=name)
+        return page.url
 
     async def _wait_for_sign_in(self, name: str) -> None:
         try:
@@ -148,11 +155,11 @@ class Commands(QObject):
         finally:
             self._signing_in.discard(name)
             self._cancelled.discard(name)
+            self.sign_in_over.emit(name)
         self.done.emit(tr("Signed in to {name}", name=name))
 
     async def _copy_sign_in_address(self, name: str) -> None:
-        page = await self._hub.begin_sign_in(name)
-        self.copied.emit(page.url, tr("The address is copied"))
+        self.copied.emit(await self._sign_in_page(name), tr("The address is copied"))
 
     async def _sign_out(self, name: str) -> None:
         await self._hub.sign_out(name)

@@ -24,7 +24,7 @@ from tooltray.ui.main_window import MainWindow
 from tooltray.ui.motion import MotionSetting
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.problem_words import title, whole
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme, system_mode
 from tooltray.ui.tray import Tray
 
@@ -145,6 +145,7 @@ class Desktop:
         self._engine = None
         self._link.detach()
         self._hub.forget()
+        self._told.clear()
         if self._reason or problem is None:
             self._finish(EXIT_CODES.get(self._reason or reason, 1))
             return
@@ -152,7 +153,7 @@ class Desktop:
         if not Tray.is_available():
             self._window.show_up()
         elif not self._window.isVisible():
-            self._tray.notify(title(problem), whole(problem))
+            self._tray.notify(title(problem), _rest(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         self._window.set_phase(phase, problem)
@@ -213,7 +214,7 @@ class Desktop:
         if report.server:
             self._told[report.server] = report.problem
         if not self._window.isActiveWindow():
-            self._tray.notify(self._notice_title(report), whole(report.problem))
+            self._tray.notify(self._notice_title(report), _rest(report.problem))
 
     def _notice_title(self, report: ProblemReported) -> str:
         """A notification stands alone: it says whose problem it is."""
@@ -222,7 +223,8 @@ class Desktop:
         if states.get(report.server) is ServerState.NEEDS_SIGN_IN:
             return tr("{name} wants you to sign in", name=report.server)
         shown = title(report.problem)
-        return shown if report.server in shown else f"{report.server}: {shown}"
+        is_named = not report.server or f"'{report.server}'" in shown
+        return shown if is_named else f"{report.server}: {shown}"
 
     def _on_server_started(self, name: str) -> None:
         self._told.pop(name, None)
@@ -253,3 +255,8 @@ class Desktop:
             self._on_bug(type(error), error, error.__traceback__)
         else:
             logger.error("%s", context.get("message"))
+
+
+def _rest(problem: Problem) -> str:
+    """What a notification says below its title."""
+    return sentences(problem) or tr("The window of Tooltray says more.")

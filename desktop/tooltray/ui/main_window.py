@@ -3,16 +3,15 @@
 Above it: app.py, which says how the hub is and what closing the window means. Below it: pages, dialogs, and the Qt presenter layer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ProblemReported, SetupChange
+from tooltray.events import ProblemReported
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.commands import Commands, NewServer
@@ -21,6 +20,7 @@ from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.dialogs.question import QuestionPanel
 from tooltray.ui.dialogs.setup_changes import SetupChangesPanel
+from tooltray.ui.dialogs.sign_in_address import SignInAddressPanel
 from tooltray.ui.dialogs.why_panel import WhyPanel
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.i18n import tr
@@ -31,7 +31,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.question_line import QuestionLine
-from tooltray.ui.settings_commands import SettingsCommands
+from tooltray.ui.settings_commands import SettingsCommands, SetupPreview
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet
@@ -79,6 +79,7 @@ class MainWindow(QMainWindow):
         self._phase = HubPhase.STARTING
         self._is_painted = False
         self._sheet: Sheet | None = None
+        self._preview: SetupPreview | None = None  # asked for, and another sheet was in its way
         self._questions = QuestionLine(hub, self)
         self.setWindowTitle("Tooltray")
         self.setWindowIcon(icons.app_icon())
@@ -198,18 +199,20 @@ class MainWindow(QMainWindow):
         panel.close_requested.connect(sheet.dismiss)
         settings.registry_saved.connect(sheet.dismiss)
 
-    def _on_previewed(self, kind: str, setup: Mapping[str, Any] | None, changes: Sequence[SetupChange]) -> None:
-        """Shows what an import or a reset would do, in the sheet that asked or in a new one."""
-        if self._sheet is not None:
-            if isinstance(self._sheet.panel, SetupChangesPanel):
-                self._sheet.panel.set_changes(changes)
-            return
-        panel, settings = SetupChangesPanel(self._theme, setup, changes), self._settings
-        if setup is None:
+    def _on_previewed(self, preview: SetupPreview) -> None:
+        """Shows what an import or a reset would do: in the sheet that asked, in a new one, or once no other is in its way."""
+        if self._sheet is None:
+            self._open_preview(preview)
+        elif not (isinstance(self._sheet.panel, SetupChangesPanel) and self._sheet.panel.set_preview(preview)):
+            self._preview = preview
+
+    def _open_preview(self, preview: SetupPreview) -> None:
+        panel, settings = SetupChangesPanel(self._theme, preview), self._settings
+        if preview.setup is None:
             panel.confirmed.connect(settings.reset)
         else:
-            panel.confirmed.connect(partial(settings.import_setup, setup))
-            panel.replace_changed.connect(partial(settings.preview_import, setup))
+            panel.confirmed.connect(partial(settings.import_setup, preview.setup))
+            panel.replace_changed.connect(partial(settings.preview_import, preview.setup))
         settings.setup_refused.connect(panel.show_refusal)
         sheet = self._open_sheet(panel)
         panel.close_requested.connect(sheet.dismiss)
@@ -236,6 +239,17 @@ class MainWindow(QMainWindow):
     def _on_sign_in_page(self, name: str, url: str) -> None:
         if not QDesktopServices.openUrl(QUrl(url)):
             self._commands.tell_no_browser(name)
+            self.show_up()  # the wish may come from the tray
+            self._open_sign_in_address(name, url)
+
+    def _open_sign_in_address(self, name: str, url: str) -> None:
+        """Shows where to sign in; where another sheet is open, the card's button has it."""
+        if self._sheet is not None:
+            return
+        panel = SignInAddressPanel(self._theme, name, url)
+        panel.copy_requested.connect(self._on_address_copied)
+        panel.close_requested.connect(self._open_sheet(panel).dismiss)
+        self._commands.sign_in_over.connect(panel.on_sign_in_over)
 
     def _on_remedy_copied(self, text: str) -> None:
         self.put_on_clipboard(text, tr("Copied"))
@@ -360,7 +374,14 @@ class MainWindow(QMainWindow):
 
     def _on_sheet_closed(self) -> None:
         self._sheet = None
-        QTimer.singleShot(0, self, self._show_questions)  # what waits, unless another sheet takes its place at once
+        QTimer.singleShot(0, self, self._show_waiting)  # unless another sheet takes its place at once
+
+    def _show_waiting(self) -> None:
+        """Shows what waited for the place over the window: first what the person has asked for, then what servers ask."""
+        if self._sheet is None and self._preview is not None:
+            preview, self._preview = self._preview, None
+            self._open_preview(preview)
+        self._show_questions()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

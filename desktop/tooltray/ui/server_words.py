@@ -40,6 +40,11 @@ class Foot:
     explanation: str = ""  # everything, for a tooltip
     shows_traffic: bool = False
 
+    @property
+    def has_why(self) -> bool:
+        """Whether there may be more to find out about what is wrong; not while a person is signing in."""
+        return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
+
 
 def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
     """Returns what stands at the foot of a card.
@@ -58,8 +63,9 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
             return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
         case ServerState.NEEDS_SIGN_IN:
-            problem = server.problem or Problem(tr("It wants you to sign in"))
-            return Foot(action, title(problem), _next_step(problem), "warning", whole(problem))
+            problem = server.problem or Problem("")
+            why = sentences(Problem("", problem.message)) or tr("It lets nobody in without it.")  # what to do is the button beside it
+            return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
             after = sentences(Problem("", server.detail, _next_step(problem)))  # a remote server's next attempt, then what can be done

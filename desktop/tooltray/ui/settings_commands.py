@@ -5,13 +5,15 @@ widget.
 """
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
+from tooltray.events import SetupChange
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
@@ -23,13 +25,26 @@ SaveFile = Callable[[Path, bytes, int], None]
 """Writes a file, whole or not at all, with these permission bits; blocks, and raises OSError."""
 
 
+@dataclass(frozen=True)
+class SetupPreview:
+    """What an import would change, or putting the default servers back, for which `setup` is None."""
+
+    setup: Mapping[str, Any] | None
+    is_replacing: bool  # servers of the same name
+    changes: Sequence[SetupChange]
+
+    def is_of(self, other: "SetupPreview") -> bool:
+        """Whether both are about the same wish, whatever it does to servers of the same name."""
+        return self.setup == other.setup
+
+
 class SettingsCommands(QObject):
     registry_changed = Signal(object)  # NpmRegistryStatus
     http_changed = Signal(object)  # HttpStatus
     failed = Signal(str, object)  # "registry", "http" or "setup"; Problem, or None once it is over
     registry_saved = Signal()
     registry_refused = Signal(object)  # Problem
-    previewed = Signal(str, object, object)  # "reset" or "import"; what is imported; list[SetupChange]
+    previewed = Signal(object)  # SetupPreview
     setup_done = Signal()
     setup_refused = Signal(object)  # Problem
     done = Signal(str)  # what was done, to be said in passing
@@ -124,7 +139,7 @@ class SettingsCommands(QObject):
         self._do("setup", self._export, Path(path))
 
     async def _preview_reset(self) -> None:
-        self.previewed.emit("reset", None, await self._hub.preview_reset())
+        self.previewed.emit(SetupPreview(None, False, tuple(await self._hub.preview_reset())))
 
     async def _preview_import(self, setup: Mapping[str, Any], replace: bool) -> None:
         try:
@@ -132,11 +147,11 @@ class SettingsCommands(QObject):
         except TooltrayError as error:
             self.setup_refused.emit(error.problem)
         else:
-            self.previewed.emit("import", setup, changes)
+            self.previewed.emit(SetupPreview(setup, replace, tuple(changes)))
 
     async def _open_import(self, path: Path) -> None:
         setup = await finish_in_thread(_read, path)
-        self.previewed.emit("import", setup, await self._hub.preview_import(setup, False))
+        self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.preview_import(setup, False))))
 
     async def _carry_out(self, verb: Callable[[], Coroutine[Any, Any, object]], said: str) -> None:
         try:

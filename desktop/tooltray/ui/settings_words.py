@@ -15,12 +15,12 @@ SLOWEST_MS = 300.0  # a full bar, unless something answered later: differences b
 
 def registry_look(entry: RegistryMeasurement, status: NpmRegistryStatus) -> Look:
     """Returns the state of a registry: shape, colour and word."""
+    if entry.milliseconds is None and (entry.problem or not is_used(entry, status)):
+        return Look("state-error", "error", tr("No answer"))
+    if entry.problem:  # it answers, but lacks packages or has old ones
+        return Look("state-waiting", "warning", tr("Left out"))
     if is_used(entry, status):
         return Look("state-connected", "success", tr("In use"))
-    if entry.milliseconds is None:
-        return Look("state-error", "error", tr("No answer"))
-    if entry.problem:
-        return Look("state-waiting", "warning", tr("Out of date"))
     return Look("state-off", "neutral", tr("Reachable"))
 
 
@@ -34,7 +34,11 @@ def registry_time(entry: RegistryMeasurement, status: NpmRegistryStatus) -> tupl
     if entry.milliseconds is None:
         return 0.0, "neutral", "–"
     slowest = max((SLOWEST_MS, *(each.milliseconds or 0.0 for each in status.measurements)))
-    return entry.milliseconds / slowest, "success" if is_used(entry, status) else "neutral", f"{entry.milliseconds:,.0f} ms"
+    return (
+        entry.milliseconds / slowest,
+        "success" if is_used(entry, status) and not entry.problem else "neutral",
+        f"{entry.milliseconds:,.0f} ms",
+    )
 
 
 def where_from(entry: RegistryMeasurement) -> str:
@@ -46,7 +50,13 @@ def where_from(entry: RegistryMeasurement) -> str:
         case "settings":
             return tr("your settings")
         case _:
-            return entry.region or tr("mirror")
+            return _place(entry.region)
+
+
+def _place(region: str) -> str:
+    """Returns where a mirror stands, in the person's language where that is known."""
+    words = {"": tr("mirror"), "China": tr("China")}
+    return words.get(region, region)
 
 
 def measured(status: NpmRegistryStatus, now: datetime) -> str:
@@ -70,6 +80,8 @@ def change_look(change: SetupChange) -> Look:
     match change.kind:
         case "add" if change.subject == "secret":
             return Look("state-waiting", "warning", tr("To be given"))
+        case "add" | "remove" if change.subject == "default":
+            return Look("state-waiting", "warning", tr("Is changed"))
         case "add":
             return Look("state-connected", "success", tr("Is added"))
         case "replace":
@@ -85,7 +97,7 @@ def subject(change: SetupChange) -> str:
         case "server":
             return tr("Server")
         case "default":
-            return tr("Start with the hub")
+            return tr("Start")
         case "secret":
             return tr("Secret")
         case _:

@@ -50,6 +50,13 @@ def look(state: ServerState) -> Look:
             return Look("state-off", "neutral", tr("Stopped"))
 
 
+def server_look(server: ServerSnapshot) -> Look:
+    """Returns the look of a server, which may wait for what a person has begun."""
+    if server.state is ServerState.NEEDS_SIGN_IN and server.has_sign_in_page:
+        return Look("state-waiting", "warning", tr("Waiting"))
+    return look(server.state)
+
+
 def needs_person(server: ServerSnapshot) -> bool:
     """Whether nothing goes on until somebody acts."""
     return server.state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)

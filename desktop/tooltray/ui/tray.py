@@ -13,7 +13,7 @@ from tooltray.ui import icons
 from tooltray.ui.hub_phase import HubPhase, summary, tray_state
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.state_language import Look, look, needs_person
+from tooltray.ui.state_language import Look, needs_person, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.tray_icon import tray_icon
 from tooltray.ui.wishes import ServerWishes
@@ -30,22 +30,25 @@ class ServerEntry(QMenu):
         self._theme, self._name, self._wishes = theme, name, wishes
         self._look: Look | None = None
         theme.changed.connect(self._tint)
+        self._sign_in = self.addAction(tr("Sign in"))
         self._start = self.addAction(tr("Start"))
         self._stop = self.addAction(tr("Stop"))
         self._restart = self.addAction(tr("Restart"))
         self._log = self.addAction(tr("Show log"))
+        self._sign_in.triggered.connect(self._on_sign_in)
         self._start.triggered.connect(self._on_start)
         self._stop.triggered.connect(self._on_stop)
         self._restart.triggered.connect(self._on_restart)
         self._log.triggered.connect(self._on_log)
 
     def set_server(self, server: ServerSnapshot) -> None:
-        shown = look(server.state)
+        shown = server_look(server)
         if shown == self._look:
             return
         self._look = shown
         self.setTitle(f"{_short(server.name)} · {shown.word}".replace("&", "&&"))
         self._tint()
+        self._sign_in.setVisible(server.state is ServerState.NEEDS_SIGN_IN)
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
         self._start.setEnabled(server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR))
         self._stop.setEnabled(not is_stopped)
@@ -54,6 +57,9 @@ class ServerEntry(QMenu):
     def _tint(self) -> None:
         if self._look is not None:
             self.setIcon(icons.icon(self._look.icon, self._theme.color(self._look.tone), 14))
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._name)
 
     def _on_start(self) -> None:
         self._wishes.start_requested.emit(self._name)
@@ -145,7 +151,7 @@ class TrayMenu(QMenu):
 
 
 class Tray(QObject):
-    """The icon in the desktop's panel. `open_requested`: a person clicked it."""
+    """The icon in the desktop's panel. `open_requested`: a person clicked it, or what it told."""
 
     open_requested = Signal()
 
@@ -158,6 +164,7 @@ class Tray(QObject):
         self._icon = QSystemTrayIcon(self)
         self._icon.setContextMenu(self.menu)
         self._icon.activated.connect(self._on_activated)
+        self._icon.messageClicked.connect(self.open_requested)
         self._shown: object = None
         hub.snapshot_changed.connect(self._draw)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._draw)

@@ -1,7 +1,6 @@
 """What an import, or putting the default servers back, would change; it is done after a yes."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -10,6 +9,7 @@ from tooltray.errors import Problem
 from tooltray.events import SetupChange
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
+from tooltray.ui.settings_commands import SetupPreview
 from tooltray.ui.settings_words import change_look, does_something, subject
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -23,18 +23,15 @@ WIDTH = 680
 
 
 class SetupChangesPanel(SheetFrame):
-    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced.
-
-    Args:
-        setup: what is imported; None where the default servers are put back.
-    """
+    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced."""
 
     replace_changed = Signal(bool)
     confirmed = Signal(bool)
 
-    def __init__(self, theme: Theme, setup: Mapping[str, Any] | None, changes: Sequence[SetupChange]) -> None:
-        is_import = setup is not None
+    def __init__(self, theme: Theme, preview: SetupPreview) -> None:
+        is_import = preview.setup is not None
         super().__init__(theme, tr("Import a set-up") if is_import else tr("Put default servers back"), WIDTH)
+        self._preview = preview
         self._words = (tr("Import"), tr("Importing…")) if is_import else (tr("Put back"), tr("Putting back…"))
         self._what = Label(theme, "", "body", "secondary", wrap=True)
         self.body.addWidget(self._what)
@@ -51,13 +48,13 @@ class SetupChangesPanel(SheetFrame):
         self._go = Button(theme, self._words[0], "primary")
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
-        self.set_changes(changes)
+        self._show(preview.changes)
 
     def _add_table(self, theme: Theme) -> Table:
         columns = [
-            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 190),
-            Column(tr("What"), subject, Kind.QUIET, 130),
-            Column(tr("Change"), change_look, Kind.STATE, 120),
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
+            Column(tr("What"), subject, Kind.QUIET, 124),
+            Column(tr("Change"), change_look, Kind.STATE, 116),
             Column(tr("Details"), lambda each: each.detail, Kind.QUIET),
         ]
         table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
@@ -70,8 +67,15 @@ class SetupChangesPanel(SheetFrame):
         super().showEvent(event)
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def set_changes(self, changes: Sequence[SetupChange]) -> None:
-        """Shows what would be done."""
+    def set_preview(self, preview: SetupPreview) -> bool:
+        """Shows what would be done as the switch stands now; returns whether the preview belongs here."""
+        if not self._preview.is_of(preview):
+            return False
+        if preview.is_replacing == self._replace.isChecked():  # else another one is on its way
+            self._show(preview.changes)
+        return True
+
+    def _show(self, changes: Sequence[SetupChange]) -> None:
         self.show_fault(None)
         is_something = does_something(changes)
         self._what.setText(tr("This is what changes. Nothing is done yet.") if is_something else tr("Everything is so already."))

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem, TooltrayError
@@ -38,7 +38,7 @@ class WhyPanel(SheetFrame):
         self._client, self._tasks = client, tasks
         client.setParent(self)
         client.removed.connect(self.close_requested)
-        self._is_looking = False
+        self._is_open = False  # what is found out after that is for nobody
         self._done = column()
         self._found = column(spacing=12)
         self.body.addLayout(self._done)
@@ -54,8 +54,13 @@ class WhyPanel(SheetFrame):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._is_open = True
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
         self._do(self._look())
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._is_open = False
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.spawn(self._reported(work), name=f"why {self._client.name} does not run")
@@ -64,15 +69,21 @@ class WhyPanel(SheetFrame):
         try:
             await work
         except TooltrayError as error:
-            self.show_fault(error.problem)
+            if self._is_open:
+                self.show_fault(error.problem)
 
     async def _look(self) -> None:
-        found = await self._client.diagnose()
-        clear(self._found)
-        if found is None:
-            self._found.addWidget(Label(self._theme, tr("Nothing was found out."), "body", "muted"))
+        try:
+            found = await self._client.diagnose()
+        finally:
+            if self._is_open:
+                clear(self._found)
+        if not self._is_open:
             return
-        self._show(found)
+        if found is not None:
+            self._show(found)
+        if not self._found.count():
+            self._found.addWidget(Label(self._theme, tr("Nothing was found out."), "body", "muted"))
 
     def _show(self, found: Any) -> None:
         """Draws a Diagnosis."""
@@ -149,7 +160,10 @@ class WhyPanel(SheetFrame):
         try:
             said = await self._client.apply_remedy(remedy.kind, remedy.value)
         finally:
-            self._set_enabled(True)
+            if self._is_open:
+                self._set_enabled(True)
+        if not self._is_open:
+            return
         self._done.addWidget(Banner(self._theme, "info", _sentence(said), ""))
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
         await self._look()

@@ -26,7 +26,6 @@ from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 CONTENT_WIDTH = 920
-CUSTOM_WIDTH = 280  # of an address beside its words; longer ones are elided
 
 
 class SettingsPage(QWidget):
@@ -94,15 +93,14 @@ class SettingsPage(QWidget):
         self._table.setVisible(bool(status.measurements))
         self._nothing.setVisible(not status.measurements)
         self._custom_row.setVisible(bool(status.custom_url))
-        whole = status.custom_url
-        self._custom.setText(self._custom.fontMetrics().elidedText(whole, Qt.TextElideMode.ElideMiddle, CUSTOM_WIDTH))
-        self._custom.setToolTip(whole)
-        self._custom.setAccessibleName(whole)
+        self._custom.set_text(status.custom_url)
+        self._custom.setMaximumWidth(self._custom.fontMetrics().horizontalAdvance(status.custom_url) + 1)
 
     def show_http(self, http: HttpStatus) -> None:
         self._http.set_on(http.is_enabled)
         self._address = http.url
         self._url.setText(http.url or tr("Switched off"))
+        self._url.setFont(self._theme.font("mono" if http.url else "caption"))
         self._copy.setVisible(bool(http.url))
         self._token.setText(tr("Clients send one with every request.") if http.requires_token else tr("No token is asked for."))
         self._closed = http.problem
@@ -132,12 +130,14 @@ class SettingsPage(QWidget):
         self._add_fault_place("registry")
         box = Surface(theme)
         layout = column(box, margins=(16, 1, 16, 0))
-        self._table = Table(theme, self._columns(), tr("npm registries"), lambda each: each.url, in_card=True, has_header=True)
+        self._table = Table(
+            theme, self._columns(), tr("npm registries"), lambda each: (each.origin, each.url), in_card=True, has_header=True
+        )
         layout.addWidget(self._table)
         self._nothing = setting_row(theme, tr("Nothing is measured yet"), tr("Servers use what npm itself is configured to use."))
         layout.addWidget(self._nothing)
         layout.addWidget(divider())
-        self._custom = Label(theme, "", "mono", "secondary")
+        self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         end = _button(theme, tr("Use no longer"), self.registry_clear_requested)
         self._custom_row = QWidget()
         lines = column(self._custom_row)
@@ -157,10 +157,10 @@ class SettingsPage(QWidget):
             return entry.problem or entry.url
 
         return [
-            Column(tr("Registry"), lambda each: each.name, Kind.TEXT, 160, tip),
-            Column(tr("Where from"), where_from, Kind.QUIET, 170),
+            Column(tr("Registry"), lambda each: each.name, Kind.TEXT, 150, tip),
+            Column(tr("Where from"), where_from, Kind.QUIET, 156),
             Column(tr("Answer time"), lambda each: registry_time(each, self._status), Kind.BAR),
-            Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 132, tip),
+            Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 116, tip),
         ]
 
     # HTTP

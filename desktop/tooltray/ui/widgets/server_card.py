@@ -12,11 +12,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerSnapshot, ToolSnapshot
+from tooltray.events import ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, tool_count
-from tooltray.ui.state_language import IN_USE, look
+from tooltray.ui.state_language import IN_USE, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import GridCard
@@ -69,6 +69,8 @@ class ServerCard(GridCard):
             return
         if server.state is not self._server.state:
             self._wanted = self._refusal = None
+        if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and stays on demand
+            self._wanted = self._switch.isChecked()
         self._server = server
         self._draw()
 
@@ -142,7 +144,7 @@ class ServerCard(GridCard):
 
     def _state_row(self) -> QHBoxLayout:
         line = row(margins=(0, 0, GHOST, 0), spacing=12)
-        self._badge = StateBadge(self._theme, look(self._server.state))
+        self._badge = StateBadge(self._theme, server_look(self._server))
         line.addWidget(self._badge)
         line.addStretch(1)
         self._facts = Label(self._theme, "", "caption", "muted", tabular=True)
@@ -189,7 +191,7 @@ class ServerCard(GridCard):
 
     def _draw(self) -> None:
         server = self._server
-        shown = look(server.state)
+        shown = server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
         self._name.set_text(server.name, server.description)
@@ -217,7 +219,7 @@ class ServerCard(GridCard):
         self._headline.set_tone(shown.tone)
         self._detail.setVisible(bool(shown.detail))
         self._detail.set_text(shown.detail, shown.explanation)
-        self._why.setVisible(shown.tone == "error" and shown.action is not Action.CANCEL_SIGN_IN)
+        self._why.setVisible(shown.has_why)
         for button in self._page_buttons:
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         is_expand = shown.action is Action.EXPAND or (self.is_wide and shown.action is Action.NONE)

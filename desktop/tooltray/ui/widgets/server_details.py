@@ -11,7 +11,7 @@ from tooltray.events import ServerSnapshot, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences
 from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count
-from tooltray.ui.state_language import look
+from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
@@ -38,7 +38,7 @@ class ServerDetails(QFrame):
         area = PageScroll(tr("Details of {name}", name=server.name), margin=20)
         content = QWidget()
         body = column(content, margins=(20, 4, 20, 16), spacing=6)
-        self._badge = StateBadge(theme, look(server.state))
+        self._badge = StateBadge(theme, server_look(server))
         body.addWidget(self._badge)
         self._reached = CodeLabel(theme, "", "secondary")
         body.addWidget(self._reached)
@@ -104,6 +104,12 @@ class ServerDetails(QFrame):
         self._why.clicked.connect(self._on_why)
         line.addWidget(self._why)
         line.addStretch(1)
+        self._again = IconButton(self._theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name))
+        self._again.clicked.connect(self._on_sign_in)
+        line.addWidget(self._again)
+        self._copy = IconButton(self._theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name))
+        self._copy.clicked.connect(self._on_address)
+        line.addWidget(self._copy)
         self._button = Button(self._theme, "")
         self._button.clicked.connect(self._on_button)
         line.addWidget(self._button)
@@ -112,19 +118,21 @@ class ServerDetails(QFrame):
     def _draw(self) -> None:
         server = self._server
         shown = foot(server, self._refusal, datetime.now())
-        self._badge.set_look(look(server.state))
+        self._badge.set_look(server_look(server))
         self._reached.set_text(reached(server))
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        is_error = problem is not None and shown.tone in ("error", "warning")
-        text = " ".join((sentences(problem), sentences(Problem("", server.detail)))).strip() if problem and is_error else shown.detail
+        facts = " ".join((sentences(problem), sentences(Problem("", server.detail)))).strip() if problem else ""
+        text = facts if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
-        self._why.setVisible(shown.tone == "error")
+        self._why.setVisible(shown.has_why)
+        for button in (self._again, self._copy):
+            button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._count.setText(tool_count(server))
         self._button.setVisible(shown.action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(shown.action)
@@ -145,6 +153,12 @@ class ServerDetails(QFrame):
                 self._wishes.sign_in_cancel_requested.emit(name)
             case Action.NONE:
                 pass
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._server.name)
+
+    def _on_address(self) -> None:
+        self._wishes.sign_in_address_requested.emit(self._server.name)
 
     def _on_why(self) -> None:
         self._wishes.diagnosis_requested.emit(self._server.name)

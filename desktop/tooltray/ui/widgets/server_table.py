@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from tooltray.events import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_words import milliseconds, reached
-from tooltray.ui.state_language import IN_USE, look
+from tooltray.ui.state_language import IN_USE, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.table import Column, Kind, Table
@@ -22,7 +22,7 @@ class ServerTable(Table):
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         columns = [
             Column(tr("Name"), lambda server: server.name, Kind.TEXT, 190),
-            Column(tr("State"), lambda server: look(server.state), Kind.STATE, 132),
+            Column(tr("State"), server_look, Kind.STATE, 132),
             Column(tr("Runs"), reached, Kind.QUIET),
             Column(tr("Tools"), lambda server: f"{server.tool_count:,}" if server.tool_count else "–", Kind.NUMBER, 72),
             Column(tr("Calls today"), lambda server: f"{server.calls_today:,}", Kind.NUMBER, 108),

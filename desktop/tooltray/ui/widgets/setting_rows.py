@@ -8,6 +8,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 HEIGHT, HEIGHT_WITH_TEXT = 46, 56
+WORDS_SHARE, VALUE_SHARE = 2, 3  # of a row's width, where a long value stands beside its words
 
 
 def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWidget) -> QHBoxLayout:
@@ -24,7 +25,7 @@ def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWi
 
 
 def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWidget:
-    """One question: its name, a sentence, and the controls that answer it."""
+    """One question: its name, a sentence, and the controls that answer it; an ElidedLabel shares the room with the words."""
     widget = QWidget()
     widget.setFixedHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
     line = row(widget, spacing=8)
@@ -34,9 +35,9 @@ def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWid
     if text:
         words.addWidget(ElidedLabel(theme, text, "caption", "muted"))
     words.addStretch(1)
-    line.addLayout(words, 1)
+    line.addLayout(words, WORDS_SHARE)
     for control in controls:
-        line.addWidget(control)
+        line.addWidget(control, VALUE_SHARE if isinstance(control, ElidedLabel) else 0)
     return widget
 
 
