@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import Record
 
+from tooltray.servers.authorization import Authorization
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.http_transport import HttpTransport
 from tooltray.servers.http.sse_transport import SseTransport
@@ -211,10 +212,16 @@ def raw(value: Any) -> Any:
 
 @asynccontextmanager
 async def connected(
-    url: str, *, is_sse: bool = False, headers: Mapping[str, str] | None = None, environ: Mapping[str, str] | None = None, **options: Any
+    url: str,
+    *,
+    is_sse: bool = False,
+    headers: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    authorization: Authorization | None = None,
+    **options: Any,
 ) -> AsyncIterator[Connected]:
-    environ = environ or {}
-    connection = HttpConnection(server="far", url=url, headers=headers or {}, environ=environ, trust=tls_context(environ))
+    environ, trust = environ or {}, tls_context(environ or {})
+    connection = HttpConnection(server="far", url=url, headers=headers or {}, environ=environ, trust=trust, authorization=authorization)
     made = SseTransport(name="far", connection=connection) if is_sse else HttpTransport(name="far", connection=connection, **options)
     client = Connected(made)
     await made.open(client.dispatcher)

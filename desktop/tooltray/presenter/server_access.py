@@ -54,15 +54,24 @@ class ServerAccess:
         self.is_loaded = False
         self.challenge: str | None = None
         self._client: AuthorizationClient | None = None
+        self._known: Registration | None = None  # how the client before this one was known
         self._renewal: asyncio.Task[TooltrayError | None] | None = None
         self._is_closed = False
 
     async def client(self) -> AuthorizationClient:
         """What speaks with the authorization server; one, since it learns how it is known there."""
-        if self._client is None:
-            client = await self._make_client(self.target, self.tokens.registration if self.tokens else None)
-            self._client = self._client or client
+        while self._client is None:
+            target = self.target
+            client = await self._make_client(target, self.tokens.registration if self.tokens else self._known)
+            if target is self.target:  # else its secrets are others meanwhile
+                self._client = self._client or client
         return self._client
+
+    def retarget(self, target: Target) -> None:
+        """The same server with other values in its placeholders: they count from now on."""
+        if (target.settings, target.environ) != (self.target.settings, self.target.environ):
+            self._known = self._client.registration if self._client else self._known
+            self.target, self._client = target, None
 
     @property
     def held(self) -> str | None:
@@ -151,8 +160,10 @@ class ServerAccess:
             if self.tokens is old and not self.target.signs_in_itself and not isinstance(error, AuthorizationUnreachable):
                 self._lose(error)
             return error
-        if self.tokens is old:  # else somebody has signed in or out meanwhile
+        if self.tokens is old:
             self.adopt(new)
+        elif self.tokens is None:  # somebody has signed out meanwhile; after a sign-in these end by themselves
+            await client.revoke(new)
         return None
 
     def _lose(self, error: TooltrayError) -> None:

@@ -7,6 +7,7 @@ for it does.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.events import SignInSnapshot
@@ -98,13 +99,25 @@ class SignInFlow:
         except TooltrayError as error:
             self.error = error
         except asyncio.CancelledError:
-            self.error = TooltrayError(f"the sign-in to '{self.server}' was cancelled")
+            self.error = self._cancelled()
             raise
         finally:
             await self._listener.close()
-            self._over.set()
-            self._ready.set()
-            self._on_changed()
+            self._end()
+
+    def on_done(self, task: "asyncio.Task[Any]") -> None:
+        """To be told of the end of the task that runs it: one that is cancelled before its first step has done nothing."""
+        if not self.is_over:
+            self.error = self._cancelled()
+            self._end()
+
+    def _end(self) -> None:
+        self._over.set()
+        self._ready.set()
+        self._on_changed()
+
+    def _cancelled(self) -> TooltrayError:
+        return TooltrayError(f"the sign-in to '{self.server}' was cancelled")
 
     async def _sign_in(self) -> None:
         access = self.access

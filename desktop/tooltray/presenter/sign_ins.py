@@ -123,12 +123,13 @@ class SignIns:
         return tuple(self._unsaved.values())
 
     async def close(self) -> None:
-        """Ends what waits for a browser, and brings renewals to their end."""
+        """Ends what waits for a browser, brings renewals to their end, and keeps what could not be kept before."""
         for server in tuple(self._flows):
             await self._end_flow(server)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSED_WITHIN_S):
                 await asyncio.gather(*(access.finish_renewal() for access in self._accesses.values()))
+                self._try_again()
                 while self._storing:
                     await asyncio.wait(self._storing)
 
@@ -157,9 +158,9 @@ class SignIns:
         if self._accesses.get(server) is not access:
             return
         if tokens is None:
-            self._store_soon(self._store.forget(server), server)
+            self._forget(server)
         elif not access.target.signs_in_itself:  # what can be had again without a person need not be kept
-            self._store_soon(self._store.save(server, access.target.binding, tokens), server)
+            self._keep(access, tokens)
         self._tell_changed(server)
 
     def on_sign_in_needed(self, access: ServerAccess, problem: Problem) -> None:
@@ -186,10 +187,13 @@ class SignIns:
 
     def _access(self, target: Target) -> ServerAccess:
         known = self._accesses.get(target.server)
-        if known is None or (known.target.binding, known.target.url) != (target.binding, target.url):
-            known = ServerAccess(target, keeper=self, make_client=make_client, spawn=self._spawn)
-            self._accesses[target.server] = known
-        return known
+        if known and (known.target.binding, known.target.url) == (target.binding, target.url):
+            known.retarget(target)
+            return known
+        if known:
+            self._cancel_flow(target.server)  # it is for another URL
+        made = self._accesses[target.server] = ServerAccess(target, keeper=self, make_client=make_client, spawn=self._spawn)
+        return made
 
     async def _load(self, access: ServerAccess) -> None:
         """Once; of a renewal or a sign-in that comes meanwhile the tokens count."""
@@ -225,9 +229,9 @@ class SignIns:
             on_changed=partial(self._tell_changed, server),
             limit_s=self._limit_s,
         )
-        old, self._flows[server] = self._flows.get(server), (flow, self._spawn(self._carry_out(flow), name=f"sign-in to '{server}'"))
-        if old:
-            old[1].cancel()  # of another URL; one that is over does not mind
+        task = self._spawn(self._carry_out(flow), name=f"sign-in to '{server}'")
+        task.add_done_callback(flow.on_done)
+        self._flows[server] = (flow, task)
         return flow
 
     async def _carry_out(self, flow: SignInFlow) -> None:
@@ -249,26 +253,52 @@ class SignIns:
         return self._config.settings.mcp_enabled and not config.disable
 
     async def _end_flow(self, server: str) -> None:
-        _, task = self._flows.get(server, (None, None))
-        if task and not task.done():
-            task.cancel()
+        if task := self._cancel_flow(server):
             await asyncio.wait({task})
+
+    def _cancel_flow(self, server: str) -> "asyncio.Task[Any] | None":
+        """Begins to end it, and gives the task that does."""
+        _, task = self._flows.get(server, (None, None))
+        if task:
+            task.cancel()  # one that is over does not mind
+        return task
 
     # what is kept
 
-    def _store_soon(self, work: Any, server: str) -> None:
-        """No request waits for a keyring, which may ask the person first."""
-        task = self._spawn(self._stored(work, server), name=f"keep the sign-in to '{server}'")
+    def _keep(self, access: ServerAccess, tokens: Tokens) -> None:
+        server = access.target.server
+        work = self._store.save(server, access.target.binding, tokens, is_wanted=lambda: access.tokens is tokens)
+        self._store_soon(work, server, f"the sign-in to '{server}' will not outlive Tooltray")
+
+    def _forget(self, server: str) -> None:
+        self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still among the secrets")
+
+    def _try_again(self) -> None:
+        """The keyring may be open by now."""
+        for server in self._unsaved:
+            access = self._accesses.get(server)
+            if access and access.tokens:
+                self._keep(access, access.tokens)
+            else:
+                self._forget(server)
+
+    def _store_soon(self, work: Any, server: str, otherwise: str) -> None:
+        """No request waits for a keyring, which may ask the person first.
+
+        Args:
+            otherwise: what is to be said if it fails.
+        """
+        task = self._spawn(self._stored(work, server, otherwise), name=f"keep the sign-in to '{server}'")
         self._storing.add(task)
         task.add_done_callback(self._storing.discard)
 
-    async def _stored(self, work: Any, server: str) -> None:
+    async def _stored(self, work: Any, server: str, otherwise: str) -> None:
         try:
             await work
             self._unsaved.pop(server, None)
         except TooltrayError as error:
-            title, message = f"the sign-in to '{server}' will not outlive Tooltray", f"{error.problem.title}: {error.problem.message}"
-            problem = Problem(title, message.removesuffix(": "), error.problem.hint)
+            message = f"{error.problem.title}: {error.problem.message}".removesuffix(": ")
+            problem = Problem(otherwise, message, error.problem.hint)
             if server not in self._unsaved:
                 self._bus.publish(ProblemReported(problem, server))
             self._unsaved[server] = problem
@@ -277,11 +307,13 @@ class SignIns:
         self._tidy(is_missing_enough=True)
 
     def _tidy(self, *, is_missing_enough: bool) -> None:
-        settings = self._config.settings.mcp_servers
+        settings, entries = self._config.settings.mcp_servers, self._config.document.get("mcpServers")
+        written = entries if isinstance(entries, dict) else {}  # what cannot be read is not gone
         kept = {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items()}}
         for server, binding in kept.items():
             config = settings.get(server)
-            if (config is None and is_missing_enough) or (config and binding_of(config) != binding):
+            is_gone = config is None and is_missing_enough and server not in written
+            if is_gone or (config and binding_of(config) != binding):
                 self._drop(server)
 
     def _drop(self, server: str) -> None:
@@ -290,7 +322,7 @@ class SignIns:
         _, task = self._flows.pop(server, (None, None))
         if task:
             task.cancel()
-        self._store_soon(self._store.forget(server), server)
+        self._forget(server)
         if access and (tokens := access.take()):
             self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{server}'")
 

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from tooltray.config.atomic_file import write_atomically
@@ -59,14 +59,18 @@ class TokenStore:
             await self._note(server, None)
             return None
 
-    async def save(self, server: str, binding: str, tokens: Tokens) -> None:
+    async def save(self, server: str, binding: str, tokens: Tokens, *, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """
+        Args:
+            is_wanted: asked when its turn comes: somebody may have signed out meanwhile.
+
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: they are not stored.
         """
         async with self._lock:
-            await self._secrets.set(PREFIX + server, tokens.to_json(), parts=_parts(tokens))
-            await self._note(server, binding)
+            if is_wanted():
+                await self._secrets.set(PREFIX + server, tokens.to_json(), parts=_parts(tokens))
+                await self._note(server, binding)
 
     async def forget(self, server: str) -> None:
         """

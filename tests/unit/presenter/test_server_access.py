@@ -38,6 +38,10 @@ class Played:
         self.access.load(tokens)
         self.now = NOW
         self.made: list[Registration | None] = []
+        self.targets: list[str | None] = []
+        self.may_make = asyncio.Event()
+        self.may_make.set()
+        self.registration: Registration | None = None
         self.asked: Record[tuple[Any, ...]] = Record()
         self.told: list[Tokens | None] = []
         self.needed: list[Problem] = []
@@ -46,7 +50,9 @@ class Played:
         self.may_answer.set()
 
     async def _make(self, target: Target, registration: Registration | None) -> AuthorizationClient:
+        await self.may_make.wait()
         self.made.append(registration)
+        self.targets.append(target.settings.client_secret)
         client: Any = self
         return client  # type: ignore[no-any-return]
 
@@ -55,6 +61,9 @@ class Played:
 
     async def client_credentials(self, challenge: str | None, scopes: Iterable[str] = ()) -> Tokens:
         return await self._answered("client_credentials", challenge, tuple(scopes))
+
+    async def revoke(self, tokens: Tokens) -> None:
+        self.asked.add(("revoke", tokens))
 
     async def _answered(self, *asked: Any) -> Tokens:
         self.asked.add(asked)
@@ -229,3 +238,40 @@ def test_no_token_and_no_secret_shows_in_a_text(keeper: TaskKeeper) -> None:
         "far", "binding", "https://far.example/dummy-key", OAuthSettings(client_id="c", client_secret="dummy-secret"), {"K": "v"}
     )
     assert "dummy" not in repr(target) + repr(refused("Bearer dummy"))
+
+
+async def test_new_tokens_that_come_after_a_sign_out_are_ended_there_too(keeper: TaskKeeper) -> None:
+    played = Played(keeper)
+    played.may_answer.clear()
+    renewing = keeper.spawn(played.access.renew(refused()), name="renews")
+    await played.asked.wait()
+    assert played.access.take() == GOOD
+    played.may_answer.set()
+    await renewing
+    assert played.access.tokens is None
+    assert played.told == []
+    assert played.asked.all == [("refresh", GOOD), ("revoke", played.answer)]
+
+
+async def test_a_secret_that_was_replaced_counts_from_the_next_renewal_on(keeper: TaskKeeper) -> None:
+    played = Played(keeper, client_id="me", client_secret="old")
+    await played.access.client()
+    changed = replace(played.access.target, settings=OAuthSettings(client_id="me", client_secret="new"))
+    played.access.retarget(changed)
+    played.access.retarget(changed)
+    client: Any = await played.access.client()
+    assert client is played
+    assert played.targets == ["old", "new"]
+    assert played.access.tokens == GOOD
+
+
+async def test_a_client_that_is_made_while_its_secret_is_replaced_is_made_anew(keeper: TaskKeeper) -> None:
+    played = Played(keeper, client_id="me", client_secret="old")
+    played.may_make.clear()
+    making = keeper.spawn(played.access.client(), name="makes")
+    await asyncio.sleep(0)
+    played.access.retarget(replace(played.access.target, settings=OAuthSettings(client_id="me", client_secret="new")))
+    played.may_make.set()
+    await making
+    await played.access.client()
+    assert played.targets == ["old", "new"]

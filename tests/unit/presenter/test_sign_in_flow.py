@@ -67,3 +67,15 @@ async def test_the_port_of_the_settings_is_used() -> None:
     with pytest.raises(TooltrayError, match=f"another program uses port {port}"):
         await second.shown()
     await keeper.close()
+
+
+async def test_a_flow_that_ends_before_its_first_step_leaves_nobody_waiting() -> None:
+    keeper = TaskKeeper()
+    flow = SignInFlow(Page(keeper, None).access, find_challenge=nothing_to_find, on_changed=lambda: None)
+    task = keeper.spawn(flow.run(), name="flow")
+    task.add_done_callback(flow.on_done)
+    task.cancel()
+    for wait in (flow.shown, flow.ended):
+        with pytest.raises(TooltrayError, match="cancelled"):
+            await wait()
+    assert flow.is_over

@@ -1,7 +1,9 @@
 """presenter/sign_ins.py and what it works with, as one, with a real authorization server on the loopback."""
 
 import asyncio
+import contextlib
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -23,6 +25,7 @@ from tooltray.presenter.token_store import TokenStore
 from tooltray.servers.authorization import NotLetIn, Refusal
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
+ENDED_S = 1e-9  # of a token that lives no longer
 
 
 def entry(server: AuthorizationServer, **fields: Any) -> dict[str, Any]:
@@ -268,7 +271,7 @@ async def test_where_the_settings_say_what_lets_in_a_401_is_an_error_as_ever(tmp
 
 
 async def test_an_expired_token_is_renewed_without_a_word(tmp_path: Path) -> None:
-    async with authorizing(lifetime_s=30) as server, hub(tmp_path, server) as parts:
+    async with authorizing(lifetime_s=ENDED_S) as server, hub(tmp_path, server) as parts:
         await sign_in(parts)
         first = parts.servers.get("far").first
         assert await whoami(parts)
@@ -286,7 +289,7 @@ async def test_a_token_that_is_refused_is_renewed_once_for_all_calls(tmp_path: P
 
 
 async def test_after_a_restart_an_expired_token_is_renewed_silently_and_without_the_metadata(tmp_path: Path) -> None:
-    async with authorizing(lifetime_s=30) as server:
+    async with authorizing(lifetime_s=ENDED_S) as server:
         async with hub(tmp_path, server) as parts:
             await sign_in(parts)
         server.end_access_tokens()
@@ -330,10 +333,16 @@ async def test_a_renewal_that_cannot_be_had_now_leaves_the_tokens_alone(tmp_path
 
 
 async def test_a_token_that_is_about_to_expire_serves_while_its_renewal_cannot_be_had(tmp_path: Path) -> None:
-    async with authorizing(lifetime_s=40) as server, hub(tmp_path, server) as parts:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
         await sign_in(parts)
+        config = parts.servers.get("far").config
+        access = await parts.sign_ins.authorization("far", config, await resolve(config, secrets=parts.secrets, environ={}), {})
+        assert isinstance(access, ServerAccess)
+        assert access.tokens
+        access.load(replace(access.tokens, expires_at=time.time() + 40))
         server.answers["/token"] = says("<h1>down</h1>", 503)
         assert await whoami(parts)
+        assert len(server.forms("refresh_token")) >= 1
         assert snapshot(parts).state is RUNNING
 
 
@@ -707,3 +716,135 @@ async def test_copies_that_open_at_once_share_what_was_kept(tmp_path: Path) -> N
             assert one is two
             assert one
             assert one.held
+
+
+# what comes in between
+
+
+class Slow:
+    """Secrets whose removal waits until `may_go_on`."""
+
+    def __init__(self, parts: HubParts) -> None:
+        self.has_begun, self.may_go_on = asyncio.Event(), asyncio.Event()
+        self._remove = parts.secrets.remove
+        parts.secrets.remove = self.remove  # type: ignore[method-assign]
+
+    async def remove(self, name: str) -> None:
+        self.has_begun.set()
+        await self.may_go_on.wait()
+        await self._remove(name)
+
+
+async def test_a_renewal_in_the_middle_of_a_sign_out_brings_no_sign_in_back(tmp_path: Path) -> None:
+    async with authorizing() as server:
+        async with hub(tmp_path, server) as parts:
+            await sign_in(parts)
+            slow = Slow(parts)
+            leaving = asyncio.ensure_future(parts.presenter.sign_out("far"))
+            await slow.has_begun.wait()
+            server.end_access_tokens()
+            await parts.call("whoami")  # renews
+            assert len(server.forms("refresh_token")) == 1
+            slow.may_go_on.set()
+            await leaving
+            await parts.ended()
+            assert await parts.presenter.get_secret_names() == []
+            assert server.refresh == {}
+        async with hub(tmp_path, server) as parts:
+            assert not snapshot(parts).is_signed_in
+
+
+async def test_a_sign_in_that_is_cancelled_in_any_moment_says_so(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        for steps in range(12):
+            beginning = asyncio.ensure_future(parts.presenter.begin_sign_in("far"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await parts.presenter.cancel_sign_in("far")
+            with contextlib.suppress(TooltrayError):
+                async with asyncio.timeout(10):
+                    assert (await beginning).server == "far"  # it had not begun to begin
+            await parts.presenter.cancel_sign_in("far")
+            assert not snapshot(parts).has_sign_in_page
+
+
+async def test_a_replaced_secret_serves_without_another_sign_in(tmp_path: Path) -> None:
+    oauth = {"clientId": "me", "clientSecret": "${secret:CLIENT}"}
+    async with authorizing() as server, hub(tmp_path, server, oauth=oauth) as parts:
+        server.know("me", secret="first-secret", method="client_secret_basic")
+        await parts.presenter.set_secret("CLIENT", "first-secret")
+        await sign_in(parts)
+        server.know("me", secret="second-secret", method="client_secret_basic")
+        await parts.presenter.set_secret("CLIENT", "second-secret")
+        server.end_access_tokens()
+        await parts.presenter.restart_server("far")
+        assert await whoami(parts)
+
+
+async def test_a_slip_made_by_hand_while_the_hub_runs_ends_no_sign_in(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        document = json.loads(parts.home.settings.read_text())
+        document["mcpServers"]["far"]["disable"] = "perhaps"
+        parts.home.settings.write_text(json.dumps(document))
+        await parts.presenter.set_mcp_enabled(True)
+        assert parts.servers.find("far") is None
+        del document["mcpServers"]["far"]["disable"]
+        parts.home.settings.write_text(json.dumps(document))
+        await parts.presenter.set_mcp_enabled(True)
+        await start(parts)
+        assert await whoami(parts)
+        assert server.at("/revoke") == []
+
+
+async def test_a_sign_in_to_a_url_that_is_another_meanwhile_ends(tmp_path: Path) -> None:
+    async with authorizing() as server:
+        url = server.mcp_url.replace("/mcp", "/${secret:PATH}")
+        async with hub(tmp_path, server, url=url) as parts:
+            await parts.presenter.set_secret("PATH", "mcp")
+            await parts.presenter.begin_sign_in("far")
+            await parts.presenter.set_secret("PATH", "other")
+            with pytest.raises(TooltrayError):
+                await parts.presenter.restart_server("far")
+            with pytest.raises(TooltrayError, match="cancelled"):
+                await parts.presenter.finish_sign_in("far")
+
+
+async def test_tokens_that_could_not_be_kept_are_when_the_hub_ends_and_the_keyring_is_open(tmp_path: Path) -> None:
+    async with authorizing() as server:
+        async with hub(tmp_path, server) as parts:
+            closed = Closed(parts, SecretsLocked("The secrets are locked", "nobody has typed the password", "Unlock them"))
+            await sign_in(parts)
+            await parts.heard.until(lambda: bool(parts.sign_ins.problems))
+            closed.error = None
+            await parts.sign_ins.close()
+            assert not parts.sign_ins.problems
+        async with hub(tmp_path, server) as parts:
+            await start(parts)
+            assert await whoami(parts)
+
+
+async def test_tokens_that_cannot_be_deleted_are_said_to_be_there_and_go_when_they_can(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        await settled()
+        error: TooltrayError | None = SecretsLocked("The secrets are locked", "nobody has typed the password", "Unlock them")
+        remove = parts.secrets.remove
+
+        async def removed(name: str) -> None:
+            if error:
+                raise error
+            await remove(name)
+
+        parts.secrets.remove = removed  # type: ignore[method-assign]
+        server.end_access_tokens()
+        server.end_refresh_tokens()
+        with pytest.raises(TooltrayError, match="sign"):
+            await whoami(parts)
+        await parts.heard.until(lambda: bool(parts.sign_ins.problems))
+        assert [problem.title for problem in parts.sign_ins.problems] == ["the ended sign-in to 'far' is still among the secrets"]
+        assert not snapshot(parts).is_signed_in
+        error = None
+        await parts.sign_ins.close()
+        assert await parts.presenter.get_secret_names() == []
+        assert not parts.sign_ins.problems

@@ -96,3 +96,9 @@ async def test_tokens_are_hidden_with_those_just_before_them_and_what_is_older_i
     assert {"token-3", "token-4", "renewing"} <= known
     assert not {"token-1", "token-2"} & known
     assert len(known) < 10
+
+
+async def test_what_is_not_wanted_any_more_when_its_turn_comes_is_not_stored(tmp_path: Path, secrets: CountedSecrets) -> None:
+    store = TokenStore(tmp_path / "sign-ins.json", secrets)
+    await store.save("far", "one", GOOD, is_wanted=lambda: False)
+    assert (dict(store.kept), await secrets.names()) == ({}, [])

@@ -147,7 +147,7 @@ class HttpConnection:
             response.close()
             if not is_same_origin(url, target) or not (method == "GET" or response.status in _PRESERVING):
                 raise ExchangeFailed(f"it redirects to {shown(target)}; use that URL if it is the right server")
-            url = target
+            url = as_ours(url, target)
         raise ExchangeFailed("it redirects in a circle")
 
 
@@ -159,6 +159,11 @@ def is_same_origin(url: URL, target: URL) -> bool:
     """Whether what is meant for one may be sent to the other; from http to https of the same host it may."""
     is_upgrade = (url.scheme, target.scheme) == ("http", "https") and all(_PORTS[each.scheme] == each.port for each in (url, target))
     return url.host == target.host and (is_upgrade or (url.scheme, url.port) == (target.scheme, target.port))
+
+
+def as_ours(url: URL, target: URL) -> URL:
+    """An address that the server at a URL named, with the user and password of that URL: who we are is not for the server to say."""
+    return target.with_user(url.user).with_password(url.password)
 
 
 async def read_start(response: aiohttp.ClientResponse) -> bytes:
@@ -183,7 +188,7 @@ def _read_url(server: str, text: str) -> URL:
     hint = "Correct the URL in the server's settings."
     try:
         url = URL(text.strip())
-        is_usable = url.scheme in _PORTS and bool(url.host) and url.port is not None
+        is_usable = url.scheme in _PORTS and bool((url.raw_host or "").encode("idna").decode("idna")) and url.port is not None
     except ValueError:
         is_usable = False
     if not is_usable:

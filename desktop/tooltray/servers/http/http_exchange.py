@@ -5,6 +5,7 @@ Above it: http_transport, which runs each in a task of its own and cancels it wh
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Mapping
 
 from aiohttp import ClientResponse
@@ -16,6 +17,7 @@ from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 
+logger = logging.getLogger(__name__)
 LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be used again
 RESUME_AFTER_MS = 1000  # where the server names no time
 LONGEST_RESUME_PAUSE_S = 60.0  # also where the server names a longer time: somebody waits
@@ -46,6 +48,9 @@ class HttpExchange:
                 await self._resume()
         except ExchangeFailed as failed:
             self._give_up(failed)
+        except Exception:  # a bug of ours: nobody waits for ever
+            logger.exception("a request to '%s' failed", self._session.server)
+            self._why = "could not be asked: an internal error; the log has the details"
         if self._is_unanswered:
             self._settle(failure(CONNECTION_CLOSED, f"server '{self._session.server}' {self._why}"))
 

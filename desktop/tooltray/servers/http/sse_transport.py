@@ -11,13 +11,13 @@ from functools import partial
 
 from yarl import URL
 
-from tooltray.servers.http.http_connections import HttpConnection, is_same_origin, read_start
+from tooltray.servers.http.http_connections import HttpConnection, as_ours, is_same_origin, read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, refusal, refusal_words, shown
 from tooltray.servers.http.post_order import PostOrder
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.channels import Outgoing
 from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import CONNECTION_CLOSED, failure
+from tooltray.wire.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, failure
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 
 logger = logging.getLogger(__name__)
@@ -100,6 +100,9 @@ class SseChannel:
             if failed.is_unreachable:
                 self._lose(f"is out of reach: {failed.reason}")
             reply = failure(CONNECTION_CLOSED, f"server '{self._name}' did not take the request: {failed.reason}")
+        except Exception:  # a bug of ours: nobody waits for ever
+            logger.exception("a request to '%s' failed", self._name)
+            reply = failure(INTERNAL_ERROR, f"server '{self._name}' could not be asked: an internal error; the log has the details")
         if message.method and message.id:
             self._dispatcher.settle(message.id, reply)
         else:
@@ -144,7 +147,7 @@ class SseChannel:
             return "names no URL to send messages to"
         if not is_same_origin(self._connection.url, endpoint):
             return f"wants messages sent to another host, {shown(endpoint)}"
-        self._endpoint.set_result(endpoint)
+        self._endpoint.set_result(as_ours(self._connection.url, endpoint))
         return ""
 
     def _lose(self, reason: str) -> None:

@@ -21,7 +21,7 @@ def read_url(text: object) -> SplitResult | None:
         return None
     try:
         url = urlsplit(text)
-        is_usable = url.scheme in _PORTS and bool(url.hostname) and url.port != 0
+        is_usable = url.scheme in _PORTS and bool(_looked_up(url.hostname or "")) and url.port != 0
     except ValueError:
         return None
     return url if is_usable and "@" not in url.netloc and not any(character in text for character in " #\\") else None
@@ -31,10 +31,13 @@ def is_safe(text: object, *, may_be_local: bool) -> bool:
     """Whether secrets may be sent to a URL: over https, or to a program on this machine.
 
     Args:
-        may_be_local: whether plain http to this machine is allowed. A server elsewhere must not be able to send us there.
+        may_be_local: whether it may lead to this machine, over plain http too. A server elsewhere must not be able to send us there.
     """
     url = read_url(text)
-    return url is not None and (url.scheme == "https" or (may_be_local and _is_local(url.hostname or "")))
+    host = (url.hostname or "") if url else ""
+    if url is None or (not may_be_local and _leads_here(host)):
+        return False
+    return url.scheme == "https" or _is_local(host)
 
 
 def is_local(text: str) -> bool:
@@ -48,6 +51,26 @@ def _is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _leads_here(host: str) -> bool:
+    """The same, as far as it can be told, in every way to write it: what is refused may be more than what is trusted."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        name = host.rstrip(".")
+        return name == "localhost" or name.endswith(".localhost")
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
+
+
+def _looked_up(host: str) -> str:
+    """A host as it is asked for.
+
+    Raises:
+        UnicodeError: it cannot be: a part of it is too long, or empty, or promises letters that it does not have.
+    """
+    return host.encode("idna").decode("idna")
 
 
 def origin_of(url: str) -> str:

@@ -34,7 +34,7 @@ class AiohttpWeb:
         self._environ, self._trust = environ, trust
 
     async def get(self, url: str) -> Answer:
-        target = URL(url)
+        target = _read(url)
         for _ in range(MAX_REDIRECTS):
             answer, location = await self._exchange("GET", target, _HEADERS)
             if not location or not is_same_origin(target, location):
@@ -48,7 +48,7 @@ class AiohttpWeb:
         kind, body = (
             ("application/x-www-form-urlencoded", urlencode(form)) if form is not None else ("application/json", json.dumps(document))
         )
-        answer, _ = await self._exchange("POST", URL(url), {**_HEADERS, "Content-Type": kind, **(headers or {})}, body.encode())
+        answer, _ = await self._exchange("POST", _read(url), {**_HEADERS, "Content-Type": kind, **(headers or {})}, body.encode())
         return answer
 
     async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None = None) -> tuple[Answer, URL | None]:
@@ -72,6 +72,21 @@ class AiohttpWeb:
             ) as response,
         ):
             return Answer(response.status, await _bounded(response)), _location(response)
+
+
+def _read(url: str) -> URL:
+    """
+    Raises:
+        NoAnswer: nobody can be asked there.
+    """
+    try:
+        target = URL(url)
+        is_usable = target.absolute and bool((target.raw_host or "").encode("idna").decode("idna"))
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise NoAnswer("an address that was named cannot be used")
+    return target
 
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from tooltray.config.settings import OAuthSettings
-from tooltray.servers.oauth.addresses import read_url, resource_of
+from tooltray.servers.oauth.addresses import is_same_issuer, read_url, resource_of
 from tooltray.servers.oauth.browser_sign_in import PendingSignIn, begin_in_browser, check_sender, code_in
 from tooltray.servers.oauth.challenges import Challenge, read_challenge
 from tooltray.servers.oauth.discovery import Discovery, Place
@@ -17,6 +17,7 @@ from tooltray.servers.oauth.failures import (
     AuthorizationRefused,
     NoAuthorizationServer,
     SignInExpired,
+    WrongIssuer,
     as_shown,
 )
 from tooltray.servers.oauth.metadata import OFFLINE, wanted_scopes, why_no_browser
@@ -52,6 +53,7 @@ class AuthorizationClient:
         self._server, self._url, self._web, self._clock = server, url, http, clock
         self._settings = settings or OAuthSettings()
         self.registration = registration
+        self._issuer = registration.issuer if registration and registration.is_configured else ""  # that knows the person's client
         self._is_doubted = False  # whether a sign-in with it has begun and never ended: they may have forgotten it there
 
     async def discover(self, challenge: str | None = None) -> None:
@@ -149,6 +151,7 @@ class AuthorizationClient:
             access_token=grant.access_token,
             refresh_token=grant.refresh_token or tokens.refresh_token,
             expires_at=grant.expires_at,
+            lifetime_s=grant.lifetime_s,
             scopes=tokens.scopes if grant.scopes is None else grant.scopes,
             registration=registration,
         )
@@ -176,7 +179,19 @@ class AuthorizationClient:
 
     def _configured(self, place: Place) -> Registration:
         assert self._settings.client_id  # the settings see to it
+        self._check_same_issuer(place.server.issuer)
         return configured(self._server, place.server, self._settings.client_id, self._settings.client_secret)
+
+    def _check_same_issuer(self, issuer: str) -> None:
+        """The person's secret goes to no other than it went to before, only because the MCP server names another now.
+
+        Raises:
+            WrongIssuer: it would; if that is right, the person can say so.
+        """
+        known = self._issuer
+        if self._settings.client_secret and known and not self._settings.issuer and not is_same_issuer(issuer, known):
+            message = f"it names {as_shown(issuer)} now, and its client's secret was given to {as_shown(known)} before"
+            raise WrongIssuer(self._server, message, "If that is right, name the new one in the server's settings: oauth with issuer.")
 
     async def _registered(self, place: Place, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
         if self._settings.client_id:
@@ -196,6 +211,7 @@ class AuthorizationClient:
         return replace(held, client_secret=self._settings.client_secret) if held.client_id == self._settings.client_id else None
 
     def _tokens(self, grant: Grant, place: Place, registration: Registration, asked: tuple[str, ...]) -> Tokens:
+        self._issuer = registration.issuer if registration.is_configured else ""
         return Tokens(
             access_token=grant.access_token,
             refresh_token=grant.refresh_token,
@@ -207,4 +223,5 @@ class AuthorizationClient:
             token_endpoint=place.server.token_endpoint,
             revocation_endpoint=place.server.revocation_endpoint,
             registration=registration,
+            lifetime_s=grant.lifetime_s,
         )

@@ -18,6 +18,7 @@ PATH = "/callback"
 WAIT_S = 600.0  # to find a password and a second factor
 REQUEST_TIMEOUT_S = 10.0  # browsers open connections that they may never use
 MAX_HEAD_BYTES = 65536
+MAX_CONNECTIONS = 32  # browsers open a few; beyond it the oldest is let go, so that who holds many keeps no browser out
 MAX_PARAMETERS = 50
 
 Params = Mapping[str, str]
@@ -49,7 +50,8 @@ class CallbackListener:
         """
         for each in [port] if port or not preferred else [preferred, 0]:
             try:
-                self._server = await asyncio.start_server(self._serve, HOST, each, limit=MAX_HEAD_BYTES)
+                self._server = await asyncio.start_server(self._serve, HOST, each, limit=MAX_HEAD_BYTES, start_serving=False)
+                await self._server.start_serving()  # not in one: who is cancelled there never gets what is to be closed
             except OSError:
                 continue
             self._port = self._server.sockets[0].getsockname()[1]
@@ -99,6 +101,7 @@ class CallbackListener:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
+        self._make_room()
         self._connections[task] = writer
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
@@ -109,6 +112,11 @@ class CallbackListener:
         finally:
             del self._connections[task]
             writer.close()
+
+    def _make_room(self) -> None:
+        held = [writer for writer in self._connections.values() if not writer.is_closing()]
+        for writer in held[: max(0, len(held) - MAX_CONNECTIONS + 1)]:
+            writer.transport.abort()
 
     async def _show(self, writer: asyncio.StreamWriter, page: Page, params: Params | None) -> None:
         """Lets go whoever waits once the page is on its way: they close the address."""

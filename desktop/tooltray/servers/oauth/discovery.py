@@ -6,6 +6,7 @@ The order is that of the MCP specification (2025-11-25, 2026-07-28): the address
 servers that tell nothing (2025-03-26) the server's own origin.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ from tooltray.servers.oauth.metadata import (
 )
 from tooltray.servers.oauth.web_requests import Answer, NoAnswer, Web
 
+FOUND_WITHIN_S = 60.0  # a server may name many places, and each may take its time; a person waits
 _ITS_MAKERS = "Tell the makers of the server."
 
 
@@ -66,8 +68,15 @@ class Discovery:
         """
         Raises:
             NoAuthorizationServer, WrongIssuer: there is no place, or none that can be trusted.
-            AuthorizationUnreachable: somebody did not answer.
+            AuthorizationUnreachable: somebody did not answer, or not soon.
         """
+        try:
+            async with asyncio.timeout(FOUND_WITHIN_S):
+                return await self._find(challenge)
+        except TimeoutError:
+            raise AuthorizationUnreachable(self._server, f"where to sign in was not found within {FOUND_WITHIN_S:g} s") from None
+
+    async def _find(self, challenge: Challenge) -> Place:
         told = await self._ask_server(challenge.resource_metadata)
         resource = self._resource(told)
         issuers = (self._issuer,) if self._issuer else told.issuers
@@ -108,7 +117,7 @@ class Discovery:
 
     async def _ask_issuer(self, issuer: str) -> ServerMetadata:
         if not is_safe(issuer, may_be_local=self._may_be_local):
-            raise NoAuthorizationServer(self._server, f"its authorization server {as_shown(issuer)} is not reached over https", _ITS_MAKERS)
+            raise NoAuthorizationServer(self._server, f"its authorization server {as_shown(issuer)} {_why_unsafe(issuer)}", _ITS_MAKERS)
         if metadata := await self._metadata_of(issuer):
             return self._checked(metadata)
         raise NoAuthorizationServer(self._server, f"{as_shown(issuer)}, where one should sign in, is no authorization server", _ITS_MAKERS)
@@ -136,9 +145,8 @@ class Discovery:
         if not metadata.token_endpoint:
             raise NoAuthorizationServer(self._server, f"{issuer} names no address that gives tokens", _ITS_MAKERS)
         if unsafe := unsafe_endpoints(metadata, may_be_local=self._may_be_local):
-            raise NoAuthorizationServer(
-                self._server, f"{issuer} wants secrets sent to {as_shown(unsafe[0])}, which is not https", _ITS_MAKERS
-            )
+            message = f"{issuer} wants secrets sent to {as_shown(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
+            raise NoAuthorizationServer(self._server, message, _ITS_MAKERS)
         return metadata
 
     # asking
@@ -165,3 +173,7 @@ class Discovery:
             return await self._web.get(url)
         except NoAnswer as silent:
             raise AuthorizationUnreachable(self._server, silent.reason) from None
+
+
+def _why_unsafe(url: str) -> str:
+    return "is on this machine, and the server is not" if url.startswith("https:") else "is not reached over https"

@@ -3,7 +3,6 @@
 Above it: authorization_client makes them; presenter/sign_ins keeps them in the keyring, each as one text. Below it: Registration.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeGuard
@@ -15,6 +14,7 @@ from tooltray.servers.oauth.challenges import read_scopes
 from tooltray.servers.oauth.registrations import Registration
 
 RENEWED_EARLY_S = 60.0  # before the end: clocks differ, and a call must not meet the end on its way
+RENEWED_EARLY_SHARE = 0.1  # of a life, at most: a token of a minute would be renewed with every request
 LONGEST_LIFE_S = 10 * 365 * 86400.0  # what is said to live longer is taken to live so long
 
 
@@ -26,6 +26,7 @@ class Tokens:
         scopes: what they are good for.
         url: of the MCP server, without user, query and fragment. They are for no other.
         resource: how the authorization server knows that server.
+        lifetime_s: of the access token, when it was new; None if nobody said.
     """
 
     access_token: str = field(repr=False)
@@ -38,13 +39,15 @@ class Tokens:
     token_endpoint: str
     revocation_endpoint: str | None
     registration: Registration
+    lifetime_s: float | None = None
 
     def is_for(self, url: str) -> bool:
         """Whether they may be sent to a server's URL."""
         return self.url == resource_of(url)
 
     def is_expired(self, now: float, *, early_s: float = RENEWED_EARLY_S) -> bool:
-        """Whether the access token has ended, or will within `early_s`."""
+        """Whether the access token has ended, or will within `early_s`; one of a short life is good for most of it."""
+        early_s = early_s if self.lifetime_s is None else min(early_s, self.lifetime_s * RENEWED_EARLY_SHARE)
         return self.expires_at is not None and now >= self.expires_at - early_s
 
     def to_json(self) -> str:
@@ -74,6 +77,7 @@ class Grant:
     refresh_token: str | None = field(default=None, repr=False)
     expires_at: float | None = None
     scopes: tuple[str, ...] | None = None
+    lifetime_s: float | None = None
 
 
 def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
@@ -85,9 +89,10 @@ def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
     lasts_s = _seconds(document.get("expires_in"))
     return Grant(
         access_token=access,
-        refresh_token=refresh if isinstance(refresh, str) and refresh else None,
+        refresh_token=refresh if isinstance(refresh, str) and refresh and refresh.isascii() and refresh.isprintable() else None,
         expires_at=None if lasts_s is None else now + lasts_s,
         scopes=read_scopes(scope) if isinstance(scope, str) else None,
+        lifetime_s=lasts_s,
     )
 
 
@@ -97,11 +102,11 @@ def is_token(value: object) -> TypeGuard[str]:
 
 
 def _seconds(value: object) -> float | None:
-    """How long a token lives; some servers write the number as a text."""
+    """How long a token lives; some servers write the number as a text, and some a zero where they do not know."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         seconds = float(value)
     except (ValueError, OverflowError):
         return None
-    return None if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_LIFE_S)
+    return min(seconds, LONGEST_LIFE_S) if seconds > 0 else None  # NaN is not, either

@@ -6,10 +6,12 @@ import os
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from tests.fakes.certificates import Authority
-from tests.fakes.http_server import connected, message_of, result_of, serving
+from tests.fakes.http_server import Hit, connected, message_of, result_of, serving
 from yarl import URL
 
+from tooltray.servers.authorization import Refusal
 from tooltray.servers.http.http_connections import HttpConnection, is_same_origin
 from tooltray.servers.http.trust import tls_context
 from tooltray.servers.transport import CannotStart
@@ -163,3 +165,48 @@ async def test_a_proxy_that_refuses_is_named_with_its_status() -> None:
     async with serving() as proxy, connected("https://far.invalid/mcp", environ={"https_proxy": proxy.url}) as client:
         message = message_of(await client.call("initialize"))
         assert "the proxy refused to connect to far.invalid (HTTP " in message
+
+
+# what lets requests in
+
+
+class LetIn:
+    """Satisfies Authorization: one token for ever."""
+
+    held = "Bearer key"
+
+    async def header(self) -> str:
+        return self.held
+
+    async def renew(self, refusal: Refusal) -> bool:
+        return False
+
+
+async def test_a_user_in_a_redirect_is_not_ours_and_does_not_lose_the_call() -> None:
+    async def redirect(hit: Hit) -> web.StreamResponse:
+        if hit.http.path == "/mcp":
+            return web.Response(status=307, headers={"Location": server.url.replace("http://", "http://ann:word@") + "/"})
+        return hit.result({"sent": hit.headers.get("Authorization")})
+
+    async with serving() as server:
+        for let_in in (LetIn(), None):
+            server.on["tools/list"] = redirect
+            async with connected(server.url, authorization=let_in) as client:
+                assert result_of(await client.call("tools/list")) == {"sent": let_in.held if let_in else None}
+
+
+def test_a_host_whose_name_cannot_be_looked_up_is_refused() -> None:
+    for host in ("a" * 64, "a..example", "xn--"):
+        with pytest.raises(CannotStart, match="the URL of 'far' cannot be used"):
+            connection(f"https://{host}/mcp")
+
+
+class Broken(LetIn):
+    async def header(self) -> str:
+        raise ZeroDivisionError
+
+
+@pytest.mark.expected_warnings("a request to 'far' failed")
+async def test_a_bug_in_what_lets_in_is_logged_and_nobody_waits_for_ever() -> None:
+    async with serving() as server, connected(server.url, authorization=Broken()) as client:
+        assert "could not be asked: an internal error" in message_of(await client.call("tools/list"))

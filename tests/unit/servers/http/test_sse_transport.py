@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_server import EventStream, Hit, HttpServer, aborting, answering, connected, error_of, message_of, result_of, serving
+from tests.unit.servers.http.test_http_connections import LetIn
 
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.sse_transport import SseTransport
@@ -199,3 +200,31 @@ async def test_a_server_that_breaks_while_it_is_asked_for_the_older_transport_ke
         for broken in (aborting, silent):
             server.on["initialize"], server.on_get = answering(404), broken
             assert "HTTP 404" in message_of(await client.call("initialize"))
+
+
+async def test_a_user_in_the_endpoint_is_not_ours_and_loses_no_request() -> None:
+    server = SseServer()
+    async with serving(server):
+        server.endpoint = server.url.replace("http://", "http://ann:word@").replace("/mcp", "/messages")
+        async with connected(server.url, is_sse=True, authorization=LetIn()) as client:
+            assert result_of(await client.call("tools/list")) == {"echo": None}
+            assert {hit.headers.get("Authorization") for hit in server.hits.all} == {LetIn.held}
+        server.is_over.set()
+
+
+class BrokenLater(LetIn):
+    """Lets the stream in, and nothing after it."""
+
+    asked = 0
+
+    async def header(self) -> str:
+        self.asked += 1
+        return self.held if self.asked == 1 else str(1 // 0)
+
+
+@pytest.mark.expected_warnings("a request to 'far' failed")
+async def test_a_bug_in_what_lets_in_is_logged_and_nobody_waits_for_ever() -> None:
+    server = SseServer()
+    async with serving(server), connected(server.url, is_sse=True, authorization=BrokenLater()) as client:
+        assert "could not be asked: an internal error" in message_of(await client.call("tools/list"))
+        server.is_over.set()

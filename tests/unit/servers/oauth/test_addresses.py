@@ -43,6 +43,9 @@ def test_an_absolute_web_address_is_one(url: str) -> None:
         "https://a.example/\n",
         "https://[::1",
         "https://ä.example/",
+        "https://a..example/",
+        "https://xn--/",
+        f"https://{'a' * 64}.example/",
         "https://a.example/" + "x" * MAX_URL_CHARACTERS,
     ],
 )
@@ -69,6 +72,13 @@ def test_no_text_is_too_odd_to_be_judged(text: str) -> None:
         ("http://localhost/token", True, True),
         ("http://127.0.0.1:1/token", False, False),
         ("http://localhost.evil.example/", True, False),
+        ("https://127.0.0.1:1/token", True, True),
+        ("https://127.0.0.1:1/token", False, False),
+        ("https://localhost./token", False, False),
+        ("https://it.localhost/token", False, False),
+        ("https://[::ffff:127.0.0.1]/token", False, False),
+        ("https://0.0.0.0/token", False, False),
+        ("http://0.0.0.0/token", True, False),
     ],
 )
 def test_secrets_go_over_https_or_stay_on_this_machine(url: str, may_be_local: bool, expected: bool) -> None:

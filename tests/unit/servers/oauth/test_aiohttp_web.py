@@ -141,3 +141,12 @@ async def test_who_asks_may_be_told_to_stop() -> None:
 async def test_the_browser_of_the_tests_goes_where_it_is_led() -> None:
     async with asking(a=leads_to("/b"), b=says("<h1>there</h1>")) as (server, _):
         assert await browse(f"{server.origin}/a") == Shown(200, "<h1>there</h1>", f"{server.origin}/b")
+
+
+@pytest.mark.parametrize("url", [f"https://{'a' * 64}.example/", "https://xn--/", "/.well-known/x", "https://[::1/"])
+async def test_an_address_that_is_none_has_no_answer(url: str) -> None:
+    asks = await make_web({})
+    with pytest.raises(NoAnswer, match="address"):
+        await asks.get(url)
+    with pytest.raises(NoAnswer, match="address"):
+        await asks.post(url, form={})

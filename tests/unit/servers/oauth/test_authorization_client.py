@@ -406,7 +406,7 @@ async def test_tokens_are_renewed_after_a_restart_without_asking_where() -> None
         again = await another_desk(at.server)
         old = Tokens.from_json(kept)
         assert old
-        assert old.is_expired(NOW)
+        assert old.is_expired(NOW + 27)
         new = await again.client.refresh(old)
         assert [asked.path for asked in at.server.asked.all] == ["/token"]
         assert new.access_token in at.server.access
@@ -556,3 +556,27 @@ async def test_no_secret_is_in_a_repr_or_the_log(caplog: pytest.LogCaptureFixtur
             record.getMessage() for record in caplog.records if record.name.startswith("tooltray")
         )
         assert not [secret for secret in secrets if str(secret) in shown]
+
+
+# a secret of the person's
+
+
+@pytest.mark.parametrize("grant", ["authorization_code", "client_credentials"])
+async def test_a_secret_goes_to_no_other_authorization_server_only_because_the_server_names_another(grant: str) -> None:
+    settings = {"client_id": "me", "client_secret": SECRET, "grant": grant}
+    async with desk(settings=settings) as at, authorizing() as other:
+        for each in (at.server, other):
+            each.know("me", secret=SECRET, method="client_secret_basic")
+        signing_in = at.sign_in if grant == "authorization_code" else at.client.client_credentials
+        tokens = await signing_in()
+        await signing_in()
+        at.server.resource_metadata["authorization_servers"] = [other.origin]
+        after_restart = await another_desk(at.server, settings=settings, registration=tokens.registration)
+        asked_before = len(other.at("/token"))
+        for client in (at, after_restart):
+            with pytest.raises(WrongIssuer, match="was given to") as raised:
+                await (client.sign_in() if grant == "authorization_code" else client.client.client_credentials())
+            assert "oauth with issuer" in str(raised.value.problem.hint)
+        assert len(other.at("/token")) == asked_before == 0
+        told = await another_desk(at.server, settings=settings | {"issuer": other.origin}, registration=tokens.registration)
+        assert (await (told.sign_in() if grant == "authorization_code" else told.client.client_credentials())).issuer == other.origin

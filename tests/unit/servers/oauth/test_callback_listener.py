@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.fakes.authorization_server import browse
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.servers.oauth.callback_listener import MAX_HEAD_BYTES, REQUEST_TIMEOUT_S, CallbackListener, callback_params
+from tooltray.servers.oauth.callback_listener import MAX_CONNECTIONS, MAX_HEAD_BYTES, REQUEST_TIMEOUT_S, CallbackListener, callback_params
 from tooltray.servers.oauth.failures import AuthorizationFailed, SignInUnanswered
 
 STATE = "the-state"
@@ -272,3 +272,35 @@ def test_no_copied_text_is_too_odd(text: str) -> None:
         assert "state" in callback_params("far", text)
     except AuthorizationFailed:
         pass
+
+
+async def test_who_holds_many_connections_keeps_no_browser_out() -> None:
+    async with listening() as (listener, address):
+        listener.expect(STATE)
+        held = [await asyncio.open_connection("127.0.0.1", urlsplit(address).port) for _ in range(MAX_CONNECTIONS + 5)]
+        try:
+            assert (await browse(at(address, state=STATE, code="c"))).status == 200
+            async with asyncio.timeout(REQUEST_TIMEOUT_S / 2):  # before they would be let go anyway
+                for reader, _ in held[:6]:
+                    with contextlib.suppress(ConnectionResetError):
+                        assert await reader.read() == b""
+            assert (await listener.wait(STATE))["code"] == "c"
+        finally:
+            for _, writer in held:
+                writer.close()
+
+
+async def test_who_is_cancelled_while_it_opens_leaves_no_port_open() -> None:
+    for steps in range(6):
+        listener = CallbackListener(server="far")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        opening = asyncio.ensure_future(listener.open(port))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        opening.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await opening
+        await listener.close()
+        assert not is_open(f"http://127.0.0.1:{port}/")

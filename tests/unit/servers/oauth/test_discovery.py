@@ -1,13 +1,15 @@
 """Where a person signs in: what is asked, in which order, and what is not believed."""
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.web_answers import WebAnswers
 
 from tooltray.servers.oauth.challenges import Challenge
-from tooltray.servers.oauth.discovery import Discovery, Place
+from tooltray.servers.oauth.discovery import FOUND_WITHIN_S, Discovery, Place
 from tooltray.servers.oauth.failures import AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer
 from tooltray.servers.oauth.metadata import assumed_metadata
 from tooltray.servers.oauth.web_requests import Answer, NoAnswer
@@ -167,7 +169,7 @@ async def test_a_slash_that_is_a_whole_path_makes_no_other_issuer_and_its_own_sp
 @pytest.mark.parametrize("field", ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"])
 async def test_no_secret_goes_to_an_address_without_https(field: str) -> None:
     changed = {field: "http://auth.example/somewhere"}
-    with pytest.raises(NoAuthorizationServer, match=r"http://auth\.example/somewhere, which is not https"):
+    with pytest.raises(NoAuthorizationServer, match=r"http://auth\.example/somewhere, which is not reached over https"):
         await find(WebAnswers({BELOW: protected(ISSUER), INSERTED: about(ISSUER, **changed)}))
 
 
@@ -215,3 +217,34 @@ async def test_a_server_that_cannot_answer_now_is_asked_elsewhere_too_and_then_n
 async def test_a_good_answer_to_an_error_is_none() -> None:
     web = WebAnswers({BELOW: Answer(404, json.dumps(protected("https://evil.example")).encode()), ORIGIN_TELLS: about(ORIGIN)})
     assert (await find(web)).server.issuer == ORIGIN
+
+
+@pytest.mark.parametrize("odd", [f"https://{'a' * 64}.example", "https://xn--/x", "https://a..example/x"])
+async def test_places_whose_names_cannot_be_looked_up_are_passed_over(odd: str) -> None:
+    web = WebAnswers({BELOW: protected(odd, ISSUER), INSERTED: about(ISSUER)})
+    assert (await find(web, named=odd)).server.issuer == ISSUER
+    assert odd not in web.asked
+
+
+class SlowAnswers(WebAnswers):
+    """Each comes just in time."""
+
+    async def get(self, url: str) -> Answer:
+        await asyncio.sleep(19)
+        return await super().get(url)
+
+
+@in_fake_time
+async def test_a_search_ends_however_many_places_are_named() -> None:
+    web = SlowAnswers({BELOW: protected(*(f"https://auth{number}.example/tenant" for number in range(5)))})
+    begun = asyncio.get_running_loop().time()
+    with pytest.raises(AuthorizationUnreachable, match=f"within {FOUND_WITHIN_S:g} s"):
+        await find(web)
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(FOUND_WITHIN_S)
+
+
+async def test_a_server_elsewhere_cannot_send_us_to_this_machine_over_https_either() -> None:
+    web = WebAnswers({BELOW: protected("https://localhost:8443")})
+    with pytest.raises(NoAuthorizationServer, match="is on this machine, and the server is not"):
+        await find(web, named="https://127.0.0.1:8443/tells")
+    assert web.asked == [BELOW]

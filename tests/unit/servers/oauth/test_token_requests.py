@@ -31,7 +31,7 @@ async def renewed(answer: Any) -> Grant:
 
 @pytest.mark.parametrize("ask", [asked, renewed])
 async def test_tokens_are_given(ask: Any) -> None:
-    assert await ask(said(200, access_token="t", expires_in=5, error=None)) == Grant("t", None, 105.0)
+    assert await ask(said(200, access_token="t", expires_in=5, error=None)) == Grant("t", None, 105.0, lifetime_s=5.0)
 
 
 @pytest.mark.parametrize("ask", [asked, renewed])

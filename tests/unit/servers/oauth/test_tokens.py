@@ -90,7 +90,7 @@ def test_no_token_is_in_a_repr() -> None:
 
 def test_a_grant_is_read() -> None:
     document = {"access_token": "t", "token_type": "bearer", "expires_in": 60, "refresh_token": "r", "scope": "a b"}
-    assert read_grant(document, 1000.0) == Grant("t", "r", 1060.0, ("a", "b"))
+    assert read_grant(document, 1000.0) == Grant("t", "r", 1060.0, ("a", "b"), 60.0)
     assert read_grant({"access_token": "t"}, 1000.0) == Grant("t")
     assert read_grant({"access_token": "t", "refresh_token": "", "scope": None, "token_type": "Bearer"}, 0) == Grant("t")
 
@@ -119,8 +119,8 @@ def test_what_cannot_be_sent_as_a_bearer_token_is_none(document: dict[str, Any])
         (60, 60.0),
         ("60", 60.0),
         (59.5, 59.5),
-        (-5, 0.0),
-        (0, 0.0),
+        (-5, None),
+        (0, None),
         (10**400, None),
         (1e300, LONGEST_LIFE_S),
         ("Infinity", LONGEST_LIFE_S),
@@ -146,3 +146,17 @@ def test_a_life_is_a_number_of_seconds_also_as_a_text(said: Any, lasts_s: float 
 def test_no_answer_is_too_odd_to_be_read(document: dict[str, Any]) -> None:
     grant = read_grant(document, 0.0)
     assert grant is None or grant.access_token.isprintable()
+
+
+@pytest.mark.parametrize("refresh", ["", 5, "line\nbreak", "\ud800", "ä", None])
+def test_a_refresh_token_that_nobody_could_send_is_none(refresh: Any) -> None:
+    grant = read_grant({"access_token": "t", "refresh_token": refresh}, 0.0)
+    assert grant
+    assert grant.refresh_token is None
+
+
+@pytest.mark.parametrize(("lifetime_s", "early_s"), [(3600.0, 60.0), (600.0, 60.0), (60.0, 6.0), (10.0, 1.0)])
+def test_tokens_of_a_short_life_are_not_renewed_with_every_request(lifetime_s: float, early_s: float) -> None:
+    tokens = dataclasses.replace(TOKENS, expires_at=lifetime_s, lifetime_s=lifetime_s)
+    assert not tokens.is_expired(lifetime_s - early_s - 0.5)
+    assert tokens.is_expired(lifetime_s - early_s)
