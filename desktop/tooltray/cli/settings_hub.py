@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tooltray import __version__
+from tooltray.cli.terminal import print_note
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -21,8 +22,6 @@ from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
-
-if TYPE_CHECKING:
     from tooltray.presenter.setup import Setup
 
 
@@ -74,6 +73,8 @@ class SettingsHub:
         except BaseException:
             self.close()
             raise
+        for problem in self._helper.problems:  # a hub would show them on its card
+            print_note(str(problem))
 
     def call(self, method: str, /, *, timeout_s: float | None = None, **params: Any) -> Any:
         """Runs a verb to its end; files do not need a limit, and a keyring's dialog waits for the person.
@@ -152,10 +153,13 @@ class SettingsHub:
         return sorted(await self._secrets().names())
 
     async def _set_secret(self, name: str, value: str) -> None:
+        self._check_keeps_secrets(name)
+        await self._secrets().set(name, value)
+
+    def _check_keeps_secrets(self, name: str) -> None:
         if self._helper.settings.secrets.backend == "memory":
             message = "Secrets are kept in the memory of the running hub, and none is running"
             raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
-        await self._secrets().set(name, value)
 
     async def _remove_secret(self, name: str) -> None:
         await self._secrets().remove(name)
@@ -190,6 +194,9 @@ class SettingsHub:
         return [asdict(change) for change in await self._setup().preview_import(setup, replace=replace)]
 
     async def _import_setup(self, setup: dict[str, Any], replace: bool = False) -> list[dict[str, Any]]:
+        planned = await self._setup().preview_import(setup, replace=replace)
+        if moved := next((change.name for change in planned if (change.kind, change.subject) == ("replace", "secret")), None):
+            self._check_keeps_secrets(moved)
         return [asdict(change) for change in await self._setup().take_over(setup, replace=replace)]
 
     async def _preview_reset(self) -> list[dict[str, Any]]:

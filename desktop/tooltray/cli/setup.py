@@ -12,6 +12,7 @@ from typing import Any
 
 from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.secrets import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.terminal import clean_line, print_json, print_note, to_json
 from tooltray.config.atomic_file import write_atomically
 from tooltray.config.home import Home
@@ -53,16 +54,18 @@ def reset(args: argparse.Namespace, home: Home) -> int:
 def _preview_then(args: argparse.Namespace, home: Home, preview: str, verb: str, params: Change, *, question: str) -> int:
     with contextlib.closing(hub_or_settings(home)) as hub:
         planned = hub.call(preview, **params)
-    if all(change["kind"] == "keep" for change in planned if change["subject"] != "secret"):
+        changes_nothing = all(change["kind"] == "keep" for change in planned if change["subject"] != "secret")
+        if not args.json and not changes_nothing:
+            print("\n".join(_line(change) for change in planned))
+        done = hub.call(verb, timeout_s=KEYRING_TIMEOUT_S, **params) if args.yes and not changes_nothing else None
+    if changes_nothing:
         print_json({"changes": planned, "done": False}) if args.json else print("Nothing would change.")
         return 0
-    if not args.json:
-        print("\n".join(_line(change) for change in planned))
-    if not confirmed(question, yes=args.yes):
-        print("Nothing was changed.")
-        return 1
-    with contextlib.closing(hub_or_settings(home)) as hub:  # while a person reads, no lock is held
-        done = hub.call(verb, **params)
+    if done is None:
+        if not confirmed(question, yes=False):
+            print("Nothing was changed.")
+            return 1
+        done = with_secrets(home, lambda hub: hub.call(verb, timeout_s=KEYRING_TIMEOUT_S, **params))  # nobody held a lock meanwhile
     if args.json:
         print_json({"changes": done, "done": True})
     else:
@@ -72,7 +75,7 @@ def _preview_then(args: argparse.Namespace, home: Home, preview: str, verb: str,
 
 
 def _say_secrets(changes: list[Change]) -> None:
-    for name in (change["name"] for change in changes if change["subject"] == "secret"):
+    for name in (change["name"] for change in changes if (change["kind"], change["subject"]) == ("add", "secret")):
         print(clean_line(f"Store its value with: tooltray secrets set {name}"))
 
 
@@ -96,7 +99,18 @@ def _read(path: Path) -> dict[str, Any]:
         raise TooltrayError(f"{path} is no JSON", str(error)) from None
     if not isinstance(setup, dict):
         raise TooltrayError(f"{path} is no set-up of Tooltray", "it is no JSON object")
-    return setup
+    return setup if "mcpServers" in setup else _of_another_program(path, data)
+
+
+def _of_another_program(path: Path, data: bytes) -> dict[str, Any]:
+    """The servers in a file that spells them in another way, such as VS Code's `servers`."""
+    from tooltray.servers.entries.pasted import parse_pasted
+
+    try:
+        found = parse_pasted(data.decode("utf-8-sig"))
+    except TooltrayError as error:
+        raise TooltrayError(f"{path} is no set-up of Tooltray", "it has no `mcpServers`, " + str(error), "Choose another file.") from None
+    return {"mcpServers": {server.name: server.config for server in found}}
 
 
 def _read_bounded(path: Path) -> bytes:

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -17,18 +17,19 @@ from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.secrets import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
-from tooltray.config.client_entries import ClientEntry, find_entries, remove_entry
+from tooltray.config.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import ControlClient
 from tooltray.resources import resource
 
 OURS = (
-    *("settings.json", "settings.json.*", "secrets.enc", "secret-names.json*", "clients.json*", "homes.json", "names.json*", "eras.json*"),
-    *("registries.json*", "run", "catalogue", "logs"),
+    *("settings.json", "settings.json.*", "secrets.enc*", "secret-names.json*", "clients.json*", "homes.json", "names.json*", "eras.json*"),
+    *("registries.json*", "sign-ins.json*", "run", "catalogue", "logs"),
 )
 """What a home may hold of ours. It may be a folder with other things in it, which stay."""
 SECRET_NAMES = "secret-names.json"
+DEFAULT_PORT = 7717  # of `publish.http`
 
 
 def uninstall(args: argparse.Namespace, home: Home) -> int:
@@ -36,7 +37,7 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     steps = _Steps(args)
     steps.stop_hub(home)
     clients = json.loads(resource("ai-clients.json").read_bytes())
-    for entry in find_entries(clients, environ=os.environ):
+    for entry in find_entries(clients, environ=os.environ, signs=(*BRIDGE_SIGNS, *_http_signs(home))):
         steps.remove_client_entry(entry)
     if home.root.is_dir():
         steps.remove_secrets(home)
@@ -53,7 +54,7 @@ class _Steps:
         self.done: list[str] = []
         self.left: list[str] = []
         self.failed: list[str] = []
-        self._keeps_secrets = False
+        self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
         client = ControlClient.connect(home)
@@ -77,28 +78,38 @@ class _Steps:
                 self._say(self.done, f"'{name}' is no longer in {where}; the file as it was is {kept}")
 
     def remove_secrets(self, home: Home) -> None:
-        """Takes them out of the system's keyring; those in a file go with the other files."""
+        """Takes them out of the system's keyring, and deletes the file of those that are in one."""
+        if home.secrets_file.exists():
+            self._remove_secrets_file(home)
         with contextlib.closing(hub_or_settings(home)) as hub:
             names = hub.call("get_secret_names") if chosen_backend(home) in (None, "keyring") else []
         if not names:
             return
-        self._keeps_secrets = True  # their names are all that leads to them
+        self._kept.append(SECRET_NAMES)  # their names are all that leads to them
         with self._step(f"Forget {count(len(names), 'secret')} in the keyring ({', '.join(names)})?") as is_wanted:
             if is_wanted:
                 with contextlib.closing(hub_or_settings(home)) as hub:
                     for name in names:
                         hub.call("remove_secret", name=name)
-                self._keeps_secrets = False
+                self._kept.remove(SECRET_NAMES)
                 self._say(self.done, f"{count(len(names), 'secret')} forgotten")
+
+    def _remove_secrets_file(self, home: Home) -> None:
+        self._kept.append(home.secrets_file.name)
+        with self._step(f"Delete the encrypted secrets in {home.secrets_file}?") as is_wanted:
+            if is_wanted:
+                home.secrets_file.unlink()
+                self._kept.remove(home.secrets_file.name)
+                self._say(self.done, f"{home.secrets_file} is deleted")
 
     def remove_data(self, home: Home) -> None:
         with self._step(f"Delete settings, logs and tool lists in {home.root}?") as is_wanted:
             if is_wanted:
                 with contextlib.closing(hub_or_settings(home)):  # under the lock: no hub starts in what is being deleted
-                    _delete(home.root, kept=SECRET_NAMES if self._keeps_secrets else "")
+                    _delete(home.root, kept=self._kept)
                 with contextlib.suppress(OSError):  # something else is in it
                     home.root.rmdir()
-                kept = f", but for the names of the secrets ({SECRET_NAMES})" if self._keeps_secrets else ""
+                kept = f", but for {', '.join(self._kept)}" if self._kept else ""
                 self._say(self.done, f"{home.root} is empty of Tooltray{kept}")
 
     @contextlib.contextmanager
@@ -126,9 +137,18 @@ class _Steps:
             print("The program itself goes the way it came: delete its folder, or uninstall its package.")
 
 
-def _delete(root: Path, *, kept: str) -> None:
+def _http_signs(home: Home) -> list[str]:
+    """What stands in the entries of AI clients that connect over HTTP; on the port that the settings say."""
+    try:
+        port = json.loads(home.settings.read_bytes())["publish"]["http"].get("port", DEFAULT_PORT)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+    return [f"http://{host}:{port}/" for host in ("127.0.0.1", "localhost")]
+
+
+def _delete(root: Path, *, kept: Collection[str]) -> None:
     with os.scandir(root) as entries:
-        ours = [entry for entry in entries if entry.name != kept and any(fnmatch(entry.name, pattern) for pattern in OURS)]
+        ours = [entry for entry in entries if entry.name not in kept and any(fnmatch(entry.name, pattern) for pattern in OURS)]
     for entry in ours:
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)

@@ -1,4 +1,4 @@
-"""Where AI clients' own configs name Tooltray's bridge, and how such an entry is taken out again.
+"""Where AI clients' own configs name Tooltray, and how such an entry is taken out again.
 
 Above it: `tooltray uninstall`. Below it: json_edit; resources/ai-clients.json says where each client keeps its servers. A config that is
 not understood is left alone; one that is changed is kept beside itself as it was.
@@ -7,7 +7,7 @@ not understood is left alone; one that is changed is kept beside itself as it wa
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,19 +39,26 @@ class ClientEntry:
         return bool(self.path)
 
 
-def find_entries(clients: Mapping[str, Any], *, environ: Mapping[str, str], platform: str = sys.platform) -> list[ClientEntry]:
+def find_entries(
+    clients: Mapping[str, Any],
+    *,
+    environ: Mapping[str, str],
+    platform: str = sys.platform,
+    signs: Collection[str] = BRIDGE_SIGNS,
+) -> list[ClientEntry]:
     """Looks through the configs of all known AI clients.
 
     Args:
         clients: what resources/ai-clients.json holds.
         environ: where HOME, XDG_CONFIG_HOME, APPDATA and LOCALAPPDATA are looked up.
         platform: as `sys.platform` names it.
+        signs: what an entry of ours has in it.
     """
     found: list[ClientEntry] = []
     for client in clients["clients"]:
         for pattern in (*client.get("all", ()), *client.get(_SYSTEMS.get(platform, "linux"), ())):
             for file in _files(pattern, environ):
-                found.extend(_entries_in(client["name"], file, client))
+                found.extend(_entries_in(client["name"], file, client, signs))
     return found
 
 
@@ -105,33 +112,35 @@ def _files(pattern: str, environ: Mapping[str, str]) -> Iterator[Path]:
         yield from sorted(path for path in Path(root).glob(rest) if path.is_file())
 
 
-def _entries_in(name: str, file: Path, client: Mapping[str, Any]) -> list[ClientEntry]:
+def _entries_in(name: str, file: Path, client: Mapping[str, Any], signs: Collection[str]) -> list[ClientEntry]:
     try:
         if file.stat().st_size > MAX_FILE_BYTES:
             return []
         text = file.read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         return []
-    if not any(sign in text for sign in BRIDGE_SIGNS):
+    if not any(sign in text for sign in signs):
         return []
     if client["format"] == "json":
         try:
-            return [ClientEntry(name, file, path) for path in _paths(read(text).content, client["keys"])]
+            return [ClientEntry(name, file, path) for path in _paths(read(text).content, client["keys"], signs)]
         except CannotRead:
             pass
     return [ClientEntry(name, file)]
 
 
-def _paths(document: Any, keys: list[str]) -> Iterator[tuple[str, ...]]:
-    """The paths of entries that start the bridge; Claude Code has lists of servers per project besides."""
+def _paths(document: Any, keys: list[str], signs: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """The paths of entries of ours; Claude Code has lists of servers per project besides."""
     if not isinstance(document, dict):
         return
     for key in keys:
         servers = document.get(key)
         for server, entry in servers.items() if isinstance(servers, dict) else ():
-            if any(sign in json.dumps(entry) for sign in BRIDGE_SIGNS):
+            if any(sign in json.dumps(entry) for sign in signs):
                 yield (key, server)
     projects = document.get("projects")
     for project, settings in projects.items() if isinstance(projects, dict) else ():
-        for path in _paths({key: value for key, value in settings.items() if key in keys} if isinstance(settings, dict) else None, keys):
+        for path in _paths(
+            {key: value for key, value in settings.items() if key in keys} if isinstance(settings, dict) else None, keys, signs
+        ):
             yield ("projects", project, *path)

@@ -57,7 +57,9 @@ class Setup:
         Raises:
             TooltrayError: this is no set-up, or one of its servers cannot be used.
         """
-        return [*_changes_of_import(_checked(setup), self._config.document, replace=replace), *await self._missing_secrets(setup)]
+        checked, values = _without_plain_secrets(_checked(setup))
+        changes = _changes_of_import(checked, self._config.document, replace=replace)
+        return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
 
     async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
         """Adds what is in a set-up: all of it, or nothing.
@@ -68,7 +70,11 @@ class Setup:
         Raises:
             TooltrayError: as `preview_import`; or the settings cannot be written.
         """
-        checked = _checked(setup)
+        checked, values = _without_plain_secrets(_checked(setup))
+        planned = _of_changed(_changes_of_import(checked, self._config.document, replace=replace), values)
+        told = await self._secret_changes(checked, planned)
+        for name, value in planned.items():
+            await self._secrets.set(name, value)
         done: list[SetupChange] = []
 
         def edit(document: Document) -> None:
@@ -76,16 +82,17 @@ class Setup:
             _apply(done, checked, document)
 
         await self._config.change_document(edit)
-        return [*done, *await self._missing_secrets(setup)]
+        return [*done, *told]
 
-    async def _missing_secrets(self, setup: Mapping[str, Any]) -> list[SetupChange]:
-        """The secrets whose values have to be given here. Where the store cannot be read, all of them."""
+    async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
+        """The secrets whose values come along, and those whose values are to be given; all of these where the store cannot be read."""
         try:
             here = await self._secrets.names()
         except TooltrayError:
             here = []
-        wanted = _wanted_secrets(_checked(setup)["mcpServers"])
-        return [SetupChange("add", "secret", name, "its value is not in the set-up") for name in wanted if name not in here]
+        moved = [SetupChange("replace", "secret", name, "stands in the file in plain text; is kept among your secrets") for name in values]
+        wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
+        return [*moved, *(SetupChange("add", "secret", name, "its value is not in the set-up") for name in wanted)]
 
     # back
 
@@ -135,12 +142,29 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
         raise TooltrayError(NO_SETUP, "`defaultServers` must be a list of names", "Correct the file.")
     for name, entry in servers.items():
         check_name(name, BUILTIN_NAMES)
-        read_entry(name, entry)
-    return {**copy.deepcopy(dict(setup)), "defaultServers": [name for name in defaults if name in servers]}
+        try:
+            read_entry(name, entry)
+        except TooltrayError as error:
+            raise TooltrayError(error.problem.title, error.problem.message, "Correct it in the file; nothing was changed.") from None
+    known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
+    return {**copy.deepcopy(dict(setup)), **known}  # another program's file says nothing of what starts with the hub
+
+
+def _without_plain_secrets(setup: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+    """The set-up with placeholders for what is a secret, and the values of these, by server."""
+    found = {name: without_secrets(name, entry) for name, entry in setup["mcpServers"].items()}
+    return {**setup, "mcpServers": {name: each.entry for name, each in found.items()}}, {name: each.values for name, each in found.items()}
+
+
+def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The values that servers bring along which are taken over."""
+    taken = [change.name for change in changes if change.subject == "server" and change.kind != "keep"]
+    return {name: value for server in taken for name, value in values[server].items()}
 
 
 def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool) -> list[SetupChange]:
-    return [*_server_changes(setup, document, replace=replace), *_setting_changes(setup, document, replace=replace)]
+    defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
+    return [*_server_changes(setup, document, replace=replace), *defaults, *_setting_changes(setup, document, replace=replace)]
 
 
 def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
@@ -221,7 +245,7 @@ def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _in_words(name: str, entry: Mapping[str, Any]) -> str:
     """What would run, and what its tools may do unasked: that is what a person has to look at in a file from elsewhere."""
-    config = read_entry(name, without_secrets(name, entry).entry)
+    config = read_entry(name, entry)
     return f"{config.target} (approved without asking: {', '.join(config.auto_approve) or 'nothing'})"
 
 

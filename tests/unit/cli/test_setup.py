@@ -82,7 +82,8 @@ def test_a_running_hub_is_asked(tooltray: Tooltray, hub_home: Home, setup_file: 
 
 def test_nobody_there_to_say_yes_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
     result = tooltray("import", setup_file)
-    assert (result.code, "--yes" in result.err) == (1, True)
+    hint = "Give --yes with the command, or run it in a terminal"
+    assert (result.code, result.err) == (1, f"tooltray: Nobody is there to answer 'Take this over?'. {hint}\n")
     assert result.out.startswith("  + files: files (approved without asking: read)")
     assert not hub_home.settings.exists()
 
@@ -109,6 +110,8 @@ def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) ->
         (b"{", "is no JSON"),
         (b"[]", "is no JSON object"),
         (b"{}", "no `mcpServers`"),
+        (b'{"mcpServers": 5}', "no `mcpServers`"),
+        (b'{"mcpServers": {"x": {}}}', "nothing was changed"),
         (b'"' + b"x" * MAX_SETUP_BYTES + b'"', "too large for a set-up"),
     ],
 )
@@ -133,3 +136,35 @@ def test_a_reset_shows_what_it_does_and_keeps_one_s_own(tooltray: Tooltray, hub_
     assert "  = mine: your own" in result.out.splitlines()
     assert settings(hub_home)["mcpServers"]["mine"]["command"] == "mine"
     assert settings(hub_home)["mcpServers"]["time"]["command"] == "uvx"
+
+
+def test_another_program_s_file_is_taken_over_and_its_secrets_are_kept_as_secrets(
+    tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tooltray("secrets", "backend", "file")
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"servers": {"code": {"type": "stdio", "command": "code", "env": {"API_KEY": "hunter22"}}}}))
+    result = tooltray("import", str(file), "--yes")
+    assert result.code == 0, result.err
+    assert "  ~ secret code/API_KEY: stands in the file in plain text; is kept among your secrets" in result.out
+    assert "Store its value" not in result.out
+    assert settings(hub_home)["mcpServers"]["code"]["env"] == {"API_KEY": "${secret:code/API_KEY}"}
+    assert "hunter22" not in hub_home.settings.read_text()
+
+
+def test_secrets_that_only_a_hub_could_keep_are_not_taken_over_without_one(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    tooltray("secrets", "backend", "memory")
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"code": {"command": "code", "env": {"API_KEY": "hunter22"}}}}))
+    result = tooltray("import", str(file), "--yes")
+    assert (result.code, "tooltray serve" in result.err) == (1, True)
+    assert "mcpServers" not in settings(hub_home)
+
+
+def test_settings_that_cannot_be_read_are_said_so_without_a_hub(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text("{broken")
+    result = tooltray("servers", "list")
+    assert result.code == 0
+    assert str(hub_home.settings) in result.err

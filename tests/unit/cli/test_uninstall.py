@@ -92,7 +92,7 @@ def test_secrets_that_cannot_be_forgotten_keep_their_names(
     result = tooltray("uninstall", "--yes", "--json")
     assert (result.code, len(result.json["failed"])) == (1, 1)
     assert "There is no keyring" in result.json["failed"][0]
-    assert result.json["done"] == [f"{hub_home.root} is empty of Tooltray, but for the names of the secrets (secret-names.json)"]
+    assert result.json["done"] == [f"{hub_home.root} is empty of Tooltray, but for secret-names.json"]
     assert [path.name for path in hub_home.root.iterdir()] == ["secret-names.json"]
 
 
@@ -146,3 +146,33 @@ def test_declining_everything_leaves_everything(
     assert run(("uninstall",), open_desktop=lambda home: 99) == 0
     assert capsys.readouterr().out.count("Left as it is") == 3
     assert hub_home.secret_names.exists()
+
+
+def test_an_entry_that_connects_over_http_goes_too(tooltray: Tooltray, hub_home: Home, cursor: Path) -> None:
+    tooltray("http", "on", "--port", "7799")
+    http = {"type": "http", "url": "http://127.0.0.1:7799/mcp", "headers": {"Authorization": "Bearer token"}}
+    cursor.write_text(json.dumps({"mcpServers": {"ours": http, "other": {"url": "http://127.0.0.1:7798/mcp"}}}))
+    assert tooltray("uninstall", "--yes").code == 0
+    assert list(json.loads(cursor.read_text())["mcpServers"]) == ["other"]
+
+
+@pytest.mark.parametrize("settings", ["{}", '{"publish": {"http": []}}', "[", '{"publish": {"http": {}}}'])
+def test_settings_without_a_port_name_no_entry(tooltray: Tooltray, hub_home: Home, cursor: Path, settings: str) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text(settings)
+    cursor.write_text(json.dumps({"mcpServers": {"other": {"url": "http://127.0.0.1:1/mcp"}}}))
+    assert tooltray("uninstall", "--yes").code == 0
+    assert "other" in json.loads(cursor.read_text())["mcpServers"]
+
+
+@pytest.mark.parametrize(("typed", "is_left"), [("y\ny\n", False), ("n\ny\n", True)])
+def test_the_file_with_secrets_is_asked_for_by_itself(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, is_left: bool
+) -> None:
+    hub_home.prepare()
+    hub_home.secrets_file.write_bytes(b"vault")
+    hub_home.sign_ins.write_text("{}")
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    assert f"Delete the encrypted secrets in {hub_home.secrets_file}? [y/N]" in capsys.readouterr().out
+    assert [path.name for path in hub_home.root.glob("*")] == (["secrets.enc"] if is_left else [])

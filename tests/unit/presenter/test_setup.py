@@ -200,3 +200,31 @@ def test_the_servers_that_come_with_tooltray_can_be_used() -> None:
         check_name(name, BUILTIN_NAMES)
         assert read_entry(name, each).descriptions
     assert set(shipped["defaultServers"]) <= set(shipped["mcpServers"])
+
+
+async def test_a_secret_in_plain_text_moves_into_the_secrets_and_never_into_the_settings(parts: HubParts) -> None:
+    setup = {"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}, "own": {**PROGRAM, "env": {"API_KEY": "other"}}}}
+    moved = SetupChange("replace", "secret", "new/API_KEY", "stands in the file in plain text; is kept among your secrets")
+    assert moved in await parts.presenter.preview_import(setup)
+    assert await parts.presenter.get_secret_names() == []
+    assert moved in await parts.presenter.import_setup(setup)
+    assert saved(parts)["mcpServers"]["new"]["env"] == {"API_KEY": "${secret:new/API_KEY}"}
+    assert await parts.secrets.get("new/API_KEY") == "hunter22"
+    assert await parts.presenter.get_secret_names() == ["new/API_KEY"]  # `own` was there already and stays as it is
+    assert "hunter22" not in parts.home.settings.read_text()
+
+
+async def test_where_secrets_cannot_be_kept_nothing_is_taken_over(parts: HubParts) -> None:
+    parts.home.secrets_file.write_bytes(b"no vault")
+    parts.secrets.use("file")
+    with pytest.raises(TooltrayError):
+        await parts.presenter.import_setup({"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}}})
+    assert "new" not in saved(parts)["mcpServers"]
+
+
+async def test_replacing_takes_over_what_starts_with_the_hub_where_the_file_says_it(parts: HubParts) -> None:
+    setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "defaultServers": ["memory"]}
+    await parts.presenter.import_setup(setup)
+    assert saved(parts)["defaultServers"] == ["own"]
+    assert SetupChange("add", "default", "memory", "starts with the hub") in await parts.presenter.import_setup(setup, replace=True)
+    assert saved(parts)["defaultServers"] == ["memory"]

@@ -6,9 +6,10 @@ What stands in plain text where a secret belongs becomes `${secret:SERVER/KEY}`,
 placeholder too many than a key in a file that people mail around: a person sees in the list of secrets what is to be given.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -26,11 +27,11 @@ class PortableEntry:
     """
     Attributes:
         entry: in the spelling it had.
-        replaced: the names of the secrets that were in plain text before.
+        values: what stood there in plain text, by the names of the placeholders; as it has to be filled in again.
     """
 
     entry: dict[str, Any]
-    replaced: tuple[str, ...]
+    values: dict[str, str] = field(repr=False)
 
 
 def without_secrets(server: str, entry: Mapping[str, Any], known: Collection[str] = ()) -> PortableEntry:
@@ -41,7 +42,7 @@ def without_secrets(server: str, entry: Mapping[str, Any], known: Collection[str
         known: values that are secrets, wherever they stand.
     """
     cleaner = _Cleaner(server, [value for value in known if len(value) >= SHORTEST_KNOWN])
-    return PortableEntry(cleaner.members(entry), tuple(dict.fromkeys(cleaner.replaced)))
+    return PortableEntry(cleaner.members(entry), cleaner.values)
 
 
 class _Cleaner:
@@ -49,7 +50,7 @@ class _Cleaner:
 
     def __init__(self, server: str, known: list[str]) -> None:
         self._server, self._known = server, known
-        self.replaced: list[str] = []
+        self.values: dict[str, str] = {}
 
     def members(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         return {key: self._value(key, value) for key, value in entry.items()}
@@ -71,7 +72,7 @@ class _Cleaner:
         scheme, held = (found[1] or "", found[2]) if found else ("", text)
         if _PLACEHOLDER.match(held):
             return text
-        return scheme + self._placeholder(key) if self._is_secret(key, held) or self._is_secret(key, text) else text
+        return scheme + self._placeholder(key, held) if self._is_secret(key, held) or self._is_secret(key, text) else text
 
     def _arguments(self, words: list[Any]) -> Iterator[Any]:
         option = ""
@@ -81,9 +82,9 @@ class _Cleaner:
                 continue
             name, equals, value = word.partition("=")
             if equals and self._is_secret(name.lstrip("-"), value):
-                yield f"{name}={self._placeholder(name)}"
+                yield f"{name}={self._placeholder(name, value)}"
             elif not word.startswith("-") and self._is_secret(option.lstrip("-"), word):
-                yield self._placeholder(option or "ARGUMENT")
+                yield self._placeholder(option or "ARGUMENT", word)
             else:
                 yield word
             option = word if word.startswith("-") and not equals else ""
@@ -92,11 +93,11 @@ class _Cleaner:
         try:
             parts = urlsplit(text)
         except ValueError:
-            return self._placeholder("URL")  # what cannot be read may hold anything
+            return self._placeholder("URL", text)  # what cannot be read may hold anything
         login, at, host = parts.netloc.rpartition("@")
         user, colon, password = login.partition(":")
         if colon and not _PLACEHOLDER.match(password):
-            login = f"{user}:{self._placeholder('PASSWORD')}"
+            login = f"{user}:{self._placeholder('PASSWORD', password)}"
         path = "/".join(self._if(_is_key, "URL_KEY", segment) for segment in parts.path.split("/"))
         query = "&".join(self._parameter(pair) for pair in parts.query.split("&")) if parts.query else ""
         return parts._replace(netloc=f"{login}{at}{host}", path=path, query=query).geturl()
@@ -104,11 +105,11 @@ class _Cleaner:
     def _parameter(self, pair: str) -> str:
         for key, value in parse_qsl(pair):
             if self._is_secret(key, value):
-                return f"{quote(key, safe='')}={self._placeholder(key)}"
+                return f"{quote(key, safe='')}={self._placeholder(key, pair.partition('=')[2])}"
         return pair
 
     def _if(self, is_secret: Callable[[str], bool], key: str, text: str) -> str:
-        return self._placeholder(key) if is_secret(text) or self._is_known(unquote(text)) else text
+        return self._placeholder(key, text) if is_secret(text) or self._is_known(unquote(text)) else text
 
     def _is_secret(self, key: str, value: str) -> bool:
         return bool(value) and (looks_secret(key, value) or self._is_known(value))
@@ -116,9 +117,12 @@ class _Cleaner:
     def _is_known(self, text: str) -> bool:
         return any(secret in text for secret in self._known)
 
-    def _placeholder(self, key: str) -> str:
-        name = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key.lstrip('-')) or 'SECRET'}"
-        self.replaced.append(name)
+    def _placeholder(self, key: str, value: str) -> str:
+        """One for each value: two arguments that have no names are two secrets."""
+        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key.lstrip('-')) or 'SECRET'}"
+        names = itertools.chain([plain], (f"{plain}_{number}" for number in itertools.count(2)))
+        name = next(name for name in names if self.values.get(name, value) == value)
+        self.values[name] = value
         return f"${{secret:{name}}}"
 
 

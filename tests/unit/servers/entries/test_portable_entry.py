@@ -49,7 +49,7 @@ def test_what_looks_like_a_secret_becomes_a_placeholder(
     before = json.dumps(entry)
     found = without_secrets("s", entry)
     assert found.entry == expected
-    assert replaced is None or list(found.replaced) == replaced
+    assert replaced is None or list(found.values) == replaced
     assert json.dumps(entry) == before
 
 
@@ -77,4 +77,12 @@ def test_no_known_secret_leaves_from_any_place(secret: str, place: str) -> None:
     values: dict[str, Any] = {"env": {"V": f"a{secret}b"}, "args": ["x", secret], "headers": {"H": secret}, "odd": {"deep": [secret]}}
     found = without_secrets("s", {place: values.get(place, secret)}, {secret})
     assert secret not in json.dumps(found.entry, ensure_ascii=False).replace("${secret:s/", "").replace(place, "")
-    assert found.replaced
+    assert secret in found.values.values() or any(secret in value for value in found.values.values())
+
+
+def test_what_is_taken_out_can_be_filled_in_again() -> None:
+    entry = {"args": ["sk-aaaaaaaaaaaa", "sk-bbbbbbbbbbbb", "sk-aaaaaaaaaaaa"], "url": "https://a.example/?token=a%26b"}
+    found = without_secrets("s", entry)
+    assert found.entry["args"] == ["${secret:s/ARGUMENT}", "${secret:s/ARGUMENT_2}", "${secret:s/ARGUMENT}"]
+    assert found.values == {"s/ARGUMENT": "sk-aaaaaaaaaaaa", "s/ARGUMENT_2": "sk-bbbbbbbbbbbb", "s/token": "a%26b"}
+    assert "sk-" not in repr(found)
