@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from tooltray.errors import TooltrayError
 from tooltray.servers.environment.command_lookup import look_up, not_found
+from tooltray.servers.last_words import LastWords
 from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.dispatcher import RawDispatcher
@@ -146,7 +147,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         self._name, self._dispatcher, self._log, self._mask = name, dispatcher, log, mask
         self._on_silent_end = on_silent_end  # until it is told, or never to be
         self._stderr_rest = b""
-        self._last_line = ""
+        self._last_words = LastWords()
         self._has_stdout_ended = self._has_stderr_ended = False
         self._exited = asyncio.Event()
         self._giving_up: asyncio.TimerHandle | None = None
@@ -195,7 +196,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     def _keep(self, line: bytes) -> None:
         if text := line[:STDERR_LINE_BYTES].decode(errors="replace").rstrip():
-            self._last_line = text = self._mask(text)
+            text = self._mask(text)
+            self._last_words.add(text)
             self._log.append(text)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
@@ -234,7 +236,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def _how_it_ended(self) -> str:
         code = self.exit_code
         how = "closed its output" if code is None else f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
-        return f"{how}: {self._last_line}" if self._last_line else how
+        return f"{how}: {self._last_words}" if str(self._last_words) else how
 
     async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
         """Ends the process and its group, each step bounded."""

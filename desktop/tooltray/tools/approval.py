@@ -208,7 +208,7 @@ def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[
 
     Args:
         server: the server's name.
-        tool_names: of its tools, as far as they are known. A word that may be a tool's name is let pass: the tool may come.
+        tool_names: of its tools; while none are known, a word that may be a tool's name is let pass.
     """
     odd = [reason for entry in dict.fromkeys(auto_approve) if (reason := _why_meaningless(entry, tool_names))]
     if not odd:
@@ -224,8 +224,10 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
         return f"{_quoted(entry)} is no rule" if entry else "an entry is empty"
     if entry in RULES and entry.endswith(":"):
         return "" if "" in tool_names else f"nothing stands behind {_quoted(entry)}"
-    looks_like_rule = meaning == (_is_called, entry) and (entry.strip().lower() in RULES or WILDCARD in entry or ":" in entry)
-    return f"{_quoted(entry)} is neither a rule nor a tool of this server" if looks_like_rule and entry not in tool_names else ""
+    if meaning != (_is_called, entry) or entry in tool_names:  # `tool:NAME` says that it means a tool, which may come
+        return ""
+    looks_like_rule = entry.strip().lower() in RULES or WILDCARD in entry or ":" in entry
+    return f"{_quoted(entry)} is neither a rule nor a tool of this server" if looks_like_rule or tool_names else ""
 
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:

@@ -305,7 +305,7 @@ def test_a_beginning_with_nothing_behind_it_is_reported_unless_a_tool_has_no_nam
 
 
 @pytest.mark.parametrize(
-    "entry", ["all", "read", "write", "get_it", "gone", "tool:gone", "tool:all", "names:x*", "hint:idempotent", "hint:non-destructive"]
+    "entry", ["all", "read", "write", "get_it", "tool:gone", "tool:all", "names:x*", "hint:idempotent", "hint:non-destructive"]
 )
 def test_what_means_something_is_not_reported(entry: str) -> None:
     assert problem_of("files", [entry], {"get_it"}) is None
@@ -326,3 +326,10 @@ def test_the_entry_for_a_known_tool_is_never_reported(name: str) -> None:
 def test_every_word_that_destroys_or_repeats_writes() -> None:
     assert DESTROYING_VERBS <= WRITE_VERBS
     assert REPEATING_VERBS <= WRITE_VERBS
+
+
+def test_a_word_that_is_no_tool_of_the_server_is_reported_once_its_tools_are_known() -> None:
+    assert problem_of("files", ["wat"], ()) is None
+    problem = problem_of("files", ["wat", "read"], {"get_it"})
+    assert problem
+    assert problem.message == '"wat" is neither a rule nor a tool of this server'
