@@ -33,7 +33,7 @@ require('readline').createInterface({input: process.stdin}).on('line', line => {
 })
 """
 TOLD_BY_NPX = (
-    *("INIT_CWD", "NODE", "npm_command", "npm_config_cache", "npm_config_prefix", "npm_execpath", "npm_lifecycle_event"),
+    *("PWD", "INIT_CWD", "NODE", "npm_command", "npm_config_cache", "npm_config_prefix", "npm_execpath", "npm_lifecycle_event"),
     *("npm_lifecycle_script", "npm_node_execpath", "npm_config_registry"),
 )
 

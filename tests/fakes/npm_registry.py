@@ -89,6 +89,13 @@ def answers(body: Any, *, status: int = 200) -> Handler:
     return handle
 
 
+def answers_bytes(body: bytes) -> Handler:
+    async def handle(request: web.BaseRequest, name: str) -> web.StreamResponse:
+        return web.Response(body=body, content_type="application/json")
+
+    return handle
+
+
 def redirects(target: Callable[[str], str]) -> Handler:
     """To another place, made from the package's name."""
 

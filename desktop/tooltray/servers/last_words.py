@@ -1,7 +1,7 @@
 """What a process said at its end that tells most.
 
-Above it: stdio_transport. The last line of stderr is a good guess but for npm, which says first what went wrong and ends with advice and the
-place of a log.
+Above it: stdio_transport. The last line of stderr is a good guess but for npm, which says first what went wrong, and ends with advice and
+the place of a log.
 """
 
 import re

@@ -73,6 +73,6 @@ def _read(npmrc: Path) -> dict[str, str]:
 
 
 def _folder(value: str, home: Path) -> Path | None:
-    """An absolute folder; None where a variable stands in it."""
+    """An absolute folder; None where a variable stands in it, or what may be a comment."""
     path = home / value.removeprefix("~/") if value.startswith("~/") else Path(value)
-    return path if path.is_absolute() and "$" not in value else None
+    return path if path.is_absolute() and not set(value) & set("$;#") else None

@@ -128,9 +128,11 @@ def _is_script(program: Path, target: Path, *, inside: Path) -> bool:
 
 def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) -> Mapping[str, str]:
     """What npx tells a program of itself, as far as a server may ask for it."""
+    folder = os.path.realpath(launch.cwd)  # as npm and its shell find it
     return {
         "PATH": os.pathsep.join([str(program.parent), launch.env.get("PATH", "")]),
-        "INIT_CWD": launch.cwd,
+        "PWD": folder,
+        "INIT_CWD": folder,
         "NODE": os.path.realpath(node),
         "npm_command": "exec",
         "npm_config_cache": str(settings.cache),

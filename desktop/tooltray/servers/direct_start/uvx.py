@@ -17,7 +17,8 @@ from tooltray.servers.environment.command_lookup import look_up
 from tooltray.servers.stdio_transport import Launch
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # written as uv writes it itself, without extras or a version
-_SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in the folder of the person's settings
+_SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings
+_MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, where no variable says another
 
 
 def uvx_program(launch: Launch) -> DirectProgram | None:
@@ -39,8 +40,11 @@ def uvx_program(launch: Launch) -> DirectProgram | None:
 
 def _is_told_otherwise(launch: Launch, home: Path) -> bool:
     """Whether there are settings of uv, of which many decide what is run."""
-    settings = Path(launch.env.get("XDG_CONFIG_HOME") or home / ".config")
-    return any(name.startswith("UV_") for name in launch.env) or any(os.path.lexists(settings / file) for file in _SETTINGS)
+    persons = Path(launch.env.get("XDG_CONFIG_HOME") or home / ".config")
+    machines = (launch.env.get("XDG_CONFIG_DIRS") or _MACHINES_FOLDER).split(":")
+    folders = (persons, *map(Path, filter(None, machines)))
+    has_file = any(os.path.lexists(folder / file) for folder in folders for file in _SETTINGS)
+    return has_file or any(name.startswith("UV_") for name in launch.env)
 
 
 def _is_plain(receipt: Any, name: str) -> bool:

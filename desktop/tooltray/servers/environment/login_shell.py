@@ -209,7 +209,8 @@ def _unread(shell: str, home: str) -> str:
     if Path(shell).name != "bash" or not Path(home, ".bashrc").is_file():
         return ""
     profiles = (Path(home, name) for name in (".bash_profile", ".bash_login", ".profile"))
-    profile = next((file for file in profiles if os.access(file, os.R_OK)), None)  # bash reads the first of them alone
+    # bash reads the first of them alone; a pipe would keep us for ever, where bash is given up
+    profile = next((file for file in profiles if file.is_file() and os.access(file, os.R_OK)), None)
     return "" if profile and b"bashrc" in profile.read_bytes() else ". ~/.bashrc; "
 
 

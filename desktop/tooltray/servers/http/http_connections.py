@@ -17,6 +17,7 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
+from tooltray.servers.http.answers import read_up_to, redirection
 from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, shown
 from tooltray.servers.http.proxies import proxy_for
 from tooltray.servers.transport import CannotStart
@@ -30,7 +31,6 @@ MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
 PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
 GOODBYE = "DELETE"  # ends a session that ends anyway: not worth a renewed sign-in, let alone a person's
 _PRESERVING = (307, 308)  # redirects that keep the method
-_REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -142,7 +142,7 @@ class HttpConnection:
         for _ in range(MAX_REDIRECTS):
             data: Any = io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body or None
             response = await self._session.request(method, url, headers=headers, data=data, allow_redirects=False)
-            if not (target := _redirection(response)):
+            if not (target := redirection(response)):
                 return response
             response.close()
             if not is_same_origin(url, target) or not (method == "GET" or response.status in _PRESERVING):
@@ -168,20 +168,7 @@ def as_ours(url: URL, target: URL) -> URL:
 
 async def read_start(response: aiohttp.ClientResponse) -> bytes:
     """The body of an error, as far as anybody looks at it."""
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_ERROR_BODY_BYTES:
-            break
-    return bytes(body)
-
-
-def _redirection(response: aiohttp.ClientResponse) -> URL | None:
-    location = response.headers.get("Location") if response.status in _REDIRECTS else None
-    try:
-        return response.url.join(URL(location)) if location else None
-    except ValueError:
-        return None
+    return await read_up_to(response, MAX_ERROR_BODY_BYTES)
 
 
 def _read_url(server: str, text: str) -> URL:

@@ -16,6 +16,7 @@ import msgspec
 from yarl import URL
 
 from tooltray import __version__
+from tooltray.servers.http.answers import read_up_to, redirection
 from tooltray.servers.http.http_connections import is_same_origin
 from tooltray.servers.http.http_failures import failed
 from tooltray.servers.http.proxies import proxy_for
@@ -28,7 +29,6 @@ MAX_REDIRECTS = 3
 ACCEPT = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"  # the short form that npm asks for, or the long one
 PYTHON_ACCEPT = "application/vnd.pypi.simple.v1+json; q=1.0, text/html; q=0.8"
 PYTHON_PACKAGE = "mcp"  # what almost every server in Python needs
-_REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class BadAnswer(Exception):
@@ -93,6 +93,8 @@ class RegistryProbe:
             return Answer(registry, problem=f"no whole answer within {self._limit_s:g} s")
         except BadAnswer as error:
             return Answer(registry, problem=str(error))
+        except ValueError:  # of the HTTP library, with words for programmers
+            return Answer(registry, problem="its address, or npm's key for it, cannot be sent over HTTP")
         return Answer(registry, round(taken_s * 1000, 1), latest=latest)
 
     async def _has_python(self, index: str) -> bool:
@@ -115,7 +117,7 @@ class RegistryProbe:
             try:
                 proxy = proxy_for(url, self._environ)
                 async with self._session.get(url, headers=headers, proxy=proxy, allow_redirects=False) as response:
-                    target = _redirection(response)
+                    target = redirection(response)
                     if target is None:
                         return await _body(response)
             except CannotStart as error:  # the proxy
@@ -141,12 +143,10 @@ async def _body(response: aiohttp.ClientResponse) -> bytes | None:
 
 
 async def _whole(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_DOCUMENT_BYTES:
-            raise BadAnswer(f"its answer is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB")
-    return bytes(body)
+    body = await read_up_to(response, MAX_DOCUMENT_BYTES)
+    if len(body) > MAX_DOCUMENT_BYTES:
+        raise BadAnswer(f"its answer is larger than {MAX_DOCUMENT_BYTES // 2**20} MiB")
+    return body
 
 
 def _latest(package: str, body: bytes) -> str:
@@ -157,18 +157,10 @@ def _latest(package: str, body: bytes) -> str:
         document: Any = msgspec.json.decode(body, type=_Document)
     except msgspec.ValidationError:
         raise BadAnswer(f"its answer is no description of {package}") from None
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # DecodeError is one, and so is that of bytes that are no UTF-8
         raise BadAnswer("its answer is no JSON, or has been cut off") from None
     if document.name != package:
         raise BadAnswer(f"asked for {package}, it answered with another package")
     if not document.versions:
         raise BadAnswer(f"it has no version of {package}")
     return str(document.tags.get("latest", ""))
-
-
-def _redirection(response: aiohttp.ClientResponse) -> URL | None:
-    location = response.headers.get("Location") if response.status in _REDIRECTS else None
-    try:
-        return response.url.join(URL(location)) if location else None
-    except ValueError:
-        return None

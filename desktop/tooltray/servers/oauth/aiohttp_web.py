@@ -15,6 +15,7 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
+from tooltray.servers.http.answers import read_up_to, redirection
 from tooltray.servers.http.http_connections import is_same_origin
 from tooltray.servers.http.http_failures import failed
 from tooltray.servers.http.proxies import proxy_for
@@ -24,7 +25,6 @@ TIMEOUT_S = 20.0  # for a whole exchange; a person waits
 MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most some dozen
 MAX_REDIRECTS = 3
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"tooltray/{__version__}"}
-_REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class AiohttpWeb:
@@ -71,7 +71,7 @@ class AiohttpWeb:
                 method, url, headers=headers, data=body, allow_redirects=False, proxy=proxy_for(url, self._environ)
             ) as response,
         ):
-            return Answer(response.status, await _bounded(response)), _location(response)
+            return Answer(response.status, await _bounded(response)), redirection(response)
 
 
 def _read(url: str) -> URL:
@@ -90,17 +90,7 @@ def _read(url: str) -> URL:
 
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_ANSWER_BYTES:
-            raise NoAnswer(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
-    return bytes(body)
-
-
-def _location(response: aiohttp.ClientResponse) -> URL | None:
-    location = response.headers.get("Location") if response.status in _REDIRECTS else None
-    try:
-        return response.url.join(URL(location)) if location else None
-    except ValueError:
-        return None
+    body = await read_up_to(response, MAX_ANSWER_BYTES)
+    if len(body) > MAX_ANSWER_BYTES:
+        raise NoAnswer(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
+    return body

@@ -71,7 +71,9 @@ def test_what_is_installed_for_all_may_be_elsewhere(machine: Machine, tmp_path: 
     assert machine.read(PREFIX="/own") == machine.settings(prefix=machine.home / "global")
 
 
-@pytest.mark.parametrize("line", ["cache=${HOME}/c", "prefix=$X", "cache=relative", "prefix=relative"])
+@pytest.mark.parametrize(
+    "line", ["cache=${HOME}/c", "prefix=$X", "cache=relative", "prefix=relative", "prefix=/own ; mine", "cache=/c#mine"]
+)
 def test_a_folder_that_is_not_plain_leaves_it_to_npx(machine: Machine, line: str) -> None:
     (machine.home / ".npmrc").write_text(line)
     assert machine.read() is None

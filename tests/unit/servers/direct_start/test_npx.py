@@ -47,6 +47,7 @@ def test_it_is_told_what_npx_would_tell_it(machine: Machine) -> None:
     assert found is not None
     assert found.env == {
         "PATH": f"{machine.modules}/.bin:{machine.bin}",
+        "PWD": str(machine.work),
         "INIT_CWD": str(machine.work),
         "NODE": str(machine.bin / "node"),
         "npm_command": "exec",
@@ -57,6 +58,13 @@ def test_it_is_told_what_npx_would_tell_it(machine: Machine) -> None:
         "npm_lifecycle_script": "server-toy",
         "npm_node_execpath": str(machine.bin / "node"),
     }
+
+
+def test_a_folder_that_is_a_link_is_told_as_what_it_leads_to(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(machine.work)
+    found = machine.find(cwd=tmp_path / "link")
+    assert found is not None
+    assert found.env["PWD"] == found.env["INIT_CWD"] == str(machine.work)
 
 
 @pytest.mark.parametrize(("shell", "saved"), [("dash", 2), ("bash", 1), ("missing", 1)])

@@ -96,6 +96,14 @@ def test_settings_of_uv_in_a_file_leave_it_to_uvx(machine: Machine, tmp_path: Pa
         assert machine.find(**environ) is None
 
 
+def test_settings_of_uv_for_the_whole_machine_leave_it_to_uvx(machine: Machine, tmp_path: Path) -> None:
+    environ = {"XDG_CONFIG_DIRS": f"{tmp_path / 'none'}:{tmp_path / 'all'}"}
+    assert machine.find(**environ) is not None
+    (tmp_path / "all" / "uv").mkdir(parents=True)
+    (tmp_path / "all" / "uv" / "uv.toml").touch()
+    assert machine.find(**environ) is None
+
+
 @pytest.mark.parametrize(
     "receipt",
     [

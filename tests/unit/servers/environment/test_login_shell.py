@@ -177,6 +177,22 @@ async def test_of_several_profiles_the_first_counts(tmp_path: Path) -> None:
     assert (environ["FIRST"], environ["COUNT"]) == ("1", "x")
 
 
+async def test_a_folder_in_the_place_of_a_profile_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").write_text("export MINE=1\n")
+    (tmp_path / ".bash_profile").mkdir()
+    shell = LoginShell("/bin/bash", NEVER_S, own=own(tmp_path))
+    assert (await shell.environ())["MINE"] == "1"
+    assert shell.problem is None
+
+
+async def test_a_profile_that_is_a_pipe_to_which_nobody_writes_is_given_up_like_a_shell_that_hangs(tmp_path: Path) -> None:
+    (tmp_path / ".bashrc").touch()
+    os.mkfifo(tmp_path / ".profile")
+    shell = LoginShell("/bin/bash", 0.2, own=own(tmp_path))
+    assert (await shell.environ())["PATH"] == "/own"
+    assert "took more than" in str(shell.problem)
+
+
 @pytest.mark.parametrize("rc", ["exit 3", "exec true", "return 1", "if then"])
 async def test_an_rc_file_that_ends_the_shell_or_is_broken_loses_only_itself(tmp_path: Path, rc: str) -> None:
     (tmp_path / ".bashrc").write_text(f"{rc}\n")

@@ -14,6 +14,7 @@ from tests.fakes.npm_registry import (
     SDK,
     FakeRegistry,
     answers,
+    answers_bytes,
     answers_html,
     cut_off,
     document,
@@ -27,7 +28,7 @@ from tooltray.servers.npm_registry import probe
 from tooltray.servers.npm_registry.measuring import measure_registries
 from tooltray.servers.npm_registry.npm_config import NpmConfiguration
 from tooltray.servers.npm_registry.probe import RegistryProbe
-from tooltray.servers.npm_registry.registry import MIRROR, Answer, Registry
+from tooltray.servers.npm_registry.registry import MIRROR, Answer, Registry, normalised
 
 
 async def ask(url: str, *packages: str, limit_s: float = 20.0, authorization: str = "", environ: Mapping[str, str] | None = None) -> Answer:
@@ -81,6 +82,8 @@ async def test_the_time_runs_until_the_whole_answer_is_there_and_not_to_its_head
         (answers([1]), "no description"),
         (answers(document("another", "1.0.0")), "another package"),
         (answers({**document(SDK, "1.0.0"), "versions": {}}), "no version of"),
+        (answers_bytes(b'{"name": "\xff", "versions": {}}'), "no JSON"),
+        (answers_bytes(b'{"x": ' + b"[" * 100_000), "no JSON"),
         (cut_off(says_length=True), "the connection broke"),
         (cut_off(says_length=False), "no JSON, or has been cut off"),
         (redirects(lambda name: "http://elsewhere.example/x"), "redirects to elsewhere.example"),
@@ -94,6 +97,22 @@ async def test_what_a_registry_does_wrong_is_said(handler: Any, problem: str) ->
         found = await ask(registry.url)
     assert problem in found.problem
     assert (found.milliseconds, found.latest) == (None, {})
+
+
+@pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..b", "xn--", "\u0300", "a\\b"])
+async def test_an_address_that_http_does_not_know_is_said_of_it_alone(host: str) -> None:
+    good = FakeRegistry()
+    async with listening(good):
+        registries = [Registry(good.url, "good", MIRROR), Registry(normalised(f"http://me:hunter2@{host}/"), "bad", MIRROR)]
+        found, bad = await measure_registries(registries, (SDK,), environ={}, configuration=NpmConfiguration(), with_python=False)
+    assert (found.problem, bad.problem) == ("", "its address, or npm's key for it, cannot be sent over HTTP")
+
+
+async def test_a_key_of_npm_that_is_no_header_is_said() -> None:
+    registry = FakeRegistry()
+    async with listening(registry):
+        assert "npm's key for it" in (await ask(registry.url, authorization="Bearer a\nb")).problem
+    assert registry.asked.all == []
 
 
 async def test_a_redirect_on_the_same_host_is_followed() -> None:
