@@ -120,6 +120,7 @@ class Copy:
     def __init__(self, server: ScriptedServer, name: str, launch: Any, log: deque[str], mask: Callable[[str], str]) -> None:
         self.server, self.name, self.launch, self._log, self._mask = server, name, launch, log, mask
         self.is_open = False
+        self.may_end = server.may_end  # a test may give it one of its own
         self.pids: tuple[int, ...] = ()
         self.exit_code: int | None = None
         self.has_expired = False
@@ -142,7 +143,7 @@ class Copy:
 
     async def close(self) -> None:
         self.server.closing.add(self)
-        await self.server.may_end.wait()
+        await self.may_end.wait()
         self.is_open, self.pids = False, ()
         self.exit_code = 0 if self.exit_code is None else self.exit_code
         await self._far_end.close("the copy has ended")

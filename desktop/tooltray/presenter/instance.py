@@ -171,13 +171,15 @@ class Instance:
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the process; bounded. `then` is the state afterwards: stopped by somebody, or on demand."""
-        owner = self._owner
-        self.begin_stop(then=then)
-        if owner is not None:
+        if owner := self.begin_stop(then=then):
             await asyncio.wait({owner})
 
-    def begin_stop(self, *, then: ServerState) -> None:
-        """The same without waiting: from now on there is no connection, and who wants one waits for the next process."""
+    def begin_stop(self, *, then: ServerState) -> "asyncio.Task[None] | None":
+        """The same without waiting: from now on there is no connection, and who wants one waits for the next process.
+
+        Returns:
+            What ends with the process; None if there is none.
+        """
         self._starts_again, self._then = False, then
         if self._owner is None:
             if self.state is not then:
@@ -185,6 +187,7 @@ class Instance:
         elif self.state is not ServerState.STOPPING:
             self._change(ServerState.STOPPING)
             self._owner.cancel()
+        return self._owner
 
     async def running(self, *, timeout_s: float) -> McpClient:
         """The connection, started if need be.
@@ -215,6 +218,11 @@ class Instance:
         """Whether somebody stopped it, or is just doing so."""
         state = self._then if self.state is ServerState.STOPPING else self.state
         return state is ServerState.STOPPED
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it has no process, and is not about to have one."""
+        return self._owner is None
 
     @property
     def is_busy(self) -> bool:

@@ -164,12 +164,21 @@ class ManagedServer:
             self.first.start()  # it was a copy for one session; now all see what the server wants
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        """Ends its copies together; bounded. `then` is the state afterwards."""
+        """Ends its copies together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
-        ending = self.instances
-        self._own.clear()
-        await asyncio.gather(*(instance.stop(then=then) for instance in ending))
-        self._legacy = None
+        ending = {owner for instance in self.instances if (owner := instance.begin_stop(then=then))}
+        if ending:
+            await asyncio.wait(ending)
+        self._forget_at_rest()
+
+    def _forget_at_rest(self) -> None:
+        """Who was called for while it ended has begun again, and stays."""
+        if self._legacy and self._legacy.is_at_rest:
+            self._legacy = None
+        for own in self._own.values():
+            for era in [era for era, instance in own.items() if instance.is_at_rest]:
+                del own[era]
+        self._own = {session: own for session, own in self._own.items() if own}
 
     def _check_may_start(self) -> None:
         if self.config.disable:

@@ -48,6 +48,7 @@ class Relay:
         return reply
 
     async def _once(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        managed.is_used = True  # whoever started it to list it is not to end it
         client = managed.client_for(head.era, caller.session)
         if client is None:
             try:

@@ -75,11 +75,6 @@ class RegistryVariables(Protocol):
     async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
-async def no_registry(config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Where npm, uv and pip are left to themselves."""
-    return {}
-
-
 class ServerManager:
     """Belongs to the engine's loop."""
 
@@ -97,6 +92,7 @@ class ServerManager:
         folder: Path,
         mask: Callable[[str], str],
         authorize: Authorize,
+        registry_variables: RegistryVariables,
         patience: Patience | None = None,
         gate: StartGate | None = None,
         start_process: StartProcess = StdioTransport,
@@ -104,7 +100,6 @@ class ServerManager:
         tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
         own_url: Callable[[], str | None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
-        registry_variables: RegistryVariables = no_registry,
     ) -> None:
         """
         Args:

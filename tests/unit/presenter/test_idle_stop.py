@@ -322,7 +322,7 @@ async def test_a_server_that_is_removed_replaced_or_stopped_is_not_watched_any_m
         assert parts.wheel.of(LIMIT_S) == []
         await up(parts)
         await parts.presenter.update_mcp_server("s", entry("program", args=["other"], idleStop=LIMIT_S))
-        await parts.heard.state("s", ServerState.RUNNING, count=3)
+        await parts.heard.until(lambda: len(program.copies.all) == 3 and parts.servers.get("s").state is ServerState.RUNNING)
         assert len(parts.wheel.of(LIMIT_S)) == 1
         await parts.presenter.remove_mcp_server("s")
         await parts.ended()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
+from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
 from tooltray.errors import TooltrayError
@@ -148,6 +148,37 @@ async def test_a_call_while_somebody_stops_it_is_refused_and_one_while_it_is_put
     await asyncio.sleep(0)
     one.program.may_end.set()
     assert (await waiting).transport is one.program.copies.all[1]
+
+
+async def test_from_the_moment_in_which_it_is_put_to_rest_nobody_gets_the_connection_that_ends(hub: Any) -> None:
+    one = await hub(ScriptedServer())
+    await one.running(Era.LEGACY)
+
+    async def in_the_next_turn() -> Any:
+        return one.server.client_for(Era.LEGACY)
+
+    one.spawn(one.server.stop(then=ServerState.ON_DEMAND))
+    assert await one.spawn(in_the_next_turn()) is None
+    assert (await one.running(Era.LEGACY)).transport is one.program.copies.all[1]
+
+
+async def test_a_legacy_copy_that_is_called_for_while_it_is_put_to_rest_stays_one_of_its_copies(hub: Any) -> None:
+    one = await hub(ScriptedServer(eras=BOTH))
+    await one.running(Era.LEGACY)
+    _, legacy = one.program.copies.all
+    legacy.may_end = asyncio.Event()
+    resting = one.spawn(one.server.stop(then=ServerState.ON_DEMAND))
+    await one.program.closing.wait(count=2)
+    waiting = one.spawn(one.running(Era.LEGACY))
+    await one.parts.heard.state("s", ServerState.RUNNING, count=2)
+    await settled()
+    legacy.may_end.set()
+    await resting
+    assert (await waiting).transport in one.program.running
+    assert len(one.server.instances) == 2
+    await one.server.stop()
+    assert one.program.running == []
+    assert len(one.server.instances) == 1
 
 
 async def test_a_server_that_is_switched_off_is_not_started_by_a_call(hub: Any) -> None:

@@ -395,6 +395,24 @@ async def test_a_server_that_was_used_while_it_was_listed_goes_on(tmp_path: Path
         assert parts.servers.get("s").state is ServerState.RUNNING
 
 
+async def test_a_server_that_is_called_while_it_is_listed_goes_on(tmp_path: Path) -> None:
+    program = all_kinds()
+    program.tools = [tool("hang")]
+    go_on = program.hold("resources/templates/list")
+    async with offer_parts(tmp_path, {"s": program}) as parts:
+        server = parts.servers.get("s")
+        parts.parts.tools.list_unknown_servers()
+        await program.request("resources/templates/list")
+        call = asyncio.create_task(parts.parts.call("hang"))  # of its tools, which are listed
+        await program.call("hang")
+        go_on.set()
+        await parts.offers.listed(server).wait()
+        await settled()
+        assert (call.done(), server.state) == (False, ServerState.RUNNING)
+        call.cancel()
+        await asyncio.wait({call})
+
+
 async def test_a_server_that_became_a_default_while_it_was_listed_goes_on(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     go_on = program.hold("tools/list")
