@@ -374,4 +374,4 @@ def _header_name(text: str) -> str:
 
 
 _seconds.__name__, _line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
-_port.__name__, _number.__name__ = "port", "number"
+_port.__name__, _number.__name__, _some_seconds.__name__ = "port", "number", "number of seconds above 0"

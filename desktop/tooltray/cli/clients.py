@@ -15,11 +15,15 @@ from tooltray.config.home import Home
 
 def token(args: argparse.Namespace, home: Home) -> int:
     """Makes a token, or another one in its place; alone on standard output, for pipes."""
-    made = _call(home, "create_client_token", name=args.name)
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        is_another = args.name in (each["name"] for each in hub.call("list_client_tokens"))
+        made = hub.call("create_client_token", name=args.name)
     if args.json:
-        print_json({"client": args.name, "token": made})
+        print_json({"client": args.name, "token": made, "replaced": is_another})
         return 0
     print(made)
+    if is_another:
+        print_note(f"The token that {clean_line(args.name)} had before is not valid any more.")
     print_note(f"This is {clean_line(args.name)}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.")
     return 0
 

@@ -20,7 +20,8 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not is_person_there():
-        raise TooltrayError("Nobody is there to say yes", clean_line(question), "Give --yes with the command, or run it in a terminal")
+        title = f"Nobody is there to answer '{clean_line(question)}'"
+        raise TooltrayError(title, hint="Give --yes with the command, or run it in a terminal")
     try:
         return input(f"{clean_line(question)} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:

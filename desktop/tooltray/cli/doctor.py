@@ -14,13 +14,15 @@ from typing import Any
 
 from tooltray.cli.hub import started_hub
 from tooltray.cli.secrets import chosen_backend
-from tooltray.cli.servers import START_TIMEOUT_S
-from tooltray.cli.terminal import clean, clean_line, count, print_json
+from tooltray.cli.servers import START_TIMEOUT_S, note_start, tools_once_started
+from tooltray.cli.terminal import clean, clean_line, count, print_json, state_in_words
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError
 from tooltray.publish.control_client import Hub
 
 _LABEL_COLUMNS = 14
+_ON_ITS_WAY = ("starting", "installing", "restarting")
+_ELSEWHERE = ("http", "sse")
 _BY_HAND = {"store_secret": "tooltray secrets set "}  # what stands before a remedy's value, on the command line
 
 
@@ -37,7 +39,7 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
     """Looks at one server, or at everything.
 
     Returns:
-        1 where something is wrong.
+        1 where something is wrong. A server that is still on its way to running is not.
     """
     if args.fix is not None:
         return _fix(args, home)
@@ -58,7 +60,11 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
 
 
 def _fix(args: argparse.Namespace, home: Home) -> int:
-    """Carries out one of the remedies that were shown for a server."""
+    """Carries out one of the remedies that were shown for a server, and waits for what comes of it.
+
+    Raises:
+        TooltrayError: there is no such remedy, it cannot be carried out, or the server does not run with it either.
+    """
     with contextlib.closing(started_hub(home)) as hub:
         [diagnosis] = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=args.server)
         remedies = [remedy for remedy in diagnosis["remedies"] if remedy["is_automatic"]]
@@ -67,10 +73,11 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
             raise TooltrayError(f"There is no fix {args.fix} for '{args.server}'", hint=hint)
         remedy = remedies[args.fix - 1]
         done = hub.call("apply_remedy", timeout_s=START_TIMEOUT_S, server=args.server, kind=remedy["kind"], value=remedy["value"])
-    if args.json:
-        print_json({"done": done, "remedy": remedy})
-    else:
-        print(clean_line(f"{done}. See how it is with: tooltray servers list"))
+        print_json({"done": done, "remedy": remedy}) if args.json else print(clean_line(f"{done}."), flush=True)
+        note_start(args.server)
+        tools = tools_once_started(hub, args.server)
+    if not args.json:
+        print(f"{args.server} is running and has {count(tools, 'tool')}.")
     return 0
 
 
@@ -143,21 +150,28 @@ def _print_check(check: Check) -> None:
 
 def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
     problem = diagnosis["problem"] or {}
-    if diagnosis["is_ok"]:
-        summary = f"ok: {diagnosis['server']}: {diagnosis['state']}, {count(diagnosis['tool_count'], 'tool')}"
+    state = state_in_words(diagnosis["state"])
+    if diagnosis["is_ok"] and state in _ON_ITS_WAY:
+        summary = f"not yet: {diagnosis['server']}: {_now(diagnosis)}"
+    elif diagnosis["is_ok"]:
+        summary = f"ok: {diagnosis['server']}: {state}, {count(diagnosis['tool_count'], 'tool')}"
     else:
-        summary = f"PROBLEM: {diagnosis['server']}: {problem.get('title') or diagnosis['state']}"
+        summary = f"PROBLEM: {diagnosis['server']}: {problem.get('title') or state}"
     print(clean_line(summary))
     if with_facts:
         _print_facts(diagnosis, problem)
 
 
 def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
+    if diagnosis["state"] in _ON_ITS_WAY and not diagnosis["is_ok"]:
+        _print_fact("now", _now(diagnosis))
+    if diagnosis["transport"] in _ELSEWHERE:
+        _print_fact("URL", diagnosis.get("target", ""))  # an older hub does not have it, nor what is asked for in this way below
     _print_fact("what was run", " ".join(diagnosis["command"]))
     _print_fact("proxy", diagnosis["proxy"])
     _print_fact("way to it", diagnosis["reached"])
     if diagnosis["resolved_command"]:
-        _print_fact("found at", diagnosis["resolved_command"])
+        _print_fact("found at", f"{diagnosis['resolved_command']}{_spared(diagnosis.get('saved_processes', 0))}")
     else:
         _print_fact("not found in", "\n".join(diagnosis["searched"]))
     _print_fact("PATH", diagnosis["path"])
@@ -169,6 +183,17 @@ def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
     _print_fact("last stderr", "\n".join(diagnosis["stderr"]))
     _print_fact("details", problem.get("message", ""))
     _print_fact("what to do", "\n".join(_remedy_lines(diagnosis["server"], diagnosis["remedies"])))
+
+
+def _now(diagnosis: dict[str, Any]) -> str:
+    """Of a server that is on its way to running."""
+    return ". ".join(filter(None, (state_in_words(diagnosis["state"]), diagnosis.get("detail"))))
+
+
+def _spared(processes: int) -> str:
+    if not processes:
+        return ""
+    return f" (not run: the server is started directly, which saves {processes} {'process' if processes == 1 else 'processes'})"
 
 
 def _remedy_lines(server: str, remedies: list[dict[str, Any]]) -> Iterator[str]:

@@ -42,8 +42,8 @@ def _show(args: argparse.Namespace, hub: Hub, status: dict[str, Any]) -> int:
     if entry:
         print(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2)}")
         print(f"One server alone, under its own tool names: {url.removesuffix('/mcp')}/servers/NAME/mcp")
-    if status["requires_token"] and status["is_enabled"]:
-        print(f"Put a token in the place of {TOKEN_HERE}; make one for each AI client with: tooltray clients token NAME")
+        if status["requires_token"]:
+            print(f"Put a token in the place of {TOKEN_HERE}; make one for each AI client with: tooltray clients token NAME")
     return 0
 
 

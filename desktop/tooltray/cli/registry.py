@@ -41,6 +41,7 @@ def auto(args: argparse.Namespace, home: Home) -> int:
 
 def _call(args: argparse.Namespace, home: Home, verb: str, *, note: str = "", **params: Any) -> int:
     with contextlib.closing(hub_or_settings(home)) as hub:
+        before = hub.call("get_npm_registry_status") if note and not args.json else {}
         status = hub.call(verb, timeout_s=MEASURE_TIMEOUT_S, **params)
     if args.json:
         print_json(status)
@@ -48,7 +49,7 @@ def _call(args: argparse.Namespace, home: Home, verb: str, *, note: str = "", **
     print("\n".join(_words(status)))
     if status["measurements"]:
         print_table(("REGISTRY", "REGION", "ANSWERED", "STATE", "ADDRESS"), [_row(each, status) for each in status["measurements"]])
-    if note:
+    if note and hub.is_running and status["url"] != before["url"]:
         print_note(note)
     return 0
 
@@ -76,8 +77,10 @@ def _measured(status: dict[str, Any]) -> str:
     if status["is_measuring"]:
         return "Being measured now."
     if not status["measured_at"]:
-        return "Not measured yet. Do it now with: tooltray registry measure"
-    return f"Measured {time.strftime('%Y-%m-%d %H:%M', time.localtime(status['measured_at']))}."
+        what = "The others are not" if status["measurements"] else "Not"
+        return f"{what} measured yet. Do it now with: tooltray registry measure"
+    kept = "; what did not answer then is not listed" if status["is_from_cache"] else ""
+    return f"Measured {time.strftime('%Y-%m-%d %H:%M', time.localtime(status['measured_at']))}{kept}."
 
 
 def _row(each: dict[str, Any], status: dict[str, Any]) -> list[str]:

@@ -22,14 +22,7 @@ def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[s
         TooltrayError: a value is missing.
     """
     is_asked = is_person_there() and not from_stdin
-    values = {}
-    for name in names:
-        value = getpass.getpass(f"{name}: ") if is_asked else _line()
-        if not value:
-            reason = "It was left empty" if is_asked else "Standard input has no line for it"
-            raise TooltrayError(f"No value for the secret {name}", reason, "Give one line for each secret, in the order of the options")
-        values[name] = value
-    return values
+    return {name: _typed(name) if is_asked else _piped(name) for name in names}
 
 
 def ask_for_secret(name: str) -> str:
@@ -52,14 +45,45 @@ def ask_for_passphrase(*, is_new: bool) -> str:
     """Asks for the passphrase of the encrypted file, twice where it is going to be made with it: nobody can open the file after a slip.
 
     Raises:
-        TooltrayError: the two differ.
+        TooltrayError: the two differ, or nothing was typed at all (Ctrl-D).
     """
     if not is_person_there():
         return _line()
-    passphrase = getpass.getpass("New passphrase for the encrypted file: " if is_new else "Passphrase of the encrypted file: ")
-    if is_new and getpass.getpass("The same again: ") != passphrase:
+    passphrase = _hidden("New passphrase for the encrypted file: " if is_new else "Passphrase of the encrypted file: ", "passphrase")
+    if is_new and _hidden("The same again: ", "passphrase") != passphrase:
         raise TooltrayError("The two passphrases differ", "Nothing was changed", "Try again")
     return passphrase
+
+
+def _typed(name: str) -> str:
+    value = _hidden(f"{name}: ", f"value for the secret {name}")
+    if not value:
+        raise TooltrayError(f"No value for the secret {name}", "It was left empty", "Run the command again; what you type is not shown")
+    return value
+
+
+def _piped(name: str) -> str:
+    value = _line()
+    if not value:
+        hint = "Give one line for each secret, in the order of the options"
+        raise TooltrayError(f"No value for the secret {name}", "Standard input has no line for it", hint)
+    return value
+
+
+def _hidden(question: str, wanted: str) -> str:
+    """What a person types without echo.
+
+    Args:
+        wanted: what is asked for, for the error.
+
+    Raises:
+        TooltrayError: the person has ended the input (Ctrl-D).
+    """
+    try:
+        return getpass.getpass(question)
+    except EOFError:
+        print(file=sys.stderr)  # the cursor still stands behind the question
+        raise TooltrayError(f"No {wanted} was given") from None
 
 
 def _line() -> str:

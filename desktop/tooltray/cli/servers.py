@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -16,16 +17,27 @@ from typing import Any
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.secret_input import ask_for_secrets
 from tooltray.cli.secrets import with_secrets
-from tooltray.cli.terminal import clean, count, print_error, print_json, print_note, print_table, problem_line, to_json
+from tooltray.cli.terminal import (
+    clean,
+    count,
+    needs_sign_in,
+    print_error,
+    print_json,
+    print_note,
+    print_table,
+    problem_line,
+    state_in_words,
+    to_json,
+)
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError
 from tooltray.publish.control_client import Hub
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
+LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5
 APPROVED = ["all"]  # who types a server's command line trusts it
-_WORDS = {"on_demand": "on demand", "needs_sign_in": "needs sign-in"}
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 _SECRET = re.compile(r"\$\{secret:([^}]+)\}")
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
@@ -50,11 +62,10 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(server: dict[str, Any]) -> list[str]:
-    state = _WORDS.get(server["state"], server["state"])
     tools = str(server["tool_count"]) if server["tool_count"] else "-"
     return [
         server["name"],
-        state,
+        state_in_words(server["state"]),
         server["transport"],
         tools,
         _starts(server),
@@ -74,7 +85,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     """Adds a server; with a hub running, a default server starts at once.
 
     Returns:
-        1 where it was added but does not start: a script should notice.
+        1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
     """
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
@@ -83,12 +94,13 @@ def add(args: argparse.Namespace, home: Home) -> int:
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
         done = {"server": args.name, "default": not args.on_demand, "autoApprove": APPROVED, "secrets": names}
-        print_json(done | {"started": added.tools is not None, "tools": added.tools})
+        print_json(done | {"started": added.tools is not None, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
         print("All its tools may be called without asking (autoApprove: all).")
         _note_files_of_here(args)
         _note_plain_headers(args)
+        _note_plain_variables(args)
     if added.problem is not None:
         print_error(added.problem, as_json=args.json)
         return 1
@@ -97,10 +109,11 @@ def add(args: argparse.Namespace, home: Home) -> int:
 
 @dataclass(frozen=True)
 class _Added:
-    """What came of adding a server: how many tools it has if it was started, and what kept it from starting."""
+    """What came of adding a server: how many tools it has if it was started, whether it waits for a sign-in, and what else kept it."""
 
     is_hub_running: bool
     tools: int | None = None
+    needs_sign_in: bool = False
     problem: Problem | None = None
 
 
@@ -110,12 +123,36 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
         _store(hub, args)
     if args.on_demand or not hub.is_running:
         return _Added(hub.is_running)
-    _note_start(args.name)
+    note_start(args.name)
     try:
-        hub.call("start_server", timeout_s=START_TIMEOUT_S, name=args.name)
-        return _Added(True, tools=len(hub.call("get_tools", server=args.name)))
+        return _Added(True, tools=tools_once_started(hub, args.name))
     except TooltrayError as error:
-        return _Added(True, problem=error.problem)
+        is_waiting = _is_waiting_for_sign_in(hub, args.name)
+        return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem)
+
+
+def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
+    with contextlib.suppress(TooltrayError):  # the hub has ended, and that is being told already
+        return server_snapshot(hub, name).get("state") == "needs_sign_in"
+    return False
+
+
+def tools_once_started(hub: Hub, name: str, verb: str = "start_server") -> int:
+    """Starts a server and waits for the outcome and, at its first start, for the list of its tools.
+
+    Returns:
+        How many tools it has.
+
+    Raises:
+        TooltrayError: it does not start; says why.
+    """
+    hub.call(verb, timeout_s=START_TIMEOUT_S, name=name)
+    return len(hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=name))
+
+
+def server_snapshot(hub: Hub, name: str) -> dict[str, Any]:
+    """How a server is now; empty for one that is not there any more."""
+    return next((server for server in hub.call("get_snapshot")["servers"] if server["name"] == name), {})
 
 
 def _store(hub: Hub, args: argparse.Namespace) -> None:
@@ -136,6 +173,8 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 def _added_line(args: argparse.Namespace, added: _Added) -> str:
     if added.tools is not None:
         return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
+    if added.needs_sign_in:
+        return f"Added {args.name}; {needs_sign_in(args.name)}"
     if args.on_demand:
         return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
     return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
@@ -201,6 +240,15 @@ def _note_plain_headers(args: argparse.Namespace) -> None:
         print_note(f"{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace")
 
 
+def _note_plain_variables(args: argparse.Namespace) -> None:
+    """The same for the environment of a command."""
+    if args.env:
+        from tooltray.servers.entries.pasted import looks_secret
+
+        for name in (name for name, value in args.env if looks_secret(name, value)):
+            print_note(f"{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace")
+
+
 @contextlib.contextmanager
 def _secrets_stored(hub: Hub, values: dict[str, str]) -> Iterator[None]:
     """Stores secrets, and forgets the new ones where what follows fails."""
@@ -227,43 +275,57 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(hub_or_settings(home)) as hub:
         entry = hub.call("get_mcp_servers").get(args.name, {})
         hub.call("remove_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name)
-    left = sorted(set(_SECRET.findall(to_json(entry))))
+        left, is_known = _left_secrets(hub, entry)
     if args.json:
         print_json({"server": args.name, "removed": True, "secrets": left})
         return 0
     print(f"Removed {args.name}.")
     for name in left:
-        print(f"Its secret is still stored; forget it with: tooltray secrets remove {name}")
+        print(f"Its secret {'is' if is_known else 'may be'} still stored; forget it with: tooltray secrets remove {shlex.quote(name)}")
     return 0
+
+
+def _left_secrets(hub: Hub, entry: dict[str, Any]) -> tuple[list[str], bool]:
+    """The secrets that an entry has used and that are stored, and whether that could be found out."""
+    used = sorted(set(_SECRET.findall(to_json(entry))))
+    if not used:
+        return [], True
+    try:
+        stored = hub.call("get_secret_names")
+    except TooltrayError:  # they are locked; nobody is asked for a passphrase because of a remark
+        return used, False
+    return [name for name in used if name in stored], True
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
-    return _act(args, home, "start_server", "{name} is running and has {tools}.")
+    return _start(args, home, "start_server")
 
 
 def restart(args: argparse.Namespace, home: Home) -> int:
-    return _act(args, home, "restart_server", "{name} is running again and has {tools}.")
+    return _start(args, home, "restart_server", again=" again")
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    return _act(args, home, "stop_server", "{name} has stopped.")
-
-
-def _act(args: argparse.Namespace, home: Home, verb: str, text: str) -> int:
     with contextlib.closing(started_hub(home)) as hub:
-        if verb != "stop_server":
-            _note_start(args.name)
-        hub.call(verb, timeout_s=START_TIMEOUT_S, name=args.name)
-        servers = {server["name"]: server for server in hub.call("get_snapshot")["servers"]}
-    server = servers.get(args.name, {})
-    if args.json:
-        print_json(server)
-    else:
-        print(text.format(name=args.name, tools=count(server.get("tool_count", 0), "tool")))
+        hub.call("stop_server", timeout_s=START_TIMEOUT_S, name=args.name)
+        server = server_snapshot(hub, args.name)
+    print_json(server) if args.json else print(f"{args.name} has stopped.")
     return 0
 
 
-def _note_start(name: str) -> None:
+def _start(args: argparse.Namespace, home: Home, verb: str, *, again: str = "") -> int:
+    with contextlib.closing(started_hub(home)) as hub:
+        note_start(args.name)
+        tools = tools_once_started(hub, args.name, verb)
+        server = server_snapshot(hub, args.name)
+    if args.json:
+        print_json(server)
+    else:
+        print(f"{args.name} is running{again} and has {count(tools, 'tool')}.")
+    return 0
+
+
+def note_start(name: str) -> None:
     """So that a person who waits for a download does not think that nothing happens."""
     if sys.stderr.isatty():
         print_note(f"Starting {name} ... (the first start of a server may download it)")

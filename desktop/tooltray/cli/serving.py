@@ -92,9 +92,8 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
 
 def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
     pid = f" (pid {error.pid})" if error.pid else ""
-    return TooltrayError(
-        f"Another hub is running{pid}", f"in {home.root}", "Take over from it with --replace, or stop it with: tooltray stop"
-    )
+    hint = "Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`"
+    return TooltrayError(f"Another hub is running{pid} in {home.root}", hint=hint)
 
 
 async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:

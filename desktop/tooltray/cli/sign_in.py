@@ -14,8 +14,8 @@ from typing import Any
 
 from tooltray.cli.hub import started_hub
 from tooltray.cli.secret_input import is_person_there
-from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S
-from tooltray.cli.terminal import clean_line, count, print_json, print_note
+from tooltray.cli.servers import STOP_TIMEOUT_S, server_snapshot, tools_once_started
+from tooltray.cli.terminal import clean_line, count, print_json, print_note, problem_line
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import ControlClient
@@ -33,12 +33,16 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
             _show(hub.call("begin_sign_in", timeout_s=BEGIN_TIMEOUT_S, name=args.name), args)
         _finish(hub, home, args.name, address)
         server = _started(hub, args.name)
+        notices = hub.call("get_snapshot")["notices"]
     if args.json:
         print_json(server)
     elif server["state"] == "running":
         print(f"Signed in to {args.name}; it is running and has {count(server['tool_count'], 'tool')}.")
     else:
         print(f"Signed in to {args.name}.")
+    for notice in notices:
+        if f"the sign-in to '{args.name}'" in notice["title"]:
+            print_note(problem_line(notice))
     return 0
 
 
@@ -96,14 +100,8 @@ def _finish(hub: ControlClient, home: Home, name: str, address: str | None) -> N
 
 def _started(hub: ControlClient, name: str) -> dict[str, Any]:
     """The server as it is once it runs; one that is switched off stays off."""
-    server = _server(hub, name)
+    server = server_snapshot(hub, name)
     if server["is_disabled"]:
         return server
-    hub.call("start_server", timeout_s=START_TIMEOUT_S, name=name)
-    tool_count = len(hub.call("get_tools", server=name))  # waits until they are listed
-    return _server(hub, name) | {"tool_count": tool_count}
-
-
-def _server(hub: ControlClient, name: str) -> dict[str, Any]:
-    servers: list[dict[str, Any]] = hub.call("get_snapshot")["servers"]
-    return next(server for server in servers if server["name"] == name)
+    tool_count = tools_once_started(hub, name)
+    return server_snapshot(hub, name) | {"tool_count": tool_count}

@@ -7,7 +7,7 @@ import argparse
 import time
 from typing import Any
 
-from tooltray.cli.terminal import clean_line, count, print_json, problem_line
+from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line
 from tooltray.config.home import Home
 from tooltray.publish.control_client import ControlClient
 
@@ -45,6 +45,8 @@ def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:
     for server in servers:
         if server["state"] in _IN_TROUBLE:
             print(clean_line(f"{server['name']}: {server['state']}. {problem_line(server['problem'])}"))
+        elif server["state"] == "needs_sign_in":
+            print(clean_line(f"{server['name']}: {needs_sign_in(server['name'])}"))
     for notice in snapshot["notices"]:
         print(clean_line(problem_line(notice)))
 

@@ -7,6 +7,7 @@ the screen or hide text, so all of it goes through `clean` or `clean_line`. Noth
 import json
 import os
 import re
+import shlex
 import sys
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,7 @@ _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _COLUMN_GAP = "  "
+_STATE_WORDS = {"on_demand": "on demand", "needs_sign_in": "needs sign-in"}
 _LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
 
 
@@ -111,6 +113,16 @@ def print_note(text: str) -> None:
 def problem_line(problem: Mapping[str, Any] | None) -> str:
     """A problem, as the control channel carries it, in one line; empty for none."""
     return clean_line(str(Problem(**problem))) if problem else ""
+
+
+def state_in_words(state: str) -> str:
+    """A server's state, as the control channel carries it, as people write it."""
+    return _STATE_WORDS.get(state, state)
+
+
+def needs_sign_in(server: str) -> str:
+    """What a server that waits for a sign-in wants, and how it gets it."""
+    return f"it wants you to sign in. Do so with: tooltray servers sign-in {shlex.quote(server)}"
 
 
 def count(number: int, noun: str) -> str:

@@ -13,6 +13,8 @@ from tooltray.config.atomic_file import write_atomically
 from tooltray.events import RegistryMeasurement
 
 logger = logging.getLogger(__name__)
+MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
+NO_TIME_LATER_S = 2.0**35  # a thousand years from now: what no calendar has cannot be shown
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,10 @@ class RegistryCache:
         self._path = path
         self.known: Measured | None = None
         try:
-            self.known = msgspec.json.decode(path.read_bytes(), type=Measured)
+            self.known = _read(path)
         except FileNotFoundError:
             pass
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             logger.info("what was measured of npm registries cannot be read and is measured again: %s", error)
 
     def save(self, measured: Measured) -> None:
@@ -70,3 +72,11 @@ class RegistryCache:
             self._path.unlink(missing_ok=True)
         except OSError as error:
             logger.info("what was measured of npm registries could not be forgotten: %s", error)
+
+
+def _read(path: Path) -> Measured:
+    with path.open("rb") as file:
+        measured = msgspec.json.decode(file.read(MAX_FILE_BYTES), type=Measured)
+    if not 0 <= measured.at < NO_TIME_LATER_S:
+        raise ValueError("it was measured at no time")
+    return measured

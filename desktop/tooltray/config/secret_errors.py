@@ -31,4 +31,9 @@ def missing(name: str, where: str = "") -> SecretMissing:
         name: the secret.
         where: who needs it, for the message; may be empty.
     """
-    return SecretMissing(f"There is no secret '{name}'", where, f"Store it: tooltray secrets set {shlex.quote(name)}")
+    return SecretMissing(f"There is no secret '{name}'", where, store_hint(name))
+
+
+def store_hint(name: str) -> str:
+    """What to do about a secret that is missing."""
+    return f"Store it: tooltray secrets set {shlex.quote(name)}"

@@ -46,7 +46,7 @@ class Doctor:
         reached = Reached()
         problem = server.problem
         config = server.config
-        cwd = str(config.cwd or self._folder)
+        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or self._folder)
         if config.transport == "stdio":
             try:
                 lookup, cwd = await self._look_up(server)
@@ -66,6 +66,8 @@ class Doctor:
             is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
             transport=config.transport,
             state=server.state.value,
+            detail=server.first.detail,
+            target=config.target,
             command=(config.command or "", *config.args) if config.command else (),
             resolved_command=lookup.resolved if lookup else "",
             searched=lookup.searched if lookup else (),
@@ -73,7 +75,8 @@ class Doctor:
             cwd=cwd,
             proxy=reached.proxy,
             reached=reached.words,
-            exit_code=server.first.exit_code,
+            saved_processes=server.saved_processes * len(server.pids),
+            exit_code=None if client else server.first.exit_code,
             stderr=tuple(server.log)[-STDERR_LINES:],
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,

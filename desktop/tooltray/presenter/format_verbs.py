@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tooltray.errors import TooltrayError
 from tooltray.events import MCPToolCall, MCPToolResponse
 from tooltray.presenter.tool_formats import ToolFormats
+
+_OPENAI = {"chat": "openai_chat", "responses": "openai_responses"}  # the format of each of its APIs
+
+
+def _of_openai(api: str) -> str:
+    if api not in _OPENAI:
+        raise TooltrayError(f"OpenAI has no API '{api}' that takes tools", f"there are {' and '.join(_OPENAI)}")
+    return _OPENAI[api]
 
 
 class FormatVerbs:
@@ -20,7 +29,7 @@ class FormatVerbs:
         Raises:
             TooltrayError: there is no such server or API.
         """
-        return await self._formats.tools(f"openai_{api}", server)
+        return await self._formats.tools(_of_openai(api), server)
 
     async def openai_tools_to_mcp_tool(self, call: Mapping[str, Any]) -> MCPToolCall:
         """A tool call of OpenAI's API, of either kind, as it goes to `run_tool_call`.
@@ -47,8 +56,15 @@ class FormatVerbs:
         return await self._formats.call("gemini", function_call)
 
     async def mcp_response_to_openai(self, response: MCPToolResponse, api: str = "chat") -> dict[str, Any]:
-        """What `run_tool_call` gave, as the message or item that OpenAI's API wants back. `api`: "chat" or "responses"."""
-        return await self._formats.response(f"openai_{api}", response)
+        """What `run_tool_call` gave, as the message or item that OpenAI's API wants back.
+
+        Args:
+            api: "chat" or "responses".
+
+        Raises:
+            TooltrayError: there is no such API, or no result in the response.
+        """
+        return await self._formats.response(_of_openai(api), response)
 
     async def mcp_response_to_anthropic(self, response: MCPToolResponse) -> dict[str, Any]:
         """What `run_tool_call` gave, as a `tool_result` block of Anthropic's API."""

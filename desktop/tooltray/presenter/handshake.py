@@ -5,6 +5,7 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 """
 
 import asyncio
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,7 +147,8 @@ class _Opening:
     def _refusal(self, error: _Error) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
             return EraRefused(f"'{self._server}' does not speak the legacy protocol", error.message)
-        return TooltrayError(f"'{self._server}' could not be opened", error.message, "See its log.")
+        hint = f"See its log: tooltray servers logs {shlex.quote(self._server)}"
+        return TooltrayError(f"'{self._server}' could not be opened", error.message, hint)
 
 
 def _read_error(reply: Envelope) -> _Error:

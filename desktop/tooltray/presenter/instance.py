@@ -7,6 +7,7 @@ other copies.
 import asyncio
 import contextlib
 import logging
+import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -295,7 +296,7 @@ class Instance:
                 self._failures = 0
                 self._change(ServerState.RESTARTING, detail="Its session has expired; opens a new one")
             else:
-                self._failed(Problem(f"'{self.name}' ended", reason, "See its log."))
+                self._failed(Problem(f"'{self.name}' ended", reason, f"See its log: {self._log_command}"))
         except EraRefused as error:
             self.is_refused = True
             self._give_up(error.problem)
@@ -308,12 +309,16 @@ class Instance:
                 self._failed(error.problem)
         except TimeoutError:
             said = f"no greeting within {self._patience.start_limit_s:g} s"
-            self._failed(Problem(f"'{self.name}' did not answer", said, "See its log; it may be no MCP server."))
+            self._failed(Problem(f"'{self.name}' did not answer", said, f"See its log; it may be no MCP server: {self._log_command}"))
         finally:
             slow.cancel()
             self._client = self._opening = None
             if client is not None:
                 await self._end(client, reason)
+
+    @property
+    def _log_command(self) -> str:
+        return f"tooltray servers logs {shlex.quote(self.name)}"
 
     def _on_slow(self) -> None:
         """It may still come; a person who waits for it is told."""

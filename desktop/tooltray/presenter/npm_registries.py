@@ -9,6 +9,7 @@ registry that the person has chosen in npm's own configuration is never replaced
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,8 @@ from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, SETTINGS
 from tooltray.servers.npm_registry.variables import npm_variables, python_variables
 from tooltray.servers.npm_registry.verdict import judged, measurement
 from tooltray.tasks import Spawn, finish_in_thread
+
+logger = logging.getLogger(__name__)
 
 KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and people move
 SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring is in nobody's way
@@ -115,7 +118,8 @@ class NpmRegistries:
         try:
             registry = Registry(checked := normalised(url), host_of(checked), CUSTOM)
         except TooltrayError as error:
-            return RegistryMeasurement(shown_url(url.strip()), "", CUSTOM, problem=error.problem.message)
+            shown = shown_url(url.strip()).rpartition("@")[2]  # what is no address may have a password anywhere in front of that
+            return RegistryMeasurement(shown, "", CUSTOM, problem=error.problem.message)
         registry = next((replace(each, origin=CUSTOM) for each in self._candidates() if each.url == registry.url), registry)
         configuration = await self._configuration()
         packages = self._packages(configuration, may_name_own=True)
@@ -245,8 +249,11 @@ class NpmRegistries:
     async def _keep_measured(self) -> None:
         await asyncio.sleep(self._settles_after_s)
         while True:
-            if self._is_due():
-                await self._measure_unasked()
+            try:
+                if self._is_due():
+                    await self._measure_unasked()
+            except Exception:  # a bug of ours costs this round, not all that come
+                logger.exception("npm registries could not be measured")
             await asyncio.sleep(LOOKS_EVERY_S)  # and no longer: a computer that sleeps stops this clock
 
     def _is_due(self) -> bool:

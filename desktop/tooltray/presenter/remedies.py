@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tooltray.config.expansion import secret_names
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secret_errors import store_hint
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState
@@ -21,6 +22,7 @@ from tooltray.presenter.server_manager import ServerManager
 from tooltray.servers.diagnosis import Remedy
 from tooltray.servers.environment.command_lookup import Lookup, comes_with
 from tooltray.servers.environment.found_elsewhere import COMMON, find_elsewhere, runs_by_name
+from tooltray.servers.npm_registry.registry import NPM
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",
@@ -70,7 +72,7 @@ class Remedies:
         if problem is None:
             return ()
         found = [remedy async for remedy in self._found(server, lookup)]
-        if problem.hint:
+        if problem.hint and not _is_said(problem.hint, found):
             found.append(Remedy("advice", problem.hint))
         if server.state is ServerState.ERROR:
             found.append(Remedy("start", "Try again", is_automatic=True))
@@ -115,9 +117,11 @@ class Remedies:
         """Another registry for a server whose package could not be downloaded."""
         if not any(_NPM_FAILED.search(line) for line in server.log):
             return
-        now = server.config.custom_npm_registry or self._registries.status.url
-        for measured in self._registries.status.measurements:
-            if not measured.problem and measured.url != now:
+        status = self._registries.status
+        now = server.config.custom_npm_registry or status.url
+        for measured in status.measurements:
+            is_now = measured.url == now if now else measured.origin == NPM
+            if not measured.problem and not is_now:
                 yield Remedy("switch_registry", f"Download from {measured.name}", measured.url, is_automatic=True)
 
     # carrying out
@@ -158,12 +162,17 @@ class Remedies:
                 await self._config.change_server(name, disable=None)
                 return f"'{name}' is switched on"
             case "start":
-                return f"'{name}' is started"
+                return f"'{name}' is being started"
         raise TooltrayError(f"'{kind}' is nothing that Tooltray can do by itself", hint="See what to do with: tooltray doctor")
 
     def _check_registry(self, url: str) -> None:
         if not any(each.url == url and not each.problem for each in self._registries.status.measurements):
             raise TooltrayError(f"{url} is no registry that was measured", hint="See which there are: tooltray registry status")
+
+
+def _is_said(hint: str, remedies: list[Remedy]) -> bool:
+    """Whether a hint is about a secret that is to be stored, and nothing else."""
+    return any(each.kind == "store_secret" and hint == store_hint(each.value) for each in remedies)
 
 
 def _check_program(path: str, command: str) -> None:

@@ -31,13 +31,17 @@ class Diagnosis:
     """No secret is in it: the command line has its placeholders, not their values.
 
     Attributes:
+        detail: what happens now, while it is on its way to running.
+        target: the command line, or the URL of a server elsewhere.
         command: what the settings say is run.
         resolved_command: absolute path of the program that this means here, or empty.
         searched: the folders where the program was looked for.
         path: the PATH that counted.
+        cwd: the folder in which it runs; empty for a server elsewhere.
         proxy: through which a server elsewhere is reached, without user name and password.
         reached: how far the way to a server elsewhere goes, in words.
-        exit_code: of the last process, where it ended.
+        saved_processes: launchers (npx, uvx and the shells between) that are not there, since the server runs without them now.
+        exit_code: of the last process, where it ended; None while one runs.
         stderr: the last lines the server wrote there.
         noise_lines: lines on its stdout that were no messages.
         remedies: what a person can do, most promising first.
@@ -47,6 +51,8 @@ class Diagnosis:
     is_ok: bool
     transport: str
     state: str
+    detail: str = ""
+    target: str = ""
     command: tuple[str, ...] = ()
     resolved_command: str = ""
     searched: tuple[str, ...] = ()
@@ -54,6 +60,7 @@ class Diagnosis:
     cwd: str = ""
     proxy: str = ""
     reached: str = ""
+    saved_processes: int = 0
     exit_code: int | None = None
     stderr: tuple[str, ...] = ()
     noise_lines: int = 0

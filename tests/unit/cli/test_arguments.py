@@ -71,6 +71,11 @@ def test_a_missing_number_is_named_in_words() -> None:
         parse(["tools", "call", "x", "--timeout", "soon"], {})
 
 
+def test_an_idle_time_that_is_no_number_is_named_in_words() -> None:
+    with pytest.raises(UsageError, match="invalid number of seconds above 0 value: 'abc'"):
+        parse(["servers", "add", "a", "--on-demand", "--idle-stop", "abc", "--", "x"], {})
+
+
 def test_the_execution_id_is_the_option_then_the_variable_then_made() -> None:
     environ = {"TOOLTRAY_EXECUTION_ID": "from.the-environment_1"}
     assert parse(["serve", "--execution-id", "mine"], environ).execution_id == "mine"

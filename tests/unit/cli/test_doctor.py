@@ -16,6 +16,8 @@ def diagnosis(server: str, **changes: Any) -> dict[str, Any]:
         "is_ok": True,
         "transport": "stdio",
         "state": "running",
+        "detail": "",
+        "target": "npx -y pkg",
         "command": ["npx", "-y", "pkg"],
         "resolved_command": "/usr/bin/npx",
         "searched": ["/usr/bin", "/bin"],
@@ -29,6 +31,7 @@ def diagnosis(server: str, **changes: Any) -> dict[str, Any]:
         "remedies": [],
         "proxy": "",
         "reached": "",
+        "saved_processes": 0,
     }
     return values | changes
 
@@ -104,16 +107,33 @@ def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltr
     ]
 
 
-def test_a_fix_is_carried_out_by_its_number(tooltray: Tooltray, hub_home: Home) -> None:
-    answers = {"diagnose": [NOT_FOUND], "apply_remedy": "'git' looks in /opt/node/bin too"}
-    with FakeControlHub(hub_home, answers) as hub:
+def hub_that_fixes(home: Home, **answers: Any) -> FakeControlHub:
+    usual = {"diagnose": [NOT_FOUND], "apply_remedy": "'git' looks in /opt/node/bin too", "start_server": None, "get_tools": [{}] * 3}
+    return FakeControlHub(home, usual | answers)
+
+
+def test_a_fix_is_carried_out_by_its_number_and_its_outcome_is_waited_for(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub_that_fixes(hub_home) as hub:
         result = tooltray("doctor", "git", "--fix", "1")
-    assert (result.code, result.out) == (0, "'git' looks in /opt/node/bin too. See how it is with: tooltray servers list\n")
-    assert hub.calls[-1] == ("apply_remedy", {"server": "git", "kind": "add_to_path", "value": "/opt/node/bin"})
+    assert (result.code, result.out) == (0, "'git' looks in /opt/node/bin too.\ngit is running and has 3 tools.\n")
+    assert hub.params_of("apply_remedy") == {"server": "git", "kind": "add_to_path", "value": "/opt/node/bin"}
+    assert hub.methods()[-2:] == ["start_server", "get_tools"]
+
+
+def test_a_fix_that_does_not_help_says_what_is_wrong_now(tooltray: Tooltray, hub_home: Home) -> None:
+    def still_fails(**params: Any) -> None:
+        raise TooltrayError("server 'git' is not running: it ended", "exit code 1", "See its log")
+
+    with hub_that_fixes(hub_home, start_server=still_fails):
+        result = tooltray("doctor", "git", "--fix", "1")
+        in_json = tooltray("doctor", "git", "--fix", "1", "--json")
+    assert (result.code, result.out) == (1, "'git' looks in /opt/node/bin too.\n")
+    assert result.err == "tooltray: server 'git' is not running: it ended. exit code 1. See its log\n"
+    assert (in_json.code, in_json.json["done"], in_json.error["hint"]) == (1, "'git' looks in /opt/node/bin too", "See its log")
 
 
 def test_a_fix_says_as_json_what_was_done(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"diagnose": [NOT_FOUND], "apply_remedy": "done"}):
+    with hub_that_fixes(hub_home, apply_remedy="done"):
         found = tooltray("doctor", "git", "--fix", "2", "--json").json
     assert found == {"done": "done", "remedy": remedy("start", "Try again", is_automatic=True)}
 
@@ -131,11 +151,61 @@ def test_a_fix_needs_a_server_and_a_number(tooltray: Tooltray, hub_home: Home, w
 
 def test_the_way_to_a_server_elsewhere_is_shown(tooltray: Tooltray, hub_home: Home) -> None:
     elsewhere = diagnosis(
-        "far", transport="http", command=[], resolved_command="", searched=[], path="", proxy="http://p:1", reached="p answers"
+        "far",
+        transport="http",
+        target="https://far.example/mcp",
+        command=[],
+        resolved_command="",
+        searched=[],
+        path="",
+        cwd="",
+        proxy="http://p:1",
+        reached="p answers",
     )
     with FakeControlHub(hub_home, {"diagnose": [elsewhere]}):
         lines = tooltray("doctor", "far").out.splitlines()
-    assert lines[1:3] == ["  proxy:         http://p:1", "  way to it:     p answers"]
+    assert lines[1:] == ["  URL:           https://far.example/mcp", "  proxy:         http://p:1", "  way to it:     p answers"]
+
+
+def test_a_server_that_waits_for_its_first_use_is_described_in_words(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, diagnosis("files", state="on_demand")):
+        assert "ok: files: on demand, 3 tools\n" in tooltray("doctor").out
+
+
+@pytest.mark.parametrize(
+    ("state", "detail", "said"),
+    [
+        ("installing", "", "not yet: files: installing"),
+        ("starting", "Slow: no answer for 45 s", "not yet: files: starting. Slow: no answer for 45 s"),
+        ("restarting", "Its session has expired", "not yet: files: restarting. Its session has expired"),
+    ],
+)
+def test_a_server_on_its_way_is_neither_well_nor_in_trouble(tooltray: Tooltray, hub_home: Home, state: str, detail: str, said: str) -> None:
+    with well(hub_home, diagnosis("files", state=state, detail=detail, tool_count=0)):
+        result = tooltray("doctor")
+    assert (result.code, result.out.splitlines()[-1]) == (0, said)
+
+
+def test_a_server_that_is_tried_again_is_in_trouble_and_says_when(tooltray: Tooltray, hub_home: Home) -> None:
+    trying = CRASHED | {"state": "restarting", "detail": "Starts again in 2 s"}
+    with FakeControlHub(hub_home, {"diagnose": [trying]}):
+        result = tooltray("doctor", "db")
+    assert result.code == 1
+    assert result.out.splitlines()[:2] == ["PROBLEM: db: It ended", "  now:           restarting. Starts again in 2 s"]
+
+
+@pytest.mark.parametrize("changes", [{}, {"transport": "http"}, {"state": "starting"}])
+def test_an_older_hub_s_diagnosis_is_shown_as_far_as_it_goes(tooltray: Tooltray, hub_home: Home, changes: dict[str, Any]) -> None:
+    older = {key: value for key, value in diagnosis("files", **changes).items() if key not in ("detail", "target", "saved_processes")}
+    with FakeControlHub(hub_home, {"diagnose": [older]}):
+        assert tooltray("doctor", "files").code == 0
+
+
+@pytest.mark.parametrize(("saved", "words"), [(1, "1 process"), (2, "2 processes")])
+def test_a_server_without_its_launcher_says_so_beside_where_that_is(tooltray: Tooltray, hub_home: Home, saved: int, words: str) -> None:
+    with FakeControlHub(hub_home, {"diagnose": [diagnosis("files", saved_processes=saved)]}):
+        lines = tooltray("doctor", "files").out.splitlines()
+    assert lines[2] == f"  found at:      /usr/bin/npx (not run: the server is started directly, which saves {words})"
 
 
 def test_a_server_that_crashed_shows_its_end_and_its_last_words(tooltray: Tooltray, hub_home: Home) -> None:

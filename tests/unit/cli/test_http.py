@@ -55,7 +55,9 @@ def test_a_port_that_another_program_has_is_an_error(tooltray: Tooltray, hub_hom
 def test_status_says_why_it_is_not_open(tooltray: Tooltray, hub_home: Home) -> None:
     closed = http_status(is_open=False, url="", problem=problem("it is not open", "another program has port 7717"))
     with FakeControlHub(hub_home, {"get_http_status": closed}):
-        assert "another program has port 7717" in tooltray("http", "status").out
+        printed = tooltray("http", "status").out
+        assert "another program has port 7717" in printed
+        assert "TOKEN" not in printed  # there is nothing to put it into
         assert tooltray("http", "status", "--json").json["entry"] is None
 
 

@@ -74,17 +74,48 @@ def test_npm_s_own_registry_is_in_use_where_nothing_is_set(tooltray: Tooltray, h
 def test_each_command_is_one_verb_and_prints_the_outcome(
     tooltray: Tooltray, hub_home: Home, words: tuple[str, ...], verb: str, params: dict[str, Any]
 ) -> None:
-    with FakeControlHub(hub_home, {verb: registry_status()}) as hub:
+    with FakeControlHub(hub_home, {"get_npm_registry_status": registry_status(), verb: registry_status()}) as hub:
         assert tooltray("registry", *words, "--json").json == registry_status()
         assert hub.params_of(verb) == params
         assert "Servers get npm packages from" in tooltray("registry", *words).out
+
+
+@pytest.mark.parametrize("words", [("set", "https://own.example"), ("clear",), ("auto", "off")])
+@pytest.mark.parametrize("changes", [{}, {"url": "", "origin": "npm"}])
+def test_servers_are_only_said_to_get_it_later_where_they_get_another(
+    tooltray: Tooltray, hub_home: Home, words: tuple[str, ...], changes: dict[str, Any]
+) -> None:
+    after = registry_status(**changes)
+    verbs = {"set_custom_npm_registry": after, "set_auto_detect_npm_registry": after, "get_npm_registry_status": registry_status()}
+    with FakeControlHub(hub_home, verbs):
+        assert ("when they start again" in tooltray("registry", *words).err) is bool(changes)
+
+
+def test_without_a_hub_no_server_runs_that_would_get_it_later(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text(json.dumps({"version": 1, "customNpmRegistry": "https://m.example/"}))
+    assert tooltray("registry", "clear").err == ""
+
+
+def test_a_registry_that_was_measured_alone_is_no_measurement_of_all(tooltray: Tooltray, hub_home: Home) -> None:
+    alone = registry_status(measured_at=0.0, measurements=[asdict(MIRROR)])
+    with FakeControlHub(hub_home, {"get_npm_registry_status": alone}):
+        printed = tooltray("registry", "status").out
+    assert "The others are not measured yet. Do it now with: tooltray registry measure\n" in printed
+
+
+def test_what_an_earlier_hub_measured_is_said_to_lack_what_did_not_answer(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_npm_registry_status": registry_status(is_from_cache=True)}):
+        assert "; what did not answer then is not listed.\n" in tooltray("registry", "status").out
+    with FakeControlHub(hub_home, {"get_npm_registry_status": registry_status()}):
+        assert "is not listed" not in tooltray("registry", "status").out
 
 
 def test_a_registry_that_is_refused_is_an_error_with_the_reason(tooltray: Tooltray, hub_home: Home) -> None:
     def refuses(**params: Any) -> None:
         raise TooltrayError("this npm registry cannot be used", "it answered with a web page", "Check the address")
 
-    with FakeControlHub(hub_home, {"set_custom_npm_registry": refuses}):
+    with FakeControlHub(hub_home, {"get_npm_registry_status": registry_status(), "set_custom_npm_registry": refuses}):
         printed = tooltray("registry", "set", "https://page.example/")
     assert printed.code == 1
     assert "a web page" in printed.err

@@ -37,6 +37,10 @@ def file_backend(tooltray: Tooltray, hub_home: Home) -> None:
     assert tooltray("secrets", "backend", "file").code == 0
 
 
+def end_of_input(question: str) -> str:
+    raise EOFError
+
+
 def at_terminal(*words: str) -> int:
     return run(words, open_desktop=lambda home: 99)
 
@@ -183,6 +187,33 @@ def test_a_person_at_a_terminal_is_asked_once_for_each_secret(answers: list[str]
     answers.append("")
     with pytest.raises(TooltrayError, match="left empty"):
         secret_input.ask_for_secrets(["x/A"])
+
+
+def test_what_was_left_empty_is_typed_again_and_not_given_in_lines(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    answers.append("")
+    assert at_terminal("secrets", "set", "a") == 1
+    said = "No value for the secret a. It was left empty. Run the command again; what you type is not shown"
+    assert capsys.readouterr().err == f"tooltray: {said}\n"
+
+
+@pytest.mark.usefixtures("answers")
+def test_who_ends_the_input_in_place_of_a_secret_is_told_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(getpass, "getpass", end_of_input)
+    assert at_terminal("secrets", "set", "git/KEY") == 1
+    assert capsys.readouterr().err == "\ntooltray: No value for the secret git/KEY was given\n"
+
+
+@pytest.mark.usefixtures("answers")
+def test_who_ends_the_input_in_place_of_a_passphrase_is_told_in_one_sentence(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(getpass, "getpass", end_of_input)
+    with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
+        assert at_terminal("secrets", "unlock") == 1
+    assert capsys.readouterr().err == "\ntooltray: No passphrase was given\n"
+    assert "unlock_secrets" not in hub.methods()
 
 
 def test_lines_are_read_although_a_person_is_there_where_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -189,6 +189,7 @@ def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
         "secrets": [],
         "started": False,
         "tools": None,
+        "needs_sign_in": False,
     }
 
 
@@ -234,6 +235,15 @@ def test_a_name_that_cannot_be_is_refused(tooltray: Tooltray, hub_home: Home) ->
 
 
 # secrets of a new server
+
+
+def test_a_secret_in_a_variable_is_pointed_out_and_added_all_the_same(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--env", "MODE=fast", "--env", "TOKEN=${secret:t}", "--", "run")
+    assert result.code == 0
+    assert result.err == (
+        "API_KEY now stands in the settings as it is. To keep it secret, give --secret API_KEY in its place, and --replace\n"
+    )
+    assert settings_of(hub_home)["mcpServers"]["git"]["env"]["API_KEY"] == "hunter2"
 
 
 def test_a_secret_is_stored_under_the_servers_name_and_the_entry_refers_to_it(
@@ -342,10 +352,34 @@ def test_a_removed_server_is_gone_and_its_secrets_are_pointed_out(
     choose_file_backend(tooltray, monkeypatch)
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     tooltray("servers", "add", "git", "--secret", "KEY", "--", "run", stdin="v\n")
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     result = tooltray("servers", "remove", "git")
     assert result.out.splitlines() == ["Removed git.", "Its secret is still stored; forget it with: tooltray secrets remove git/KEY"]
     assert settings_of(hub_home)["mcpServers"] == {}
     assert settings_of(hub_home)["defaultServers"] == []
+
+
+def test_only_secrets_that_are_stored_are_pointed_out(tooltray: Tooltray, hub_home: Home) -> None:
+    entry = {"command": "x", "env": {"A": "${secret:a b}", "B": "${secret:never}"}}
+    answers = {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None, "get_secret_names": ["a b", "other"]}
+    with FakeControlHub(hub_home, answers):
+        printed = tooltray("servers", "remove", "git").out.splitlines()
+        found = tooltray("servers", "remove", "git", "--json").json
+    assert printed == ["Removed git.", "Its secret is still stored; forget it with: tooltray secrets remove 'a b'"]
+    assert found["secrets"] == ["a b"]
+
+
+def test_a_server_without_secrets_is_removed_without_looking_for_any(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_mcp_servers": {"git": {"command": "x"}}, "remove_mcp_server": None}) as hub:
+        assert tooltray("servers", "remove", "git").out == "Removed git.\n"
+    assert "get_secret_names" not in hub.methods()
+
+
+def test_secrets_that_nobody_can_look_for_may_be_stored(tooltray: Tooltray, hub_home: Home) -> None:
+    entry = {"command": "x", "env": {"A": "${secret:a}"}}
+    answers = {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None, "get_secret_names": refuse}
+    with FakeControlHub(hub_home, answers):
+        assert "Its secret may be still stored" in tooltray("servers", "remove", "git").out
 
 
 def test_removing_in_json(tooltray: Tooltray, hub_home: Home) -> None:
@@ -373,12 +407,28 @@ def test_a_server_that_is_not_there_cannot_be_removed(tooltray: Tooltray) -> Non
     ],
 )
 def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, command: str, verb: str, text: str) -> None:
-    with FakeControlHub(hub_home, {verb: None, "get_snapshot": hub_snapshot(server_snapshot("files"))}) as hub:
+    answers = {verb: None, "get_tools": [{}, {}], "get_snapshot": hub_snapshot(server_snapshot("files"))}
+    with FakeControlHub(hub_home, answers) as hub:
         result = tooltray("servers", command, "files")
         in_json = tooltray("servers", command, "files", "--json")
     assert (result.code, result.out) == (0, text)
     assert hub.calls[0] == (verb, {"name": "files"})
     assert in_json.json == server_snapshot("files")
+
+
+@pytest.mark.parametrize("command", ["start", "restart"])
+def test_the_first_list_of_a_server_is_waited_for_before_its_tools_are_counted(tooltray: Tooltray, hub_home: Home, command: str) -> None:
+    files = server_snapshot("files", tool_count=0)
+
+    def list_tools(**params: Any) -> list[Any]:
+        files["tool_count"] = 3
+        return [{}] * 3
+
+    answers = {f"{command}_server": None, "get_tools": list_tools, "get_snapshot": lambda: hub_snapshot(files)}
+    with FakeControlHub(hub_home, answers):
+        assert tooltray("servers", command, "files").out.endswith("and has 3 tools.\n")
+        files["tool_count"] = 0
+        assert tooltray("servers", command, "files", "--json").json["tool_count"] == 3
 
 
 def test_a_server_that_does_not_start_says_why(tooltray: Tooltray, hub_home: Home) -> None:
@@ -443,7 +493,7 @@ def test_a_home_that_cannot_be_written_is_told(tooltray: Tooltray, hub_home: Hom
 
 
 def test_a_person_who_waits_for_a_start_is_told_so(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = {"start_server": None, "stop_server": None, "get_snapshot": hub_snapshot(server_snapshot("files"))}
+    answers = {"start_server": None, "stop_server": None, "get_tools": [], "get_snapshot": hub_snapshot(server_snapshot("files"))}
     with FakeControlHub(hub_home, answers):
         assert tooltray("servers", "start", "files").err == ""
         monkeypatch.setattr("sys.stderr.isatty", lambda: True)

@@ -189,14 +189,14 @@ def test_a_hub_runs_on_where_nobody_reads_what_it_says(hub_home: Home) -> None:
 def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
     printed = capsys.readouterr()
-    assert "Another hub is running (pid 4711)" in printed.err
-    assert "--replace" in printed.err
+    hint = "Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`"
+    assert printed.err == f"tooltray: Another hub is running (pid 4711) in {hub_home.root}. {hint}\n"
     assert printed.out == ""
 
 
 def test_another_hub_whose_pid_nobody_knows_is_still_told(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(0))) == 3
-    assert "Another hub is running." in capsys.readouterr().err
+    assert f"Another hub is running in {hub_home.root}." in capsys.readouterr().err
 
 
 def test_a_hub_that_is_replaced_hands_over_first_and_no_bridge_starts_one_in_between(hub_home: Home) -> None:

@@ -6,7 +6,7 @@ import webbrowser
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
+from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.config.home import Home
@@ -25,10 +25,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return opened
 
 
-def signing_in(home: Home, *, finish: Any = None, **server: Any) -> FakeControlHub:
+def signing_in(home: Home, *, finish: Any = None, notices: tuple[Any, ...] = (), **server: Any) -> FakeControlHub:
     far = server_snapshot("far", **{"tool_count": 3, **server})
     verbs: dict[str, Any] = dict.fromkeys(("start_server", "sign_out", "cancel_sign_in"))
-    told = {"begin_sign_in": PAGE, "finish_sign_in": finish, "get_tools": [{}] * 3, "get_snapshot": hub_snapshot(far)}
+    told = {"begin_sign_in": PAGE, "finish_sign_in": finish, "get_tools": [{}] * 3, "get_snapshot": hub_snapshot(far, notices=notices)}
     return FakeControlHub(home, verbs | told)
 
 
@@ -42,6 +42,14 @@ def test_the_page_opens_and_its_address_is_printed_all_the_same(tooltray: Tooltr
     assert (result.code, opened) == (0, [URL])
     assert result.out.splitlines()[1:] == [URL, "Signed in to far; it is running and has 3 tools."]
     assert ("finish_sign_in", {"name": "far", "callback_url": None}) in hub.calls
+
+
+def test_a_sign_in_that_ends_with_tooltray_is_said_to(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
+    lost = problem("the sign-in to 'far' will not outlive Tooltray", "There is no keyring", "Use an encrypted file")
+    with signing_in(hub_home, notices=(problem("the sign-in to 'farther' will not outlive Tooltray"), lost)):
+        result = tooltray("servers", "sign-in", "far")
+    assert (result.code, result.out.splitlines()[-1]) == (0, "Signed in to far; it is running and has 3 tools.")
+    assert result.err == "the sign-in to 'far' will not outlive Tooltray. There is no keyring. Use an encrypted file\n"
 
 
 def test_without_a_browser_the_address_is_enough_and_the_way_back_is_said(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
@@ -178,6 +186,17 @@ def test_how_to_sign_in_is_added_with_the_server(tooltray: Tooltray, hub_home: H
 def test_usually_nothing_has_to_be_said(tooltray: Tooltray, hub_home: Home) -> None:
     assert tooltray("servers", "add", "far", "--url", "https://far.example/mcp").code == 0
     assert "oauth" not in entry_of(hub_home)
+
+
+def test_a_server_that_wants_a_sign_in_is_added_and_says_how(tooltray: Tooltray, hub_home: Home) -> None:
+    far = server_snapshot("far", state="needs_sign_in", tool_count=0)
+    answers = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": refuse, "get_snapshot": hub_snapshot(far)}
+    with FakeControlHub(hub_home, answers):
+        result = tooltray("servers", "add", "far", "--url", "https://far.example/mcp")
+        in_json = tooltray("servers", "add", "far", "--url", "https://far.example/mcp", "--json")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines()[0] == "Added far; it wants you to sign in. Do so with: tooltray servers sign-in far"
+    assert (in_json.code, in_json.json["started"], in_json.json["needs_sign_in"]) == (0, False, True)
 
 
 @pytest.mark.parametrize(

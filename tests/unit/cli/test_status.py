@@ -38,6 +38,13 @@ def test_a_running_hub_is_described(tooltray: Tooltray, hub_home: Home) -> None:
     ]
 
 
+def test_a_server_that_waits_for_a_sign_in_says_how_it_gets_it(tooltray: Tooltray, hub_home: Home) -> None:
+    far = server_snapshot("my notes", state="needs_sign_in", problem=problem("'my notes' wants you to sign in"))
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(far)}):
+        lines = tooltray("status").out.splitlines()
+    assert lines[-1] == "my notes: it wants you to sign in. Do so with: tooltray servers sign-in 'my notes'"
+
+
 def test_a_pause_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(is_paused=True, started_at=time.time())}):
         assert "Paused: tools are listed, calls are refused." in tooltray("status").out

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.config.registry_cache import Measured, RegistryCache
+from tooltray.config.registry_cache import MAX_FILE_BYTES, Measured, RegistryCache
 from tooltray.events import RegistryMeasurement
 
 GOOD = RegistryMeasurement("https://a.example/", "A", "mirror", "Here", 12.5)
@@ -33,7 +33,15 @@ def test_at_first_nothing_is_known(path: Path) -> None:
     assert RegistryCache(path).known is None
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"at": "x"}', '{"at": 1, "measurements": [{"url": 1}]}'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{", "[]", '{"at": "x"}', '{"at": 1, "measurements": [{"url": 1}]}'),
+        *('{"at": 1e300, "measurements": []}', '{"at": -1, "measurements": []}'),
+        *('{"x": ' + "[" * 100_000, '{"at": 1, "measurements": []' + " " * MAX_FILE_BYTES + "}"),
+    ],
+    ids=lambda content: content[:20],
+)
 def test_a_file_that_cannot_be_read_is_as_good_as_none(path: Path, content: str) -> None:
     path.write_text(content)
     assert RegistryCache(path).known is None

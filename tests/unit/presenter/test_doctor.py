@@ -107,7 +107,8 @@ async def test_a_server_over_http_has_no_command(sick: Any, tmp_path: Path) -> N
         with pytest.raises(TooltrayError):
             await parts.servers.start("s")
         found = await examine(parts)
-        assert (found.transport, found.command, found.resolved_command, found.cwd) == ("http", (), "", str(tmp_path / "home"))
+        assert (found.transport, found.command, found.resolved_command, found.cwd) == ("http", (), "", "")
+        assert found.target == "http://127.0.0.1:1/mcp"
         assert "'s' is out of reach" in found.problem.message
         assert found.reached == "nothing answers at 127.0.0.1:1 (connection refused)"
 
@@ -150,6 +151,32 @@ async def test_what_is_known_of_the_last_attempt_is_added(sick: Any) -> None:
         await parts.servers.stop("s")
         found = await examine(parts)
         assert (found.exit_code, found.stderr[-1], found.stderr.count("out of cheese")) == (7, "out of cheese", 4)
+
+
+async def test_the_end_of_an_earlier_process_is_not_told_of_one_that_runs(sick: Any) -> None:
+    scripted = ScriptedServer()
+    scripted.handlers["initialize"] = lambda copy, params: copy.die("out of cheese", exit_code=7)
+    async with sick(scripted=scripted) as parts:
+        with pytest.raises(TooltrayError):
+            await parts.servers.start("s")
+        del scripted.handlers["initialize"]
+        await parts.servers.start("s")
+        assert parts.servers.get("s").first.exit_code == 7
+        assert (await examine(parts)).exit_code is None
+
+
+async def test_a_server_that_is_tried_again_says_when(sick: Any) -> None:
+    async with sick() as parts:
+        parts.servers.get("s").first.detail = "Starts again in 2 s"
+        assert (await examine(parts)).detail == "Starts again in 2 s"
+
+
+async def test_processes_that_a_direct_start_has_spared_are_counted(sick: Any) -> None:
+    async with sick() as parts:
+        await parts.servers.start("s")
+        server = parts.servers.get("s")
+        server.saved_processes = 2
+        assert (await examine(parts)).saved_processes == 2 * len(server.pids) > 0
 
 
 async def test_a_running_server_is_ok_with_its_tools_and_the_noise_it_makes(sick: Any) -> None:

@@ -242,7 +242,7 @@ async def test_a_server_that_dies_is_started_again_and_calls_that_come_meanwhile
     await life.state(RESTARTING)
     problem = life.instance.problem
     assert problem is not None
-    assert str(problem) == "'s' ended. server 's' ended with exit code 3: out of cheese. See its log"
+    assert str(problem) == "'s' ended. server 's' ended with exit code 3: out of cheese. See its log: tooltray servers logs s"
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await life.server.request("initialize", count=2)
     assert life.instance.exit_code == 3

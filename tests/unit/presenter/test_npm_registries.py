@@ -291,6 +291,14 @@ async def test_a_test_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> 
         assert parts.registries.status.measurements == ()
 
 
+@pytest.mark.parametrize(
+    "url", ["me:hunter2@x.example", "//me:hunter2@x.example/", "https:me:hunter2@x.example", "https://me:hunter2/2@x/"]
+)
+async def test_what_is_no_address_is_shown_without_what_may_be_a_password(tmp_path: Path, url: str) -> None:
+    async with parts_in(tmp_path) as parts:
+        assert "hunter2" not in str(await parts.registries.test(url))
+
+
 async def test_a_custom_registry_that_stops_answering_is_a_notice(tmp_path: Path) -> None:
     async with parts_in(tmp_path) as parts:
         await parts.registries.set_custom(MINE)
@@ -451,6 +459,23 @@ def leave(parts: Parts) -> None:
 
 def test_a_hub_with_servers_from_npm_measures_once(tmp_path: Path) -> None:
     measured_unasked(tmp_path, leave, 1)
+
+
+@in_fake_time
+async def _measures_again_after_a_bug(path: Path) -> None:
+    async with parts_in(path, settles_after_s=SETTLES_AFTER_S) as parts:
+        parts.network.speed.clear()
+        parts.network.error = RuntimeError("bug")
+        parts.registries.start()
+        await asyncio.sleep(LOOKS_EVERY_S - 1)
+        parts.network.error = None
+        await asyncio.sleep(SETTLES_AFTER_S + 2)
+        assert len(parts.network.rounds.all) == 2
+
+
+@pytest.mark.expected_warnings("task 'measure npm registries' failed", "npm registries could not be measured")
+def test_a_bug_in_one_round_does_not_end_those_that_come(tmp_path: Path) -> None:
+    _measures_again_after_a_bug(tmp_path)
 
 
 @pytest.mark.parametrize(

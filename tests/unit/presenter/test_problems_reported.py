@@ -51,12 +51,13 @@ async def test_a_process_that_ends_at_once_is_told_with_its_last_words(tmp_path:
     problem = await reported(tmp_path, python("import sys; sys.exit('the database is locked')"))
     assert "the database is locked" in problem.message
     assert "exit code 1" in problem.message
-    assert (problem.title, problem.hint) == ("'s' could not be opened", "See its log.")
+    assert (problem.title, problem.hint) == ("'s' could not be opened", "See its log: tooltray servers logs s")
 
 
 async def test_a_process_that_says_nothing(tmp_path: Path) -> None:
     problem = await reported(tmp_path, python("import sys; sys.stdin.read()"), LOSES_PATIENCE)
-    assert problem == Problem("'s' did not answer", "no greeting within 0.5 s", "See its log; it may be no MCP server.")
+    hint = "See its log; it may be no MCP server: tooltray servers logs s"
+    assert problem == Problem("'s' did not answer", "no greeting within 0.5 s", hint)
 
 
 async def test_a_process_that_is_no_server(tmp_path: Path) -> None:

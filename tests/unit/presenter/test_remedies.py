@@ -82,6 +82,29 @@ async def test_a_secret_that_is_missing_is_named_and_one_that_is_there_is_not(tm
         assert first == Remedy("store_secret", "Store the secret b", "b")
 
 
+async def test_a_secret_that_is_missing_is_advised_once(tmp_path: Path) -> None:
+    async with hub(tmp_path, env={"A": "${secret:a}"}) as parts:
+        with pytest.raises(TooltrayError):
+            await parts.presenter.start_server("s")
+        assert [remedy.kind for remedy in await offered(parts)] == ["store_secret", "start"]
+
+
+async def test_npm_s_own_registry_is_not_offered_while_it_is_in_use(tmp_path: Path) -> None:
+    own = RegistryMeasurement("https://own.example/", "npm", "npm", milliseconds=5.0)
+
+    class OwnInUse:
+        status = NpmRegistryStatus(measurements=(own, SLOW))
+
+    async with hub(tmp_path, disable=True) as parts:
+        parts.remedies._registries = OwnInUse()
+        parts.servers.get("s").log.append("npm error code E404")
+        assert [remedy.value for remedy in await offered(parts) if remedy.kind == "switch_registry"] == [SLOW.url]
+    async with hub(tmp_path, disable=True, customNpmRegistry=SLOW.url) as parts:
+        parts.remedies._registries = OwnInUse()
+        parts.servers.get("s").log.append("npm error code E404")
+        assert [remedy.value for remedy in await offered(parts) if remedy.kind == "switch_registry"] == [own.url]
+
+
 async def test_a_store_of_secrets_that_is_closed_names_none(tmp_path: Path) -> None:
     async with hub(tmp_path, env={"A": "${secret:a}"}) as parts:
         parts.home.secrets_file.write_bytes(b"no vault")
@@ -119,7 +142,7 @@ async def test_a_server_that_was_given_up_can_be_tried_again(tmp_path: Path) -> 
             await parts.presenter.start_server("s")
         assert (await offered(parts))[-1] == Remedy("start", "Try again", is_automatic=True)
         del parts.programs["npx"].handlers["initialize"]
-        assert await parts.presenter.apply_remedy("s", "start") == "'s' is started"
+        assert await parts.presenter.apply_remedy("s", "start") == "'s' is being started"
         await parts.heard.until(lambda: parts.servers.get("s").state is ServerState.RUNNING)
 
 

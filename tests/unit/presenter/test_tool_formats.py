@@ -59,9 +59,10 @@ async def test_tools_of_one_server_are_given_alone(parts: HubParts) -> None:
     assert (await refusal(parts.presenter.mcp_tools_to_gemini_tools("gone"))).startswith("there is no server 'gone'")
 
 
-async def test_a_format_that_there_is_not_is_refused(parts: HubParts) -> None:
-    assert (await refusal(parts.presenter.mcp_tools_to_openai_tools(api="x"))).startswith("there is no tool format 'openai_x'")
-    assert (await refusal(parts.presenter.mcp_response_to_openai(response("drop"), "x"))).startswith("there is no tool format 'openai_x'")
+async def test_an_api_that_there_is_not_is_refused_in_the_words_of_the_argument(parts: HubParts) -> None:
+    said = "OpenAI has no API 'x' that takes tools. there are chat and responses"
+    assert await refusal(parts.presenter.mcp_tools_to_openai_tools(api="x")) == said
+    assert await refusal(parts.presenter.mcp_response_to_openai(response("drop"), "x")) == said
 
 
 async def test_a_call_in_any_format_says_whose_tool_is_meant(parts: HubParts) -> None:
