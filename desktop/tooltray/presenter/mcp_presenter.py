@@ -1,12 +1,13 @@
 """McpPresenter: the façade over servers and tools. Sessions, command line, control channel and desktop call this and nothing behind it.
 
 Below it: ServerManager and ToolManager. The verbs are those of the product's presenter; `verbs.VERBS` lists what others may call by name.
+Those that only hand on to one part stand in classes of their own, the modules `*_verbs`, and are mixed in.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import Raw
 
@@ -14,12 +15,9 @@ from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import SecretBackend
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
-    ClientTokenSnapshot,
     EventBus,
-    HttpStatus,
     HubSnapshot,
     McpClientSnapshot,
     MCPToolCall,
@@ -33,6 +31,7 @@ from tooltray.events import (
     ToolSnapshot,
 )
 from tooltray.presenter import client_snapshots, model_calls
+from tooltray.presenter.access_verbs import AccessVerbs
 from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
@@ -68,7 +67,7 @@ STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them fas
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
-class McpPresenter(OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
+class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
     """Belongs to the engine's loop."""
 
     def __init__(
@@ -355,82 +354,6 @@ class McpPresenter(OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
         await self._tools.forget_names()
         await self._prompts.forget_names()
 
-    # verbs: secrets
-
-    async def get_secret_names(self) -> list[str]:
-        return sorted(await self._secrets.names())
-
-    async def set_secret(self, name: str, value: str) -> None:
-        await self._secrets.set(name, value)
-        self._retry_failed()
-
-    async def remove_secret(self, name: str) -> None:
-        await self._secrets.remove(name)
-
-    async def check_secrets(self) -> str:
-        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
-
-        Raises:
-            TooltrayError: it cannot; tells absent, locked and denied apart.
-        """
-        await self._secrets.check()
-        return self._secrets.kind
-
-    async def unlock_secrets(self, passphrase: str) -> None:
-        await self._secrets.unlock(passphrase)
-        self._retry_failed()
-
-    async def set_secret_backend(self, kind: str) -> None:
-        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
-        backend = _backend(kind)
-        await self._config.set_secret_backend(backend)
-        self._secrets.use(backend)
-        self._retry_failed()
-
-    # verbs: questions to the person
-
-    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
-        """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
-
-        Raises:
-            TooltrayError: it has ended, or the answer does not fit.
-        """
-        self._elicitations.answer(id, action, content)
-
-    # verbs: HTTP
-
-    async def get_http_status(self) -> HttpStatus:
-        return self._http.status
-
-    async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
-        """Opens the endpoints for AI clients, or closes them; they stay as they are after a restart.
-
-        Args:
-            port: where, from now on; 0: any that is free; None leaves that as it is.
-
-        Raises:
-            TooltrayError: the address cannot be opened, as where another program has the port.
-        """
-        return await self._http.set_enabled(enabled, port)
-
-    async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
-        return self._http.clients
-
-    async def create_client_token(self, name: str) -> str:
-        """Makes a token for an AI client and returns it, for this once; one that the client had before ends.
-
-        Raises:
-            TooltrayError: the name cannot be used, or the token not be saved.
-        """
-        return await self._http.create_token(name)
-
-    async def remove_client_token(self, name: str) -> None:
-        """
-        Raises:
-            TooltrayError: there is none of this name.
-        """
-        await self._http.remove_token(name)
-
     # inside
 
     async def _call(
@@ -535,13 +458,6 @@ class McpPresenter(OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
         names, self._changed_stats = self._changed_stats, set()
         for name in names:
             self._on_server_changed(name)
-
-
-def _backend(kind: str) -> SecretBackend:
-    for backend in get_args(SecretBackend):
-        if kind == backend:
-            return backend  # type: ignore[no-any-return]
-    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
 
 
 def _ignore(server: str, client: McpClient, method: str, params: Raw) -> None:

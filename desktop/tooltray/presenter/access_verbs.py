@@ -1,0 +1,105 @@
+"""Verbs of McpPresenter about secrets, questions to the person, and who gets in over HTTP. Mixed into it."""
+
+from abc import ABC, abstractmethod
+from typing import Any, get_args
+
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
+from tooltray.config.settings import SecretBackend
+from tooltray.errors import TooltrayError
+from tooltray.events import ClientTokenSnapshot, HttpStatus
+from tooltray.presenter.elicitations import Elicitations
+from tooltray.presenter.http_access import HttpAccess
+
+
+class AccessVerbs(ABC):
+    _config: McpConfHelper
+    _secrets: SecretStore
+    _http: HttpAccess
+    _elicitations: Elicitations
+
+    @abstractmethod
+    def _retry_failed(self) -> None: ...
+
+    # secrets
+
+    async def get_secret_names(self) -> list[str]:
+        return sorted(await self._secrets.names())
+
+    async def set_secret(self, name: str, value: str) -> None:
+        await self._secrets.set(name, value)
+        self._retry_failed()
+
+    async def remove_secret(self, name: str) -> None:
+        await self._secrets.remove(name)
+
+    async def check_secrets(self) -> str:
+        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
+
+        Raises:
+            TooltrayError: it cannot; tells absent, locked and denied apart.
+        """
+        await self._secrets.check()
+        return self._secrets.kind
+
+    async def unlock_secrets(self, passphrase: str) -> None:
+        await self._secrets.unlock(passphrase)
+        self._retry_failed()
+
+    async def set_secret_backend(self, kind: str) -> None:
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
+        backend = _backend(kind)
+        await self._config.set_secret_backend(backend)
+        self._secrets.use(backend)
+        self._retry_failed()
+
+    # questions to the person
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
+
+        Raises:
+            TooltrayError: it has ended, or the answer does not fit.
+        """
+        self._elicitations.answer(id, action, content)
+
+    # HTTP
+
+    async def get_http_status(self) -> HttpStatus:
+        return self._http.status
+
+    async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        """Opens the endpoints for AI clients, or closes them; they stay as they are after a restart.
+
+        Args:
+            port: where, from now on; 0: any that is free; None leaves that as it is.
+
+        Raises:
+            TooltrayError: the address cannot be opened, as where another program has the port.
+        """
+        return await self._http.set_enabled(enabled, port)
+
+    async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
+        return self._http.clients
+
+    async def create_client_token(self, name: str) -> str:
+        """Makes a token for an AI client and returns it, for this once; one that the client had before ends.
+
+        Raises:
+            TooltrayError: the name cannot be used, or the token not be saved.
+        """
+        return await self._http.create_token(name)
+
+    async def remove_client_token(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is none of this name.
+        """
+        await self._http.remove_token(name)
+
+
+def _backend(kind: str) -> SecretBackend:
+    for backend in get_args(SecretBackend):
+        if kind == backend:
+            return backend  # type: ignore[no-any-return]
+    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
