@@ -14,7 +14,7 @@ RECEIPT = """
 requirements = [{ name = "server-toy" }]
 python = "/usr/bin/python3"
 entrypoints = [
-    { name = "server-toy", install-path = "/home/ann/.local/bin/server-toy", from = "server-toy" },
+    { name = "server-toy", install-path = "/home/me/.local/bin/server-toy", from = "server-toy" },
 ]
 """
 

@@ -61,7 +61,7 @@ def test_an_empty_path_is_none_and_an_empty_folder_of_one_stays(persons: dict[st
 
 
 def test_a_folder_of_the_path_may_begin_with_the_persons_own() -> None:
-    assert child({"PATH": "/bin", "HOME": "/home/ann"}, {"PATH": "~/bin:~x/bin"})["PATH"] == "/home/ann/bin:~x/bin:/bin"
+    assert child({"PATH": "/bin", "HOME": "/home/me"}, {"PATH": "~/bin:~x/bin"})["PATH"] == "/home/me/bin:~x/bin:/bin"
     assert child({"PATH": "/bin"}, {"PATH": "~/bin"})["PATH"] == "~/bin:/bin"
 
 
@@ -106,8 +106,8 @@ def test_others_do_not_trust_what_was_named_for_node_alone() -> None:
 
 
 def test_what_is_run_is_the_command_in_its_folder_or_in_the_usual_one() -> None:
-    options = {"environ": {"A": "1"}, "variables": {"B": "2"}, "folder": "/home/ann"}
-    assert prepare_launch(resolved(env={"C": "3"}), **options) == Launch("server", ("a",), {"A": "1", "B": "2", "C": "3"}, "/home/ann")  # type: ignore[arg-type]
+    options = {"environ": {"A": "1"}, "variables": {"B": "2"}, "folder": "/home/me"}
+    assert prepare_launch(resolved(env={"C": "3"}), **options) == Launch("server", ("a",), {"A": "1", "B": "2", "C": "3"}, "/home/me")  # type: ignore[arg-type]
     launch = prepare_launch(resolved(command=None, cwd="/elsewhere"), **options)  # type: ignore[arg-type]
     assert (launch.command, launch.cwd) == ("", "/elsewhere")
 

@@ -23,7 +23,7 @@ def write(path: Path, text: str) -> None:
 
 def folders(tmp_path: Path, system: str = "linux", **environ: str) -> list[str]:
     """Of a machine that has nothing outside of HOME."""
-    return default_folders({"HOME": str(tmp_path), "PATH": "/no/such", **environ}, system=system, root=str(tmp_path / "root"))
+    return default_folders({"HOME": str(tmp_path), "PATH": "/no/such", **environ}, system=system, root=str(tmp_path / "system"))
 
 
 def nvm(tmp_path: Path, *versions: str, **aliases: str) -> dict[str, str]:
@@ -51,10 +51,10 @@ def test_folders_of_a_persons_own_are_there_if_they_exist(tmp_path: Path) -> Non
 )
 def test_folders_of_the_system_come_last(tmp_path: Path, system: str, expected: list[str]) -> None:
     for name in ("usr/local/bin", "usr/bin", "snap/bin", "opt/homebrew/bin"):
-        (tmp_path / "root" / name).mkdir(parents=True)
+        (tmp_path / "system" / name).mkdir(parents=True)
     (tmp_path / ".local/bin").mkdir(parents=True)
-    assert folders(tmp_path, system) == [f"{tmp_path}/.local/bin", *(f"{tmp_path}/root/{name}" for name in expected)]
-    assert folders(tmp_path, system, HOME="") == [f"{tmp_path}/root/{name}" for name in expected]
+    assert folders(tmp_path, system) == [f"{tmp_path}/.local/bin", *(f"{tmp_path}/system/{name}" for name in expected)]
+    assert folders(tmp_path, system, HOME="") == [f"{tmp_path}/system/{name}" for name in expected]
 
 
 def test_on_windows_folders_are_named_by_variables(tmp_path: Path) -> None:
