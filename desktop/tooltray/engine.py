@@ -29,15 +29,20 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
+from tooltray.presenter.approvals import Approvals
 from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.feedbacks import Feedbacks
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.modes import Modes
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
+from tooltray.presenter.profiles import Profiles
+from tooltray.presenter.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
@@ -46,12 +51,16 @@ from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionStates
 from tooltray.presenter.setup import Setup, shipped_servers
 from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.token_store import TokenStore
+from tooltray.presenter.tool_calls import ToolCalls
+from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
+from tooltray.presenter.views import Views
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
@@ -275,9 +284,24 @@ class Engine:
             servers=self._servers,
             lists=tool_lists,
             offers=self._offers,
-            relay=relay,
-            config=self._config,
             names=names,
+            bus=self.bus,
+        )
+        self._states = SessionStates(bus=self.bus, deadlines=deadlines)
+        modes = Modes(config=self._config, states=self._states)
+        profiles = Profiles(config=self._config)
+        views = Views()
+        approvals = Approvals()
+        projects = Projects(config=self._config, servers=self._servers, states=self._states)
+        feedbacks = Feedbacks(config=self._config)
+        calls = ToolCalls(
+            servers=self._servers,
+            tools=self._tools,
+            views=views,
+            approvals=approvals,
+            relay=relay,
+            own={},
+            config=self._config,
             stats=self._stats,
             bus=self.bus,
         )
@@ -291,6 +315,7 @@ class Engine:
         router = RequestRouter(
             servers=self._servers,
             tools=self._tools,
+            calls=calls,
             prompts=prompts,
             resources=resources,
             completion=Completion(servers=self._servers, prompts=prompts, resources=resources, relay=relay),
@@ -305,6 +330,7 @@ class Engine:
             secrets=self._secrets,
             servers=self._servers,
             tools=self._tools,
+            calls=calls,
             prompts=prompts,
             resources=resources,
             router=router,
@@ -318,6 +344,12 @@ class Engine:
             sign_ins=self._sign_ins,
             setup=Setup(config=self._config, secrets=self._secrets, shipped=shipped_servers),
             remedies=remedies,
+            modes=modes,
+            profiles=profiles,
+            costs=ToolCosting(tools=self._tools),
+            projects=projects,
+            approvals=approvals,
+            feedbacks=feedbacks,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
@@ -331,6 +363,7 @@ class Engine:
         )
         self._sessions = Sessions(
             presenter=self.presenter,
+            states=self._states,
             bus=self.bus,
             deadlines=deadlines,
             log=self._log,

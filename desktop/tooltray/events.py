@@ -20,6 +20,7 @@ class ServerState(Enum):
 
     STOPPED = "stopped"  # a person stopped or disabled it
     ON_DEMAND = "on_demand"  # not running; its first use starts it
+    WAITING = "waiting"  # not running; it needs to know for which project
     STARTING = "starting"
     INSTALLING = "installing"  # starting, and its launcher (npx, uvx) is downloading
     RUNNING = "running"
@@ -27,6 +28,19 @@ class ServerState(Enum):
     STOPPING = "stopping"
     NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
     ERROR = "error"  # given up until somebody acts
+
+
+@dataclass(frozen=True)
+class ProjectCopySnapshot:
+    """The copy of a server for one project."""
+
+    path: str  # of the project, absolute
+    name: str  # of the project
+    state: ServerState
+    session_count: int = 0  # AI clients of this project that are connected now
+    target: str = ""  # its command line or URL, the project filled in; no secret is in it
+    problem: Problem | None = None
+    pids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,10 @@ class ServerSnapshot:
     saved_processes: int = 0  # launchers (npx, uvx and the shells between) that a direct start has spared
     is_signed_in: bool = False  # a token of a sign-in is kept for it
     has_sign_in_page: bool = False  # a sign-in has begun, and its page waits for the person
+    is_lazy: bool = False  # AI clients see its tools when they have activated it
+    is_deferred: bool = False  # it starts when a project is known, one copy for each
+    startup_template: tuple[str, ...] = ()  # of a deferred server: its arguments with {project_path} and {project_name} in them
+    copies: tuple[ProjectCopySnapshot, ...] = ()  # of a deferred server
 
 
 @dataclass(frozen=True)
@@ -85,6 +103,7 @@ class ToolSnapshot:
     category: str  # "read" or "write"
     is_enabled: bool
     is_approved: bool
+    is_held: bool = False  # a person allowed it, and its definition is another one since
 
 
 @dataclass(frozen=True)
@@ -208,6 +227,169 @@ class ElicitationSnapshot:
     ends_at: float  # unix seconds
     url: str = ""  # to be opened by the person, not by us
     fields: tuple[ElicitationField, ...] = ()
+
+
+@dataclass(frozen=True)
+class SessionProject:
+    """Which project an AI client works on, as far as it is known."""
+
+    path: str  # absolute
+    name: str
+    source: str  # who said so: "feedback", "roots", "folder" (in which its bridge was started) or "person"
+
+
+@dataclass(frozen=True)
+class SessionSnapshot:
+    """One AI client's session: who it is, and what it sees."""
+
+    id: str
+    client: str  # as it names itself; empty until it has
+    version: str = ""
+    server: str = ""  # it has this one alone
+    profile: str = ""  # the named set of servers and tools that it gets; empty: everything
+    mode: str = "everything"  # how tools are shown to it: "everything", "lazy" or "search"
+    reason: str = ""  # why this mode, in words
+    project: SessionProject | None = None
+    activated: tuple[str, ...] = ()  # lazy servers whose tools it has asked for
+    is_connected: bool = True  # what is known of a session is kept for a while after its client left
+
+
+@dataclass(frozen=True)
+class ClientModeSnapshot:
+    """How tools are shown to one kind of AI client."""
+
+    client: str  # as it names itself
+    title: str  # how people know it
+    mode: str  # chosen by the person: "everything", "lazy", "search" or "automatic"; empty: as the servers' settings say
+    shown_mode: str  # what that comes to: "everything", "lazy" or "search"
+    reason: str  # why, in words
+    profile: str = ""  # that its sessions get unless they ask for another
+    is_seen: bool = False  # it was connected here at least once
+    auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
+
+
+@dataclass(frozen=True)
+class ProfileSnapshot:
+    """A named set of servers and tools."""
+
+    name: str
+    servers: tuple[str, ...] | None  # None: all
+    tools: Mapping[str, tuple[str, ...]]  # by server, the only ones of it; names are the server's own
+    description: str = ""
+    tool_count: int = 0  # offered through it now
+
+
+@dataclass(frozen=True)
+class ToolCost:
+    """What one definition costs in the context of a model."""
+
+    name: str  # as AI clients see it
+    tokens: int
+    is_shown: bool  # the client gets it at the start
+
+
+@dataclass(frozen=True)
+class ServerCost:
+    server: str
+    tokens: int  # of all its tools that are switched on
+    shown_tokens: int  # of what a client gets of it at the start, its activating tool included
+    tools: tuple[ToolCost, ...]
+
+
+@dataclass(frozen=True)
+class ToolCosts:
+    """What definitions of tools cost in the context of a model, all and as they are shown."""
+
+    tokenizer: str
+    tokens: int
+    shown_tokens: int
+    servers: tuple[ServerCost, ...]
+    client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of
+
+
+@dataclass(frozen=True)
+class ApprovalSnapshot:
+    """A tool call that waits for a person's yes. Texts of servers and models are made harmless."""
+
+    id: str
+    server: str
+    tool: str  # the server's own name for it
+    client: str
+    category: str  # "read" or "write"
+    arguments: str  # indented JSON, known secrets masked; cut where it is very long
+    why: str  # it asks
+    ends_at: float  # unix seconds; then it is refused
+    choices: tuple[str, ...]  # of "once", "session", "always" (this tool) and "reads" (all of this server), those that make sense here
+    project: str = ""  # path
+    description: str = ""  # of the tool
+    diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
+    definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
+    warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
+
+
+@dataclass(frozen=True)
+class GrantSnapshot:
+    """A yes of a person that lasts."""
+
+    id: str
+    kind: str  # "tool" or "reads" (every tool of the server that reads)
+    server: str
+    tool: str = ""  # of the kind "tool": the server's own name
+    client: str = ""  # for this AI client alone
+    session: str = ""  # for this session alone: its id
+    created_at: float = 0.0  # unix seconds
+    expires_at: float = 0.0  # unix seconds; 0: it does not expire
+    is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
+    held_tools: tuple[str, ...] = ()  # which
+
+
+@dataclass(frozen=True)
+class ToolChange:
+    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs."""
+
+    server: str
+    tool: str  # the server's own name
+    diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+
+
+@dataclass(frozen=True)
+class FeedbackAttachment:
+    """A picture or a file that goes with a person's answer."""
+
+    name: str
+    mime_type: str
+    data: str = ""  # base64; empty where `path` says where it is
+    path: str = ""  # of a file that is too large to be sent
+
+
+@dataclass(frozen=True)
+class FeedbackSnapshot:
+    """A report of a model that waits for a person's answer."""
+
+    id: str
+    client: str
+    project_path: str  # empty where none is known
+    project_name: str
+    summary: str  # Markdown
+    asked_at: float  # unix seconds
+    ends_at: float  # unix seconds
+
+
+@dataclass(frozen=True)
+class FeedbackEntry:
+    """One report of a project's history, and what was answered."""
+
+    id: str
+    project_path: str
+    project_name: str
+    client: str
+    summary: str  # Markdown
+    asked_at: float  # unix seconds
+    outcome: str  # "answered", "dismissed", "expired", "withdrawn" or "waiting"
+    text: str = ""
+    attachments: tuple[str, ...] = ()  # names
+    answered_at: float = 0.0  # unix seconds
 
 
 @dataclass(frozen=True)
@@ -346,6 +528,44 @@ class ElicitationEnded:
     id: str
 
 
+@dataclass(frozen=True)
+class SessionListChanged:
+    """A session came or went, or what one sees, activated or works on is another."""
+
+
+@dataclass(frozen=True)
+class ApprovalAsked:
+    """A tool call waits for a person's yes, or what it waits for is another thing now."""
+
+    request: ApprovalSnapshot
+
+
+@dataclass(frozen=True)
+class ApprovalEnded:
+    """It was answered, its client is gone, or it has waited long enough."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class GrantsChanged:
+    """What a person has allowed for longer than one call is another."""
+
+
+@dataclass(frozen=True)
+class FeedbackAsked:
+    """A model reports and waits for a person's answer."""
+
+    request: FeedbackSnapshot
+
+
+@dataclass(frozen=True)
+class FeedbackEnded:
+    """It was answered, put away, or given up."""
+
+    id: str
+
+
 EVENTS: tuple[type, ...] = (
     ServerStarted,
     ServerStopped,
@@ -363,6 +583,12 @@ EVENTS: tuple[type, ...] = (
     NpmRegistryChanged,
     ElicitationAsked,
     ElicitationEnded,
+    SessionListChanged,
+    ApprovalAsked,
+    ApprovalEnded,
+    GrantsChanged,
+    FeedbackAsked,
+    FeedbackEnded,
 )
 
 E = TypeVar("E")

@@ -178,6 +178,7 @@ async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers:
     log.start()
     sessions = Sessions(
         presenter=parts.presenter,
+        states=parts.states,
         bus=parts.bus,
         deadlines=parts.wheel,  # type: ignore[arg-type]
         log=log,

@@ -143,6 +143,7 @@ def make_sessions(parts: HubParts) -> Sessions:
 
     sessions = Sessions(
         presenter=parts.presenter,
+        states=parts.states,
         bus=parts.bus,
         deadlines=parts.wheel,  # type: ignore[arg-type]
         log=KeptLog(),  # type: ignore[arg-type]

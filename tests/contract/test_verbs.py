@@ -1,7 +1,7 @@
 """presenter/verbs.py and McpPresenter: what others may call by name is what the presenter offers, with the arguments agreed on."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 import msgspec
@@ -9,18 +9,28 @@ import pytest
 
 from tooltray.errors import Problem
 from tooltray.events import (
+    ApprovalSnapshot,
+    ClientModeSnapshot,
     ClientTokenSnapshot,
+    FeedbackAttachment,
+    FeedbackEntry,
+    FeedbackSnapshot,
+    GrantSnapshot,
     HttpStatus,
     HubSnapshot,
     McpClientSnapshot,
     MCPToolCall,
     MCPToolResponse,
     NpmRegistryStatus,
+    ProfileSnapshot,
     RegistryMeasurement,
     ServerSnapshot,
     ServerState,
+    SessionSnapshot,
     SetupChange,
     SignInSnapshot,
+    ToolChange,
+    ToolCosts,
     ToolSnapshot,
 )
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -97,6 +107,39 @@ AGREED: dict[str, tuple[str, Any]] = {
     "import_setup": ("(setup, replace=False)", list[SetupChange]),
     "preview_reset": ("()", list[SetupChange]),
     "reset_to_default_servers": ("()", list[SetupChange]),
+    "get_sessions": ("()", list[SessionSnapshot]),
+    "get_client_modes": ("()", list[ClientModeSnapshot]),
+    "set_client_mode": ("(client, mode=)", None),
+    "set_client_profile": ("(client, profile=)", None),
+    "set_client_auto_approve": ("(client, rules=None)", None),
+    "get_profiles": ("()", list[ProfileSnapshot]),
+    "set_profile": ("(name, profile)", None),
+    "remove_profile": ("(name)", None),
+    "set_lazy_load": ("(enabled=None, server=None)", None),
+    "set_tool_override": ("(server, tool, name=None, description=None)", None),
+    "get_tool_costs": ("(client=None)", ToolCosts),
+    "get_allowed_folders": ("()", list[str]),
+    "allow_folder": ("(path)", str),
+    "disallow_folder": ("(path)", None),
+    "start_for_project": ("(server, path)", None),
+    "start_without_project": ("(server)", None),
+    "set_session_project": ("(session, path)", None),
+    "reset_deferred_state": ("()", None),
+    "set_deferred": ("(server, deferred, template=None)", None),
+    "get_approvals": ("()", list[ApprovalSnapshot]),
+    "answer_approval": ("(id, answer)", None),
+    "get_grants": ("()", list[GrantSnapshot]),
+    "preview_grant": ("(server, kind=tool, tool=, client=)", list[ToolSnapshot]),
+    "add_grant": ("(server, kind=tool, tool=, client=, expires_in_s=None)", GrantSnapshot),
+    "remove_grant": ("(id)", None),
+    "get_tool_changes": ("()", list[ToolChange]),
+    "accept_tool_change": ("(server, tool)", None),
+    "get_feedback_requests": ("()", list[FeedbackSnapshot]),
+    "answer_feedback": ("(id, text, attachments=())", None),
+    "dismiss_feedback": ("(id)", None),
+    "get_feedback_history": ("(project_path=, limit=50)", list[FeedbackEntry]),
+    "get_ready_answers": ("()", list[str]),
+    "set_ready_answers": ("(answers)", None),
 }
 TYPES: dict[str, Any] = {
     "name": str,
@@ -123,10 +166,40 @@ TYPES: dict[str, Any] = {
     "replace": bool,
     "response": MCPToolResponse,
     "callback_url": str | None,
+    "client": str,
+    "mode": str,
+    "profile": str,
+    "rules": list[str] | None,
+    "set_profile.profile": Mapping[str, Any],
+    "set_lazy_load.enabled": bool | None,
+    "set_tool_override.server": str,
+    "set_tool_override.name": str | None,
+    "description": str | None,
+    "get_tool_costs.client": str | None,
+    "path": str,
+    "start_for_project.server": str,
+    "start_without_project.server": str,
+    "session": str,
+    "set_deferred.server": str,
+    "deferred": bool,
+    "template": list[str] | None,
+    "id": str,
+    "answer": str,
+    "preview_grant.server": str,
+    "add_grant.server": str,
+    "expires_in_s": float | None,
+    "accept_tool_change.server": str,
+    "text": str,
+    "attachments": Sequence[FeedbackAttachment],
+    "project_path": str,
+    "limit": int,
+    "answers": list[str],
 }
 EXAMPLES: dict[Any, Any] = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
 EXAMPLES[dict[str, Any] | None] = {"a": 1}
 EXAMPLES[Mapping[str, str] | None] = {"a": "b"}
+EXAMPLES |= {bool | None: None, float | None: 5.0, list[str]: ["x"], list[str] | None: ["x"]}
+EXAMPLES[Sequence[FeedbackAttachment]] = [FeedbackAttachment("a.png", "image/png", "eA==")]
 EXAMPLES[MCPToolCall] = MCPToolCall("1", "echo", {"a": 1})
 EXAMPLES[MCPToolResponse] = MCPToolResponse("echo", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []})
 
@@ -182,5 +255,6 @@ def test_what_verbs_return_can_go_as_json() -> None:
         "category": "read",
         "is_enabled": True,
         "is_approved": False,
+        "is_held": False,
     }
     assert msgspec.to_builtins([Diagnosis("s", True, "stdio", "running", command=("x",))])[0]["exit_code"] is None

@@ -11,6 +11,7 @@ from tests.fakes.kept_log import KeptLog
 
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.session_state import SessionState
 from tooltray.publish.client_session import ClientSession
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
@@ -34,6 +35,7 @@ class Conversation:
             server=server,
             refusal=refusal,
             held=held,
+            state=SessionState("s1", server),
             presenter=self.presenter,  # type: ignore[arg-type]
             bus=self.bus,
             deadlines=DeadlineWheel(),

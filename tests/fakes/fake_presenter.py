@@ -9,24 +9,38 @@ from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.events import (
+    ApprovalAsked,
+    ApprovalEnded,
+    ApprovalSnapshot,
+    ClientModeSnapshot,
     ClientTokenSnapshot,
     ConfigChanged,
     ElicitationEnded,
     EventBus,
+    FeedbackAsked,
+    FeedbackAttachment,
+    FeedbackEnded,
+    FeedbackEntry,
+    FeedbackSnapshot,
+    GrantSnapshot,
     HttpStatus,
     HubSnapshot,
     McpClientSnapshot,
     MCPToolCall,
     MCPToolResponse,
     NpmRegistryStatus,
+    ProfileSnapshot,
     RegistryMeasurement,
     ServerChanged,
     ServerRemoved,
     ServerSnapshot,
     ServerState,
     SessionsChanged,
+    SessionSnapshot,
     SetupChange,
     SignInSnapshot,
+    ToolChange,
+    ToolCosts,
     ToolListChanged,
     ToolSnapshot,
 )
@@ -64,6 +78,17 @@ class FakePresenter:
         self.setup_changes: list[SetupChange] = []
         self.diagnoses: list[Any] = []
         self.client_names: set[str] = set()
+        self.sessions: list[SessionSnapshot] = []
+        self.client_modes: list[ClientModeSnapshot] = []
+        self.profiles: list[ProfileSnapshot] = []
+        self.costs = ToolCosts("", 0, 0, ())
+        self.allowed_folders: list[str] = []
+        self.approvals: list[ApprovalSnapshot] = []
+        self.grants: list[GrantSnapshot] = []
+        self.tool_changes: list[ToolChange] = []
+        self.feedback: list[FeedbackSnapshot] = []
+        self.feedback_history: list[FeedbackEntry] = []
+        self.ready_answers: list[str] = []
         known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
         self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
 
@@ -86,6 +111,24 @@ class FakePresenter:
     def set_tools(self, tools: Sequence[ToolSnapshot], of: str) -> None:
         self.tools = [each for each in self.tools if each.server != of] + list(tools)
         self.bus.publish(ToolListChanged(of))
+
+    def ask_approval(self, request: ApprovalSnapshot) -> None:
+        """A call waits, or what it waits for is another thing now."""
+        self.approvals = [*(each for each in self.approvals if each.id != request.id), request]
+        self.bus.publish(ApprovalAsked(request))
+
+    def end_approval(self, id: str) -> None:
+        self.approvals = [each for each in self.approvals if each.id != id]
+        self.bus.publish(ApprovalEnded(id))
+
+    def ask_feedback(self, request: FeedbackSnapshot) -> None:
+        """A model reports, or reports again."""
+        self.feedback = [*(each for each in self.feedback if each.id != request.id), request]
+        self.bus.publish(FeedbackAsked(request))
+
+    def end_feedback(self, id: str) -> None:
+        self.feedback = [each for each in self.feedback if each.id != id]
+        self.bus.publish(FeedbackEnded(id))
 
     def find(self, name: str) -> ServerSnapshot:
         return next(each for each in self.snapshot.servers if each.name == name)
@@ -372,3 +415,123 @@ class FakePresenter:
     async def reset_to_default_servers(self) -> list[SetupChange]:
         self._note("reset_to_default_servers")
         return list(self.setup_changes)
+
+    # what AI clients see, projects, approvals, feedback
+
+    async def get_sessions(self) -> list[SessionSnapshot]:
+        self._note("get_sessions")
+        return list(self.sessions)
+
+    async def get_client_modes(self) -> list[ClientModeSnapshot]:
+        self._note("get_client_modes")
+        return list(self.client_modes)
+
+    async def set_client_mode(self, client: str, mode: str = "") -> None:
+        self._note("set_client_mode", client, mode)
+
+    async def set_client_profile(self, client: str, profile: str = "") -> None:
+        self._note("set_client_profile", client, profile)
+
+    async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
+        self._note("set_client_auto_approve", client, rules)
+
+    async def get_profiles(self) -> list[ProfileSnapshot]:
+        self._note("get_profiles")
+        return list(self.profiles)
+
+    async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
+        self._note("set_profile", name, profile)
+
+    async def remove_profile(self, name: str) -> None:
+        self._note("remove_profile", name)
+
+    async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
+        self._note("set_lazy_load", enabled, server)
+
+    async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
+        self._note("set_tool_override", server, tool, name, description)
+
+    async def get_tool_costs(self, client: str | None = None) -> ToolCosts:
+        self._note("get_tool_costs", client)
+        return self.costs
+
+    async def get_allowed_folders(self) -> list[str]:
+        self._note("get_allowed_folders")
+        return list(self.allowed_folders)
+
+    async def allow_folder(self, path: str) -> str:
+        self._note("allow_folder", path)
+        return path
+
+    async def disallow_folder(self, path: str) -> None:
+        self._note("disallow_folder", path)
+
+    async def start_for_project(self, server: str, path: str) -> None:
+        self._note("start_for_project", server, path)
+
+    async def start_without_project(self, server: str) -> None:
+        self._note("start_without_project", server)
+
+    async def set_session_project(self, session: str, path: str) -> None:
+        self._note("set_session_project", session, path)
+
+    async def reset_deferred_state(self) -> None:
+        self._note("reset_deferred_state")
+
+    async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
+        self._note("set_deferred", server, deferred, template)
+
+    async def get_approvals(self) -> list[ApprovalSnapshot]:
+        self._note("get_approvals")
+        return list(self.approvals)
+
+    async def answer_approval(self, id: str, answer: str) -> None:
+        self._note("answer_approval", id, answer)
+        self.end_approval(id)
+
+    async def get_grants(self) -> list[GrantSnapshot]:
+        self._note("get_grants")
+        return list(self.grants)
+
+    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+        self._note("preview_grant", server, kind, tool, client)
+        return [each for each in self.tools if each.server == server]
+
+    async def add_grant(
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+    ) -> GrantSnapshot:
+        self._note("add_grant", server, kind, tool, client, expires_in_s)
+        return GrantSnapshot("g", kind, server, tool, client)
+
+    async def remove_grant(self, id: str) -> None:
+        self._note("remove_grant", id)
+
+    async def get_tool_changes(self) -> list[ToolChange]:
+        self._note("get_tool_changes")
+        return list(self.tool_changes)
+
+    async def accept_tool_change(self, server: str, tool: str) -> None:
+        self._note("accept_tool_change", server, tool)
+
+    async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
+        self._note("get_feedback_requests")
+        return list(self.feedback)
+
+    async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
+        self._note("answer_feedback", id, text, attachments)
+        self.end_feedback(id)
+
+    async def dismiss_feedback(self, id: str) -> None:
+        self._note("dismiss_feedback", id)
+        self.end_feedback(id)
+
+    async def get_feedback_history(self, project_path: str = "", limit: int = 50) -> list[FeedbackEntry]:
+        self._note("get_feedback_history", project_path, limit)
+        return list(self.feedback_history)
+
+    async def get_ready_answers(self) -> list[str]:
+        self._note("get_ready_answers")
+        return list(self.ready_answers)
+
+    async def set_ready_answers(self, answers: list[str]) -> None:
+        self._note("set_ready_answers", answers)

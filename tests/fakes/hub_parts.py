@@ -25,17 +25,22 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
 from tooltray.events import EventBus, HttpStatus
+from tooltray.presenter.approvals import Approvals
 from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.feedbacks import Feedbacks
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.modes import Modes
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
+from tooltray.presenter.profiles import Profiles
+from tooltray.presenter.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
@@ -44,13 +49,17 @@ from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.setup import Setup
 from tooltray.presenter.sign_ins import SignIns
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.token_store import TokenStore
+from tooltray.presenter.tool_calls import ToolCalls
+from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
+from tooltray.presenter.views import Views
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
 from tooltray.tasks import TaskKeeper
@@ -99,6 +108,7 @@ class Client:
         self.answer = answer
         self.name, self.folder, self.is_lasting, self.introduction = name, "", True, introduction
         self.identity: Hashable = self
+        self.state = SessionState(name)
         self.asked: Record[tuple[str, Any]] = Record()
         self.told: Record[tuple[str, Any]] = Record()
         self.abouts: list[Any] = []
@@ -236,9 +246,24 @@ class HubParts:
             servers=self.servers,
             lists=ServerLists((TOOLS,), read=read_tools, **parts, **options),
             offers=self.offers,
-            relay=self.relay,
-            config=self.conf,
             names=names,
+            bus=bus,
+        )
+        self.states = SessionStates(bus=bus, deadlines=deadlines)
+        self.modes = Modes(config=self.conf, states=self.states)
+        self.profiles = Profiles(config=self.conf)
+        self.views = Views()
+        self.approvals = Approvals()
+        self.projects = Projects(config=self.conf, servers=self.servers, states=self.states)
+        self.feedbacks = Feedbacks(config=self.conf)
+        self.calls = ToolCalls(
+            servers=self.servers,
+            tools=self.tools,
+            views=self.views,
+            approvals=self.approvals,
+            relay=self.relay,
+            own={},
+            config=self.conf,
             stats=self.stats,
             bus=bus,
         )
@@ -254,6 +279,7 @@ class HubParts:
         self.router = RequestRouter(
             servers=self.servers,
             tools=self.tools,
+            calls=self.calls,
             prompts=self.prompts,
             resources=self.resources,
             completion=self.completion,
@@ -275,6 +301,7 @@ class HubParts:
             secrets=self.secrets,
             servers=self.servers,
             tools=self.tools,
+            calls=self.calls,
             prompts=self.prompts,
             resources=self.resources,
             router=self.router,
@@ -293,6 +320,12 @@ class HubParts:
             sign_ins=self.sign_ins,
             setup=Setup(config=self.conf, secrets=self.secrets, shipped=lambda: self.shipped),
             remedies=self.remedies,
+            modes=self.modes,
+            profiles=self.profiles,
+            costs=ToolCosting(tools=self.tools),
+            projects=self.projects,
+            approvals=self.approvals,
+            feedbacks=self.feedbacks,
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,
@@ -340,7 +373,7 @@ class HubParts:
         request = Envelope(method="tools/call", params=dump(params))
         head = eras.read_head(request.params)
         assert head is not None
-        return opened(await self.tools.call(request, head, client, client.held, server=server, client="test"))
+        return opened(await self.calls.call(request, head, client, client.held, server=server, client="test"))
 
 
 def opened(reply: Envelope) -> dict[str, Any]:

@@ -45,6 +45,7 @@ FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
 
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 SecretBackend = Literal["keyring", "file", "memory"]
+Mode = Literal["everything", "lazy", "search", "automatic"]
 
 # fields that other programs spell in another way; the first spelling is ours
 SPELLINGS: Mapping[str, tuple[str, ...]] = {"base_url": ("baseUrl", "url"), "custom_headers": ("customHeaders", "headers")}
@@ -163,6 +164,19 @@ class OAuthSettings(_Model):
         return self
 
 
+class ToolOverride(_Model):
+    """How one tool is shown to AI clients, in the place of its own words."""
+
+    name: Target = None
+    description: StrictStr | None = None
+
+
+class ServerOptions(_Model):
+    """`options` of an entry, as another program has them."""
+
+    lazy_load: StrictBool | None = None
+
+
 class MCPServerConfig(_Model):
     """One entry of `mcpServers`. Placeholders in it are not expanded.
 
@@ -175,6 +189,11 @@ class MCPServerConfig(_Model):
         direct_start: whether a package that npx or uvx has unpacked already is started without them.
         custom_npm_registry: where this server's packages come from, in the place of the registry for all.
         oauth: how to sign in, where that cannot be found out.
+        lazy_load: whether AI clients see its tools only when they have activated it; None: as `publish.lazyLoad` says.
+        options: `lazyLoad` may stand in here, too.
+        deferred_startup: starts when a project is known, one copy for each.
+        startup_args_template: of a deferred server, in the place of `args`.
+        tool_overrides: by the server's own name for a tool.
     """
 
     command: Target = None
@@ -196,6 +215,11 @@ class MCPServerConfig(_Model):
     direct_start: StrictBool = True
     custom_npm_registry: Target = None
     oauth: OAuthSettings | None = None
+    lazy_load: StrictBool | None = None
+    options: ServerOptions = ServerOptions()
+    deferred_startup: StrictBool = False
+    startup_args_template: tuple[Word, ...] | None = None
+    tool_overrides: Mapping[str, ToolOverride] = Field(default_factory=dict)
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -228,6 +252,16 @@ class MCPServerConfig(_Model):
         return self.type or ("stdio" if self.command else "http")
 
     @property
+    def template(self) -> tuple[str, ...]:
+        """The arguments of a deferred server, the project's placeholders in them."""
+        return self.args if self.startup_args_template is None else self.startup_args_template
+
+    def is_lazy(self, by_default: bool) -> bool:
+        """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
+        own = self.options.lazy_load if self.lazy_load is None else self.lazy_load
+        return by_default if own is None else own
+
+    @property
     def target(self) -> str:
         """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
         if self.command and self.transport not in ("http", "sse"):
@@ -255,11 +289,49 @@ class HttpSettings(_Model):
     require_token: StrictBool = True
 
 
+class ClientSettings(_Model):
+    """What one kind of AI client gets, by the name that it gives itself.
+
+    Attributes:
+        mode: how tools are shown to it; None: as the servers' settings say.
+        profile: that its sessions get unless they ask for another.
+        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
+    """
+
+    mode: Mode | None = None
+    profile: StrictStr | None = None
+    auto_approve: tuple[StrictStr, ...] | None = None
+
+
 class PublishSettings(_Model):
-    """How AI clients see tools and reach us: servers' names in front of tool names only where two would be alike, or always; and HTTP."""
+    """How AI clients see tools and reach us.
+
+    Attributes:
+        naming: servers' names in front of tool names only where two would be alike, or always.
+        lazy_load: for every server that does not say otherwise.
+        mode: for every client that has none of its own.
+        feedback: whether models may report to the person and ask for an answer.
+    """
 
     naming: Literal["conflict", "always"] = "conflict"
     http: HttpSettings = HttpSettings()
+    lazy_load: StrictBool = False
+    mode: Mode | None = None
+    clients: Mapping[str, ClientSettings] = Field(default_factory=dict)
+    feedback: StrictBool = True
+
+
+class ProfileSettings(_Model):
+    """A named set of servers and tools.
+
+    Attributes:
+        servers: the only ones; None: all.
+        tools: by server, the only ones of it; names are the server's own.
+    """
+
+    servers: tuple[StrictStr, ...] | None = None
+    tools: Mapping[str, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    description: Shown = ""
 
 
 class SecretSettings(_Model):
@@ -286,6 +358,9 @@ class Settings(_Model):
         auto_detect_npm_registry: whether the fastest registry is found out and used.
         custom_npm_registry: chosen by the person; goes before the fastest.
         npm_registries: more of them to measure.
+        profiles: named sets of servers and tools.
+        allowed_folders: projects for which servers may be started, said by the person; absolute.
+        ready_answers: to reports of models.
     """
 
     version: int = CURRENT_VERSION
@@ -297,6 +372,9 @@ class Settings(_Model):
     auto_detect_npm_registry: bool = True
     custom_npm_registry: str | None = None
     npm_registries: tuple[RegistryEntry, ...] = ()
+    profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
+    allowed_folders: tuple[str, ...] = ()
+    ready_answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -316,6 +394,8 @@ def config_hash(config: MCPServerConfig) -> str:
         parts += (config.custom_npm_registry,)
     if config.oauth:
         parts += (config.oauth.model_dump(mode="json"),)
+    if config.deferred_startup:
+        parts += ("deferred", config.template)
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -377,6 +457,9 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, problems),
         custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, problems),
         npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), problems),
+        profiles=_read_part(document, "profiles", Mapping[str, ProfileSettings], {}, problems),
+        allowed_folders=_read_part(document, "allowedFolders", tuple[StrictStr, ...], (), problems),
+        ready_answers=_read_part(document, "readyAnswers", tuple[StrictStr, ...], (), problems),
     )
     return Reading(settings, tuple(problems))
 

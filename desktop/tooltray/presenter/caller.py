@@ -9,6 +9,7 @@ from typing import Protocol
 
 from msgspec import Raw
 
+from tooltray.presenter.session_state import SessionState
 from tooltray.wire.envelope import NOTHING, Envelope
 
 
@@ -45,12 +46,14 @@ class Session(Caller, Protocol):
         is_lasting: False for a request that stands for itself, as modern clients send them over HTTP: it has no copy of a server of its
             own, and no subscription outlives it.
         introduction: the params of its `initialize`, as the client wrote them; empty before that, and for clients that never send one.
+        state: what is kept of it, also for its next connection.
     """
 
     name: str
     folder: str
     is_lasting: bool
     introduction: Raw
+    state: SessionState
 
     @property
     def identity(self) -> Hashable:

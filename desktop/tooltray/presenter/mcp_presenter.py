@@ -32,18 +32,26 @@ from tooltray.events import (
 )
 from tooltray.presenter import client_snapshots, model_calls
 from tooltray.presenter.access_verbs import AccessVerbs
+from tooltray.presenter.approval_verbs import ApprovalVerbs
+from tooltray.presenter.approvals import Approvals
 from tooltray.presenter.caller import Session
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
+from tooltray.presenter.feedback_verbs import FeedbackVerbs
+from tooltray.presenter.feedbacks import Feedbacks
 from tooltray.presenter.format_verbs import FormatVerbs
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.model_calls import ModelCall
+from tooltray.presenter.modes import Modes
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offer_verbs import OfferVerbs
 from tooltray.presenter.own_caller import OwnCaller
+from tooltray.presenter.profiles import Profiles
+from tooltray.presenter.project_verbs import ProjectVerbs
+from tooltray.presenter.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
@@ -53,8 +61,11 @@ from tooltray.presenter.setup import Setup
 from tooltray.presenter.setup_verbs import SetupVerbs
 from tooltray.presenter.sign_in_verbs import SignInVerbs
 from tooltray.presenter.sign_ins import SignIns
+from tooltray.presenter.tool_calls import ToolCalls
+from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.view_verbs import ViewVerbs
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.tasks import Spawn
@@ -67,7 +78,7 @@ STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them fas
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
-class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs):
+class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs, ViewVerbs, ProjectVerbs, ApprovalVerbs, FeedbackVerbs):
     """Belongs to the engine's loop."""
 
     def __init__(
@@ -78,6 +89,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         secrets: SecretStore,
         servers: ServerManager,
         tools: ToolManager,
+        calls: ToolCalls,
         prompts: PromptManager,
         resources: ResourceManager,
         router: RequestRouter,
@@ -91,6 +103,12 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         sign_ins: SignIns,
         setup: Setup,
         remedies: Remedies,
+        modes: Modes,
+        profiles: Profiles,
+        costs: ToolCosting,
+        projects: Projects,
+        approvals: Approvals,
+        feedbacks: Feedbacks,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -105,6 +123,8 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         self._servers, self._tools, self._doctor, self._stats, self._bus = servers, tools, doctor, stats, bus
         self._http, self._elicitations = http, elicitations
         self._formats, self._registries, self._sign_ins, self._setup, self._remedies = formats, registries, sign_ins, setup, remedies
+        self._calls, self._modes, self._profiles, self._costs = calls, modes, profiles, costs
+        self._projects, self._approvals, self._feedbacks = projects, approvals, feedbacks
         self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
@@ -362,7 +382,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         """A call of a tool for ourselves, by the name that AI clients see."""
         request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
         await self._tools.listing(None)
-        return await self._tools.call(
+        return await self._calls.call(
             request, Head(name=name), self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME, on_record=on_record
         )
 
@@ -440,6 +460,9 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             saved_processes=server.saved_processes * len(server.pids),
             is_signed_in=self._sign_ins.is_signed_in(server.name),
             has_sign_in_page=self._sign_ins.has_page(server.name),
+            is_lazy=config.is_lazy(self._config.settings.publish.lazy_load) and not server.is_builtin,
+            is_deferred=config.deferred_startup,
+            startup_template=config.template if config.deferred_startup else (),
         )
 
     def _on_server_changed(self, name: str) -> None:

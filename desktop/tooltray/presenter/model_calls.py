@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tooltray.events import MCPToolCall, MCPToolResponse
-from tooltray.presenter.tool_manager import is_error
+from tooltray.presenter.tool_calls import is_error
 from tooltray.tools.formats.contents import failed
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, dump

@@ -5,14 +5,18 @@ Above it: McpPresenter. There is nobody to ask, and progress is not shown.
 
 from msgspec import Raw
 
+from tooltray.presenter.session_state import SessionState
 from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 
 
 class OwnCaller:
-    """Satisfies Session. Has no state; one serves all calls."""
+    """Satisfies Session; one serves all calls."""
 
     name, identity, folder, is_lasting, introduction = "tooltray", "tooltray", "", False, NOTHING
     capabilities = Raw(b"{}")
+
+    def __init__(self) -> None:
+        self.state = SessionState("tooltray", client="tooltray")
 
     @property
     def session(self) -> "OwnCaller":

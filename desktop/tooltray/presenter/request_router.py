@@ -23,6 +23,7 @@ from tooltray.presenter.relay import START_WAIT_S, Relay, paused
 from tooltray.presenter.resource_manager import ResourceManager, not_found, read_uri
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.tool_calls import ToolCalls
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of
@@ -45,6 +46,7 @@ class RequestRouter:
         *,
         servers: ServerManager,
         tools: ToolManager,
+        calls: ToolCalls,
         prompts: PromptManager,
         resources: ResourceManager,
         completion: Completion,
@@ -53,6 +55,7 @@ class RequestRouter:
         relay: Relay,
     ) -> None:
         self._servers, self._tools, self._prompts, self._resources = servers, tools, prompts, resources
+        self._calls = calls
         self._completion, self._subscriptions, self._log_levels, self._relay = completion, subscriptions, log_levels, relay
 
     async def answer(
@@ -67,7 +70,7 @@ class RequestRouter:
         """
         method = request.method
         if method == "tools/call":
-            return await self._tools.call(request, head, session, held, server=server, client=client)
+            return await self._calls.call(request, head, session, held, server=server, client=client)
         if method == "tools/list":
             return _in_era(method, head.era, await self._tools.listing(server, client=self._own_copy(server, head.era, session)))
         if server is not None:

@@ -1,30 +1,24 @@
-"""The tools of all servers: what AI clients see of them, under which names, who may call them, and the calls themselves.
+"""The tools of all servers: what there is of them, under which names, and where a call of one goes.
 
-Above it: McpPresenter. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules in tools/ (names, approval,
-filter, definitions). A call takes this way: published name -> (server, original name) -> route with its decision -> connection -> the raw
-result back. Names are given when an AI client lists, not before: what comes together is then named together.
+Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules in tools/
+(names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named together.
 """
 
 import asyncio
 import contextlib
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from msgspec import Raw
 
-from tooltray.activity.call_stats import CallStats
-from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import EventBus, MCPToolResponse, ServerState, ToolCallResult, ToolListChanged, ToolSnapshot
+from tooltray.events import EventBus, ToolListChanged, ToolSnapshot
 from tooltray.presenter.caller import Caller
-from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
-from tooltray.presenter.relay import Relay, paused
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import finish_in_thread
@@ -32,12 +26,8 @@ from tooltray.tools import approval, tool_filter
 from tooltray.tools.definition import ToolDefinition, read_definitions
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import TOOLS, OfferKind, listing_of
-from tooltray.wire import eras
-from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.member_scanner import opened
-
-SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
 
 
 @dataclass(frozen=True)
@@ -74,10 +64,7 @@ class ToolManager:
         servers: ServerManager,
         lists: ServerLists[ToolDefinition],
         offers: Offers,
-        relay: Relay,
-        config: McpConfHelper,
         names: PublishedNames,
-        stats: CallStats,
         bus: EventBus,
     ) -> None:
         """
@@ -85,8 +72,7 @@ class ToolManager:
             lists: of the tools, for nobody else.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
-        self._servers, self._lists, self._offers, self._relay = servers, lists, offers, relay
-        self._config, self._names, self._stats, self._bus = config, names, stats, bus
+        self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
         self._offered: dict[str, _Offered] = {}
         self._listing: Raw | None = None  # None: to be made when somebody lists
         self._changes = 0  # of what is listed
@@ -180,55 +166,26 @@ class ToolManager:
 
     # calls
 
-    async def call(
-        self,
-        request: Envelope,
-        head: Head,
-        caller: Caller,
-        held: HeldCalls,
-        *,
-        server: str | None,
-        client: str,
-        on_record: Callable[[MCPToolResponse], None] | None = None,
-    ) -> Envelope:
-        """Carries out one `tools/call` of an AI client.
+    async def route(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
+        """Where a call of a tool goes; None if it is not offered.
 
         Args:
-            held: the session's calls that wait for an answer of its person.
+            name: as the AI client sees it.
             server: only this one's tools, under their own names.
-            client: who calls, for the record.
-            on_record: gets the record of the call, as everybody else does; a tool that is not known leaves none.
         """
-        started_at = time.perf_counter()
-        target = (server, head.name) if server else self._names.target(head.name)
+        target = self.target(name, server)
         if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
             await self.listing()
-            target = self._names.target(head.name)
+            target = self.target(name, server)
         route = self._route_to(target, head, caller)
         if route is None and server:  # it may be on its way to its first list
             await self._lists.wait_for_first_listings(server)
             route = self._route_to(target, head, caller)
-        if route is None:
-            return self._unknown(head.name, target)
-        outcome, reply = "cancelled", None
-        try:
-            reply = self._refusal(route)
-            outcome = "refused"
-            if reply is None:
-                outcome = "cancelled"
-                reply = await self._relay_call(route, request, head, caller, held)
-                outcome = "error" if is_error(reply) else "ok"
-            return reply
-        finally:
-            duration_s = time.perf_counter() - started_at
-            if outcome != "refused":
-                self._stats.add(route.server, duration_s, time.time())
-            size = len(memoryview(reply.result or reply.error)) if reply else 0
-            arguments_size = len(memoryview(request.params))
-            record = MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)
-            if on_record:
-                on_record(record)
-            self._bus.publish(ToolCallResult(record))
+        return route
+
+    def target(self, name: str, server: str | None) -> tuple[str, str] | None:
+        """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
+        return (server, name) if server else self._names.target(name)
 
     def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
         if target is None:
@@ -252,29 +209,6 @@ class ToolManager:
         self._of_copies[client] = {definition.name: definition for definition in definitions}
         return _offered(managed, definitions).listing
 
-    async def _relay_call(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        managed = self._servers.get(route.server)
-        if head.name != route.definition.name or eras.may_repeat_name(request.params):
-            request.params = eras.with_members(request.params, name=dump(route.definition.name))
-        return await self._relay.to(managed, request, head, caller, held)
-
-    def _refusal(self, route: Route) -> Envelope | None:
-        if not self._config.settings.mcp_enabled:
-            return paused()
-        if not route.decision.is_approved:
-            return failure(CONNECTION_CLOSED, f"{route.decision.message}. {route.decision.hint}.")
-        return None
-
-    def _unknown(self, name: str, target: tuple[str, str] | None) -> Envelope:
-        if target is not None and (managed := self._servers.find(target[0])):
-            if managed.state is not ServerState.RUNNING and managed.problem:
-                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
-            if managed.config.disable or managed.state is ServerState.STOPPED:
-                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is stopped; start it in Tooltray to use this tool")
-            if not tool_filter.is_enabled(target[1], managed.config):
-                return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
-        return failure(INVALID_PARAMS, f"Unknown tool: {name}")
-
     # offering tools
 
     def _offer(self, managed: ManagedServer) -> None:
@@ -288,7 +222,6 @@ class ToolManager:
 
     def _forget(self, server: str) -> None:
         self._offered.pop(server, None)
-        self._stats.forget(server)
         self._outdate_listing()
         self._tell(server)
 
@@ -334,13 +267,3 @@ def _route(managed: ManagedServer, definition: ToolDefinition) -> Route:
 
 def _by_name(named: tuple[str, Route]) -> str:
     return named[0]
-
-
-def is_error(reply: Envelope) -> bool:
-    """Whether a reply says that the call failed; looks at the ends of large results only, where every known server writes it."""
-    if reply.error:
-        return True
-    view = memoryview(reply.result)
-    edge = SEARCHED_FOR_ERROR_BYTES
-    ends = bytes(view) if len(view) <= 2 * edge else bytes(view[:edge]) + bytes(view[-edge:])
-    return b'"isError":true' in ends.replace(b" ", b"")

@@ -17,6 +17,7 @@ from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, To
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.session_state import SessionState
 from tooltray.publish import greetings
 from tooltray.publish.listening import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.publish.recorded import Recorder
@@ -50,7 +51,7 @@ class ClientSession:
         name: str,
         server: str | None,
         refusal: str,
-        folder: str = "",
+        state: SessionState,
         is_lasting: bool = True,
         client: str = "",
         held: HeldCalls | None = None,
@@ -64,12 +65,13 @@ class ClientSession:
             name: for records.
             server: only this server's tools, under their own names.
             refusal: why this client cannot be served; every request is answered with it.
-            folder: where its bridge was started.
+            state: what is kept of it, also for its next connection.
             is_lasting: False for one request that stands for itself.
             client: the name of its token, where several sessions may be of one client.
             held: its calls that wait for an answer, where they outlive this session; None: its own.
         """
-        self.name, self.folder, self.is_lasting = name, folder, is_lasting
+        self.name, self.state, self.is_lasting = name, state, is_lasting
+        self.folder = state.folder
         self.identity: Hashable = ("token", client) if client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
@@ -194,6 +196,7 @@ class ClientSession:
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
+        self.state.client, self.state.version = info.name, info.version
         self._client = self._recorder.client = f"{info.name} {info.version}".strip()
 
     async def _discover(self, request: Envelope) -> Envelope:

@@ -31,6 +31,7 @@ class Hello:
 
     Attributes:
         role: "client" (an AI client's bridge) or "control".
+        profile: a named set of servers and tools; empty: none was asked for.
         peer_pid: the process at the other end, 0 where the system does not tell.
     """
 
@@ -40,6 +41,7 @@ class Hello:
     cwd: str
     wants_events: bool
     peer_pid: int
+    profile: str = ""
 
 
 class Connection(asyncio.Protocol):
@@ -96,7 +98,7 @@ class Connection(asyncio.Protocol):
         version = hello.get(HELLO_KEY) if isinstance(hello, dict) else None
         if version != HELLO_VERSION:
             return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
-        text = {key: value for key in ("role", "session", "server", "cwd") if isinstance(value := hello.get(key), str)}
+        text = {key: value for key in ("role", "session", "server", "cwd", "profile") if isinstance(value := hello.get(key), str)}
         return Hello(
             text.get("role", "client"),
             text.get("session", ""),
@@ -104,6 +106,7 @@ class Connection(asyncio.Protocol):
             text.get("cwd", ""),
             hello.get("events") is True,
             self._peer_pid,
+            text.get("profile", ""),
         )
 
     def _refuse(self, reason: str) -> None:

@@ -6,7 +6,7 @@ Above it: the engine. Below it: client_session and control_session.
 import asyncio
 import itertools
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
 
 from msgspec import Raw
 
@@ -15,6 +15,7 @@ from tooltray.events import EventBus
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.session_state import SessionStates
 from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import ControlSession, HubControl
@@ -36,6 +37,7 @@ class Sessions:
         self,
         *,
         presenter: McpPresenter,
+        states: SessionStates,
         bus: EventBus,
         deadlines: DeadlineWheel,
         log: StructuredLog,
@@ -43,6 +45,7 @@ class Sessions:
         on_count_changed: Callable[[int], None],
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
+        self._states = states
         self._on_count_changed = on_count_changed
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
@@ -54,7 +57,9 @@ class Sessions:
         """Makes the session that a hello asks for; returns its dispatcher."""
         if hello.role == "control":
             return self._open_control(hello)
-        return self.open_client(hello.server, refusal=self._refusal(hello), folder=hello.cwd).dispatcher
+        key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
+        refusal = self._refusal(hello)
+        return self.open_client(hello.server, refusal=refusal, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
     def open_client(
         self,
@@ -62,6 +67,8 @@ class Sessions:
         *,
         refusal: str = "",
         folder: str = "",
+        profile: str = "",
+        key: Hashable = None,
         is_lasting: bool = True,
         client: str = "",
         held: HeldCalls | None = None,
@@ -69,13 +76,18 @@ class Sessions:
         """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
 
         Args:
-            server, refusal, folder, is_lasting, client, held: see ClientSession.
+            server, refusal, is_lasting, client, held: see ClientSession.
+            folder, profile: see SessionState.
+            key: tells the client's next connection from others'; None: there is none that could go on with this one.
         """
+        number = next(self._numbers)
+        key = ("token", client, server) if client else key or number
+        state = self._states.connect(key, server=server, folder=folder, profile=profile, is_lasting=is_lasting)
         session = ClientSession(
-            name=f"client {next(self._numbers)}",
+            name=f"client {number}",
             server=server,
             refusal=refusal,
-            folder=folder,
+            state=state,
             is_lasting=is_lasting,
             client=client,
             held=held,
@@ -87,7 +99,7 @@ class Sessions:
         self._clients.add(session)
         if is_lasting:
             self._count()
-        self._tasks.spawn(self._serve(session), name=session.name)
+        self._tasks.spawn(self._serve(session, key), name=session.name)
         return session
 
     @property
@@ -172,11 +184,12 @@ class Sessions:
         self._tasks.spawn(self._serve_control(session), name="control")
         return session.dispatcher
 
-    async def _serve(self, session: ClientSession) -> None:
+    async def _serve(self, session: ClientSession, key: Hashable) -> None:
         try:
             await session.run()
         finally:
             self._clients.discard(session)
+            self._states.disconnect(key, is_lasting=session.is_lasting)
             self._finished_requests += session.request_count
             if session.is_lasting:
                 self._count()

@@ -60,6 +60,8 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
+        case ServerState.WAITING:
+            return Foot(action, server.detail or tr("It starts when a project is known"), "", "warning")
         case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
             return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
         case ServerState.NEEDS_SIGN_IN:
@@ -100,7 +102,7 @@ def _action(server: ServerSnapshot) -> Action:
             return Action.RETRY
         case ServerState.STOPPED:
             return Action.START
-        case ServerState.STOPPING:
+        case ServerState.STOPPING | ServerState.WAITING:
             return Action.NONE
 
 

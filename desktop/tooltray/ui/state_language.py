@@ -34,6 +34,8 @@ def look(state: ServerState) -> Look:
             return Look("state-connected", "success", tr("Connected"))
         case ServerState.ON_DEMAND:
             return Look("state-lazy", "accent", tr("On demand"))
+        case ServerState.WAITING:
+            return Look("state-waiting", "warning", tr("Waiting for project"))
         case ServerState.STARTING:
             return Look("state-starting", "info", tr("Starting"), turns=True)
         case ServerState.INSTALLING:

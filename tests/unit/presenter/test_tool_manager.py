@@ -20,7 +20,7 @@ from tooltray.events import ConfigChanged, ServerStarted, ServerState, ToolCallR
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.relay import CALL_TIMEOUT_S
 from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
-from tooltray.presenter.tool_manager import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.presenter.tool_calls import SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
@@ -501,7 +501,7 @@ async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_
         head = eras.read_head(request.params)
         assert head is not None
         client = parts.client()
-        await parts.tools.call(request, head, client, client.held, server=None, client="test")
+        await parts.calls.call(request, head, client, client.held, server=None, client="test")
         assert (await program.call("read")).params == {"name": "read", "arguments": {}}
         assert b"wipe" not in bytes(request.params)
 
@@ -611,7 +611,7 @@ async def test_a_result_comes_back_as_the_server_wrote_it(tmp_path: Path) -> Non
         await run(parts)
         request = Envelope(method="tools/call", params=Raw(b'{"name":"t"}'))
         client = parts.client()
-        reply = await parts.tools.call(request, Head(name="t"), client, client.held, server=None, client="c")
+        reply = await parts.calls.call(request, Head(name="t"), client, client.held, server=None, client="c")
         assert bytes(reply.result) == b'{"content":[],"n":1180591620717411303424,"x":0.1000000000000000055}'
 
 

@@ -5,7 +5,7 @@ import inspect
 import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, get_type_hints
 
@@ -21,6 +21,9 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     EVENTS,
     AnswerKind,
+    ApprovalAsked,
+    ApprovalEnded,
+    ApprovalSnapshot,
     ClientListUpdated,
     ConfigChanged,
     ElicitationAsked,
@@ -28,6 +31,11 @@ from tooltray.events import (
     ElicitationField,
     ElicitationSnapshot,
     EventBus,
+    FeedbackAsked,
+    FeedbackAttachment,
+    FeedbackEnded,
+    FeedbackSnapshot,
+    GrantsChanged,
     HubSnapshot,
     MCPToolCall,
     MCPToolResponse,
@@ -44,6 +52,7 @@ from tooltray.events import (
     ServerState,
     ServerStatusChanged,
     ServerStopped,
+    SessionListChanged,
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
@@ -63,6 +72,9 @@ VALUES: dict[Any, Any] = {
     bool: True,
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
+    list[str]: ["x"],
+    list[str] | None: ["x"],
+    Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
     MCPToolCall: MCPToolCall("1", "t", {"a": [1]}, "s"),
     MCPToolResponse: MCPToolResponse("t", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []}),
 }
@@ -309,6 +321,12 @@ ALL = [
         ElicitationSnapshot("1", "s", "form", "m", 1.5, fields=(ElicitationField("x", "X", AnswerKind.TEXT, default=("a",)),))
     ),
     ElicitationEnded("1"),
+    SessionListChanged(),
+    ApprovalAsked(ApprovalSnapshot("1", "s", "t", "c", "write", "{}", "w", 1.5, ("once",))),
+    ApprovalEnded("1"),
+    GrantsChanged(),
+    FeedbackAsked(FeedbackSnapshot("1", "c", "/p", "p", "# s", 1.5, 2.5)),
+    FeedbackEnded("1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

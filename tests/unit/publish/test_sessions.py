@@ -17,6 +17,7 @@ from tests.fakes.kept_log import KeptLog
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.session_state import SessionStates
 from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import HubControl
@@ -40,6 +41,7 @@ class Hub:
         control = HubControl(kind="serve", execution_id="e", stop=lambda: self.stops.append("stop"), hand_over=_nothing, raise_window=None)
         self.sessions = Sessions(
             presenter=self.presenter,  # type: ignore[arg-type]
+            states=SessionStates(bus=self.bus, deadlines=DeadlineWheel()),
             bus=self.bus,
             deadlines=DeadlineWheel(),
             log=KeptLog(),  # type: ignore[arg-type]

@@ -130,6 +130,9 @@ def test_every_event_is_on_the_bus_and_in_its_list() -> None:
     """A dataclass here that is neither a snapshot nor a part of one is an event."""
     parts = {ServerSnapshot, ToolSnapshot, HubSnapshot, events.MCPToolResponse, Problem, events.HttpStatus, events.ClientTokenSnapshot}
     parts |= {events.ElicitationSnapshot, events.ElicitationField, events.ElicitationOption, events.McpClientSnapshot, events.MCPToolCall}
+    parts |= {events.ProjectCopySnapshot, events.SessionProject, events.SessionSnapshot, events.ClientModeSnapshot, events.ProfileSnapshot}
+    parts |= {events.ToolCost, events.ServerCost, events.ToolCosts, events.ApprovalSnapshot, events.GrantSnapshot, events.ToolChange}
+    parts |= {events.FeedbackAttachment, events.FeedbackSnapshot, events.FeedbackEntry}
     parts |= {events.RegistryMeasurement, events.NpmRegistryStatus, events.SignInSnapshot, events.SetupChange}
     assert {kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass)} - parts == set(EVENTS)
 
@@ -153,4 +156,5 @@ def test_the_states_are_told_by_words_that_a_program_can_rely_on() -> None:
         "starting",
         "stopped",
         "stopping",
+        "waiting",
     ]

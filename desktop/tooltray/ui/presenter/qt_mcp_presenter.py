@@ -1,17 +1,28 @@
 """QtMcpPresenter: the engine's McpPresenter for the GUI thread."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.events import (
+    ApprovalAsked,
+    ApprovalEnded,
+    ApprovalSnapshot,
     ClientListUpdated,
+    ClientModeSnapshot,
     ClientTokenSnapshot,
     ConfigChanged,
     ElicitationAsked,
     ElicitationEnded,
+    FeedbackAsked,
+    FeedbackAttachment,
+    FeedbackEnded,
+    FeedbackEntry,
+    FeedbackSnapshot,
+    GrantsChanged,
+    GrantSnapshot,
     HttpStatus,
     HubSnapshot,
     McpClientSnapshot,
@@ -20,16 +31,21 @@ from tooltray.events import (
     NpmRegistryChanged,
     NpmRegistryStatus,
     ProblemReported,
+    ProfileSnapshot,
     RegistryMeasurement,
     ServerChanged,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    SessionListChanged,
     SessionsChanged,
+    SessionSnapshot,
     SetupChange,
     SignInSnapshot,
     ToolCallResult,
+    ToolChange,
+    ToolCosts,
     ToolSnapshot,
 )
 from tooltray.ui.presenter.link import EngineLink
@@ -52,6 +68,12 @@ class QtMcpPresenter(QObject):
     npm_registry_changed = Signal(object)  # NpmRegistryStatus
     elicitation_asked = Signal(object)  # ElicitationSnapshot
     elicitation_ended = Signal(str)
+    session_list_changed = Signal()
+    approval_asked = Signal(object)  # ApprovalSnapshot
+    approval_ended = Signal(str)
+    grants_changed = Signal()
+    feedback_asked = Signal(object)  # FeedbackSnapshot
+    feedback_ended = Signal(str)
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -102,6 +124,18 @@ class QtMcpPresenter(QObject):
                 self.elicitation_asked.emit(question)
             case ElicitationEnded(id=id):
                 self.elicitation_ended.emit(id)
+            case SessionListChanged():
+                self.session_list_changed.emit()
+            case ApprovalAsked(request=approval):
+                self.approval_asked.emit(approval)
+            case ApprovalEnded(id=id):
+                self.approval_ended.emit(id)
+            case GrantsChanged():
+                self.grants_changed.emit()
+            case FeedbackAsked(request=feedback):
+                self.feedback_asked.emit(feedback)
+            case FeedbackEnded(id=id):
+                self.feedback_ended.emit(id)
 
     # the verbs
 
@@ -305,6 +339,107 @@ class QtMcpPresenter(QObject):
 
     async def reset_to_default_servers(self) -> list[SetupChange]:
         return await self._link.run(lambda engine: engine.reset_to_default_servers())
+
+    async def get_sessions(self) -> list[SessionSnapshot]:
+        return await self._link.run(lambda engine: engine.get_sessions())
+
+    async def get_client_modes(self) -> list[ClientModeSnapshot]:
+        return await self._link.run(lambda engine: engine.get_client_modes())
+
+    async def set_client_mode(self, client: str, mode: str = "") -> None:
+        await self._link.run(lambda engine: engine.set_client_mode(client, mode))
+
+    async def set_client_profile(self, client: str, profile: str = "") -> None:
+        await self._link.run(lambda engine: engine.set_client_profile(client, profile))
+
+    async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
+        await self._link.run(lambda engine: engine.set_client_auto_approve(client, rules))
+
+    async def get_profiles(self) -> list[ProfileSnapshot]:
+        return await self._link.run(lambda engine: engine.get_profiles())
+
+    async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
+        await self._link.run(lambda engine: engine.set_profile(name, profile))
+
+    async def remove_profile(self, name: str) -> None:
+        await self._link.run(lambda engine: engine.remove_profile(name))
+
+    async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
+        await self._link.run(lambda engine: engine.set_lazy_load(enabled, server))
+
+    async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
+        await self._link.run(lambda engine: engine.set_tool_override(server, tool, name, description))
+
+    async def get_tool_costs(self, client: str | None = None) -> ToolCosts:
+        return await self._link.run(lambda engine: engine.get_tool_costs(client))
+
+    async def get_allowed_folders(self) -> list[str]:
+        return await self._link.run(lambda engine: engine.get_allowed_folders())
+
+    async def allow_folder(self, path: str) -> str:
+        return await self._link.run(lambda engine: engine.allow_folder(path))
+
+    async def disallow_folder(self, path: str) -> None:
+        await self._link.run(lambda engine: engine.disallow_folder(path))
+
+    async def start_for_project(self, server: str, path: str) -> None:
+        await self._link.run(lambda engine: engine.start_for_project(server, path))
+
+    async def start_without_project(self, server: str) -> None:
+        await self._link.run(lambda engine: engine.start_without_project(server))
+
+    async def set_session_project(self, session: str, path: str) -> None:
+        await self._link.run(lambda engine: engine.set_session_project(session, path))
+
+    async def reset_deferred_state(self) -> None:
+        await self._link.run(lambda engine: engine.reset_deferred_state())
+
+    async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
+        await self._link.run(lambda engine: engine.set_deferred(server, deferred, template))
+
+    async def get_approvals(self) -> list[ApprovalSnapshot]:
+        return await self._link.run(lambda engine: engine.get_approvals())
+
+    async def answer_approval(self, id: str, answer: str) -> None:
+        await self._link.run(lambda engine: engine.answer_approval(id, answer))
+
+    async def get_grants(self) -> list[GrantSnapshot]:
+        return await self._link.run(lambda engine: engine.get_grants())
+
+    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+        return await self._link.run(lambda engine: engine.preview_grant(server, kind, tool, client))
+
+    async def add_grant(
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+    ) -> GrantSnapshot:
+        return await self._link.run(lambda engine: engine.add_grant(server, kind, tool, client, expires_in_s))
+
+    async def remove_grant(self, id: str) -> None:
+        await self._link.run(lambda engine: engine.remove_grant(id))
+
+    async def get_tool_changes(self) -> list[ToolChange]:
+        return await self._link.run(lambda engine: engine.get_tool_changes())
+
+    async def accept_tool_change(self, server: str, tool: str) -> None:
+        await self._link.run(lambda engine: engine.accept_tool_change(server, tool))
+
+    async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
+        return await self._link.run(lambda engine: engine.get_feedback_requests())
+
+    async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
+        await self._link.run(lambda engine: engine.answer_feedback(id, text, attachments))
+
+    async def dismiss_feedback(self, id: str) -> None:
+        await self._link.run(lambda engine: engine.dismiss_feedback(id))
+
+    async def get_feedback_history(self, project_path: str = "", limit: int = 50) -> list[FeedbackEntry]:
+        return await self._link.run(lambda engine: engine.get_feedback_history(project_path, limit))
+
+    async def get_ready_answers(self) -> list[str]:
+        return await self._link.run(lambda engine: engine.get_ready_answers())
+
+    async def set_ready_answers(self, answers: list[str]) -> None:
+        await self._link.run(lambda engine: engine.set_ready_answers(answers))
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

@@ -1,0 +1,74 @@
+"""Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
+
+from tooltray.events import ApprovalSnapshot, GrantSnapshot, ToolChange, ToolSnapshot
+from tooltray.presenter.approvals import Approvals
+
+
+class ApprovalVerbs:
+    _approvals: Approvals
+
+    async def get_approvals(self) -> list[ApprovalSnapshot]:
+        """The calls that wait for a person's yes, the oldest first."""
+        return self._approvals.waiting()
+
+    async def answer_approval(self, id: str, answer: str) -> None:
+        """A person's answer to a call that waits.
+
+        Args:
+            answer: "once", "session", "always" (this tool), "reads" (all reads of this server) or "refuse".
+
+        Raises:
+            TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
+        """
+        await self._approvals.answer(id, answer)
+
+    async def get_grants(self) -> list[GrantSnapshot]:
+        """What was allowed for longer than one call, the newest first."""
+        return self._approvals.grants()
+
+    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+        """The tools that `add_grant` with the same arguments would allow.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind.
+        """
+        return await self._approvals.preview(server, kind, tool, client)
+
+    async def add_grant(
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+    ) -> GrantSnapshot:
+        """Allows calls for longer than one call, as the tools are defined now.
+
+        Args:
+            kind: "tool", or "reads" (every tool of the server that reads).
+            tool: of the kind "tool": the server's own name.
+            client: for this AI client alone, as it names itself; empty: for all.
+            expires_in_s: seconds; None: until it is taken back.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or the grant cannot be written.
+        """
+        return await self._approvals.grant(server, kind, tool, client, expires_in_s)
+
+    async def remove_grant(self, id: str) -> None:
+        """Takes back what was allowed.
+
+        Raises:
+            TooltrayError: there is no such grant, or that cannot be written.
+        """
+        await self._approvals.take_back(id)
+
+    async def get_tool_changes(self) -> list[ToolChange]:
+        """Tools that were allowed and are defined in another way since; they ask again."""
+        return self._approvals.changes()
+
+    async def accept_tool_change(self, server: str, tool: str) -> None:
+        """A person has seen how a tool differs: what was allowed counts for it as it is now.
+
+        Args:
+            tool: the server's own name for it.
+
+        Raises:
+            TooltrayError: it has not changed, or that cannot be written.
+        """
+        await self._approvals.accept(server, tool)

@@ -1,0 +1,136 @@
+"""The calls of tools: published name -> (server, original name) -> route with its decision -> approval -> connection -> raw result.
+
+Above it: McpPresenter and the router. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals,
+which asks the person; and Relay.
+"""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.events import EventBus, MCPToolResponse, ServerRemoved, ServerState, ToolCallResult
+from tooltray.presenter.approvals import Approvals
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.relay import Relay, paused
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.views import Views
+from tooltray.tools import tool_filter
+from tooltray.wire import eras
+from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
+from tooltray.wire.eras import Head
+
+SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
+
+
+class OwnTool(Protocol):
+    """A tool of a built-in server that has to know who calls: the hub answers it itself."""
+
+    def __call__(self, request: Envelope, head: Head, caller: Caller) -> Awaitable[Envelope]: ...
+
+
+class ToolCalls:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        views: Views,
+        approvals: Approvals,
+        relay: Relay,
+        own: Mapping[tuple[str, str], OwnTool],
+        config: McpConfHelper,
+        stats: CallStats,
+        bus: EventBus,
+    ) -> None:
+        """
+        Args:
+            own: by (built-in server, tool).
+        """
+        self._servers, self._tools, self._views, self._approvals, self._relay = servers, tools, views, approvals, relay
+        self._own, self._config, self._stats, self._bus = own, config, stats, bus
+        bus.subscribe(ServerRemoved, lambda event: stats.forget(event.name))
+
+    async def call(
+        self,
+        request: Envelope,
+        head: Head,
+        caller: Caller,
+        held: HeldCalls,
+        *,
+        server: str | None,
+        client: str,
+        on_record: Callable[[MCPToolResponse], None] | None = None,
+    ) -> Envelope:
+        """Carries out one `tools/call` of an AI client.
+
+        Args:
+            held: the session's calls that wait for an answer of its person.
+            server: only this one's tools, under their own names.
+            client: who calls, for the record.
+            on_record: gets the record of the call, as everybody else does; a tool that is not known leaves none.
+        """
+        started_at = time.perf_counter()
+        if meta := self._views.meta_tool(head.name, caller.session.state):
+            return await meta(request, head, caller, held, client=client)
+        route = await self._tools.route(head.name, head, caller, server=server)
+        if route is None or not self._views.offers(caller.session.state, route):
+            return self._unknown(head.name, self._tools.target(head.name, server))
+        outcome, reply = "cancelled", None
+        try:
+            reply = await self._refusal(route, request, head, caller, held, client)
+            outcome = "refused"
+            if reply is None:
+                outcome = "cancelled"
+                self._views.called(caller.session.state, route)
+                reply = await self._carry(route, request, head, caller, held)
+                outcome = "error" if is_error(reply) else "ok"
+            return reply
+        finally:
+            duration_s = time.perf_counter() - started_at
+            if outcome != "refused":
+                self._stats.add(route.server, duration_s, time.time())
+            size = len(memoryview(reply.result or reply.error)) if reply else 0
+            arguments_size = len(memoryview(request.params))
+            record = MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)
+            if on_record:
+                on_record(record)
+            self._bus.publish(ToolCallResult(record))
+
+    async def _refusal(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls, client: str) -> Envelope | None:
+        if not self._config.settings.mcp_enabled:
+            return paused()
+        return await self._approvals.refusal(route, request, head, caller, held, client=client)
+
+    async def _carry(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
+        if own := self._own.get((route.server, route.definition.name)):
+            return await own(request, head, caller)
+        managed = self._servers.get(route.server)
+        if head.name != route.definition.name or eras.may_repeat_name(request.params):
+            request.params = eras.with_members(request.params, name=dump(route.definition.name))
+        return await self._relay.to(managed, request, head, caller, held)
+
+    def _unknown(self, name: str, target: tuple[str, str] | None) -> Envelope:
+        if target is not None and (managed := self._servers.find(target[0])):
+            if managed.state is not ServerState.RUNNING and managed.problem:
+                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
+            if managed.config.disable or managed.state is ServerState.STOPPED:
+                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is stopped; start it in Tooltray to use this tool")
+            if not tool_filter.is_enabled(target[1], managed.config):
+                return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
+        return failure(INVALID_PARAMS, f"Unknown tool: {name}")
+
+
+def is_error(reply: Envelope) -> bool:
+    """Whether a reply says that the call failed; looks at the ends of large results only, where every known server writes it."""
+    if reply.error:
+        return True
+    view = memoryview(reply.result)
+    edge = SEARCHED_FOR_ERROR_BYTES
+    ends = bytes(view) if len(view) <= 2 * edge else bytes(view[:edge]) + bytes(view[-edge:])
+    return b'"isError":true' in ends.replace(b" ", b"")
