@@ -82,7 +82,8 @@ async def test_the_first_line_may_come_in_pieces() -> None:
         ({}, Hello("client", "", None, "", False, 4711)),
         ({"role": "control", "events": True}, Hello("control", "", None, "", True, 4711)),
         ({"role": "control", "events": "yes"}, Hello("control", "", None, "", False, 4711)),
-        ({"server": None, "session": 5, "cwd": [], "role": {}}, Hello("client", "", None, "", False, 4711)),
+        ({"profile": "work"}, Hello("client", "", None, "", False, 4711, "work")),
+        ({"server": None, "session": 5, "cwd": [], "role": {}, "profile": None}, Hello("client", "", None, "", False, 4711)),
     ],
 )
 @in_fake_time

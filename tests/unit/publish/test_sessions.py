@@ -17,7 +17,7 @@ from tests.fakes.kept_log import KeptLog
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.session_state import SessionStates
+from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.publish.client_session import ClientSession
 from tooltray.publish.connection import Connection, Hello
 from tooltray.publish.control_session import HubControl
@@ -53,8 +53,10 @@ class Hub:
     def clients(self) -> Collection[ClientSession]:
         return self.sessions.clients
 
-    def connect(self, role: str = "client", *, server: str | None = None, wants_events: bool = False, pid: int = 0) -> "Peer":
-        hello = Hello(role=role, session="", server=server, cwd="", wants_events=wants_events, peer_pid=pid)
+    def connect(
+        self, role: str = "client", *, session: str = "", server: str | None = None, wants_events: bool = False, pid: int = 0, **more: str
+    ) -> "Peer":
+        hello = Hello(role=role, session=session, server=server, cwd=more.get("cwd", ""), wants_events=wants_events, peer_pid=pid)
         return Peer(self.sessions.open(hello, Connection(on_hello=_no_hello)))
 
 
@@ -382,4 +384,48 @@ async def test_a_request_that_stands_for_itself_is_served_and_not_counted_as_a_c
     assert (hub.sessions.count, hub.counts, hub.sessions.request_count) == (0, [], 1)
     lasting = hub.sessions.open_client(None)
     assert lasting.identity is lasting
+    await hub.sessions.close("ended", grace_s=0)
+
+
+def state_of(hub: Hub, peer: Peer) -> SessionState:
+    return next(session.state for session in hub.clients if session.dispatcher is peer.dispatcher)
+
+
+@in_fake_time
+async def test_a_bridge_that_connects_again_finds_its_session_and_another_one_does_not() -> None:
+    hub = Hub()
+    first = hub.connect(session="5e55", cwd="/p")
+    state_of(hub, first).activated.add("s")
+    first.dispatcher.connection_lost("gone")
+    await settled()
+    again, other, alone = (hub.connect(session="5e55"), hub.connect(session="0the"), hub.connect(session="5e55", server="one"))
+    assert (state_of(hub, again).activated, state_of(hub, again).folder) == ({"s"}, "/p")
+    assert (state_of(hub, other).activated, state_of(hub, alone).activated) == (set(), set())
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_client_without_a_session_of_its_own_has_nothing_in_common_with_the_next() -> None:
+    hub = Hub()
+    assert state_of(hub, hub.connect()) is not state_of(hub, hub.connect())
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_requests_of_one_token_to_one_place_have_one_state() -> None:
+    hub = Hub()
+    one, two = (hub.sessions.open_client(None, is_lasting=False, client="laptop") for _ in range(2))
+    elsewhere = hub.sessions.open_client("one", is_lasting=False, client="laptop")
+    foreign = hub.sessions.open_client(None, is_lasting=False, client="phone")
+    assert one.state is two.state
+    assert len({id(each.state) for each in (one, elsewhere, foreign)}) == 3
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_session_knows_its_client_by_the_name_that_it_gives_itself() -> None:
+    hub = Hub()
+    peer = hub.connect()
+    await peer.ask("initialize", protocolVersion="2025-06-18", clientInfo={"name": "claude-code", "version": "2.1"})
+    assert (state_of(hub, peer).client, state_of(hub, peer).version) == ("claude-code", "2.1")
     await hub.sessions.close("ended", grace_s=0)
