@@ -29,6 +29,7 @@ soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py
 
 conformance: .venv/.dev tests/npm/node_modules/.installed
+	.venv/bin/python -m pytest tests/conformance
 	.venv/bin/python tests/conformance/run.py
 
 lock:
