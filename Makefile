@@ -36,7 +36,7 @@ lock:
 	scripts/lock.sh
 
 # what tests and benchmarks need
-prepare: .venv/.dev .cache/fastmcp/.installed tests/npm/node_modules/.installed
+prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm/node_modules/.installed
 	@scripts/system_packages.sh tests
 
 .venv/.run: requirements/build.txt requirements/run.txt pyproject.toml desktop/tooltray/__init__.py
@@ -56,6 +56,12 @@ prepare: .venv/.dev .cache/fastmcp/.installed tests/npm/node_modules/.installed
 	@scripts/make_venv.sh .cache/fastmcp
 	@echo "Installing FastMCP into .cache/fastmcp ..."
 	@.cache/fastmcp/bin/python $(LOCKED) -r requirements/fastmcp.txt
+	@touch $@
+
+.cache/serena/.installed: requirements/serena.txt
+	@scripts/make_venv.sh .cache/serena
+	@echo "Installing Serena into .cache/serena ..."
+	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
 	@touch $@
 
 tests/npm/node_modules/.installed: tests/npm/package.json tests/npm/package-lock.json requirements/node.txt

@@ -14,6 +14,7 @@ lock requirements/build.txt requirements/build.in
 lock requirements/run.txt pyproject.toml
 lock requirements/dev.txt pyproject.toml --extra dev --constraints requirements/run.txt --constraints requirements/build.txt
 lock requirements/fastmcp.txt requirements/fastmcp.in
+lock requirements/serena.txt requirements/serena.in
 lock requirements/node.txt requirements/node.in
 npm --prefix tests/npm update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json; then

@@ -70,9 +70,12 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.publish.bridge_entry import bridge_entry_text
     from tooltray.servers.entries.pasted import parse_pasted
     from tooltray.tasks import TaskKeeper
+    from tooltray.ui.approval_prompt import ApprovalPrompt
     from tooltray.ui.commands import Commands
     from tooltray.ui.desktop import Desktop
+    from tooltray.ui.feedback_windows import FeedbackWindows
     from tooltray.ui.garbage import GarbageCollector
+    from tooltray.ui.grant_commands import GrantCommands
     from tooltray.ui.i18n import install_language, wanted_language
     from tooltray.ui.main_window import MainWindow
     from tooltray.ui.presenter.link import EngineLink
@@ -82,6 +85,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.ui.settings_commands import SettingsCommands
     from tooltray.ui.theme import Theme, system_mode
     from tooltray.ui.tray import Tray
+    from tooltray.ui.view_commands import ViewCommands
     from tooltray.ui.wishes import ServerWishes
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -104,6 +108,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     tasks = TaskKeeper()
     wishes = ServerWishes()
     settings = SettingsCommands(hub=hub, tasks=tasks, save_file=write_atomically)
+    grants = GrantCommands(hub=hub, tasks=tasks)
     commands = Commands(hub=hub, servers=servers, tools=tools, wishes=wishes, tasks=tasks)
     window = MainWindow(
         theme,
@@ -113,6 +118,8 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         wishes=wishes,
         commands=commands,
         settings=settings,
+        grants=grants,
+        views=ViewCommands(hub=hub, tasks=tasks),
         tasks=tasks,
         read_pasted=parse_pasted,
         hides_on_close=Tray.is_available,
@@ -126,6 +133,8 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         hub=hub,
         window=window,
         tray=tray,
+        approvals=ApprovalPrompt(theme, hub=hub, tasks=tasks),
+        feedback=FeedbackWindows(theme, hub=hub, tasks=tasks),
         tasks=tasks,
         start_engine=functools.partial(EngineThread.started, home, execution_id),
         entry=bridge_entry_text(home),

@@ -22,6 +22,8 @@ from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.config.atomic_file import write_atomically
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.grants import GrantStore
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -34,8 +36,11 @@ from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.feedback_tool import FeedbackTool
 from tooltray.presenter.feedbacks import Feedbacks
+from tooltray.presenter.grant_book import GrantBook
 from tooltray.presenter.http_access import HttpAccess
+from tooltray.presenter.known_clients import KnownClients
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.modes import Modes
@@ -44,6 +49,7 @@ from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.profiles import Profiles
 from tooltray.presenter.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.ready_answers import ReadyAnswers, read_shipped
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
@@ -60,7 +66,7 @@ from tooltray.presenter.tool_calls import ToolCalls
 from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
-from tooltray.presenter.views import Views
+from tooltray.presenter.view_parts import make_views
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
@@ -71,6 +77,8 @@ from tooltray.servers.environment.login_shell import LoginShell, session_variabl
 from tooltray.servers.npm_registry.registry import read_mirrors
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.client_profiles import read_client_profiles
+from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import KINDS, TOOLS
 from tooltray.wire.deadlines import DeadlineWheel
@@ -197,6 +205,7 @@ class Engine:
             self._listener.close()
         await self._http.stop_taking()
         await self._sessions.close(ENDED, grace_s=END_WAIT_S)
+        await self._feedbacks.close()
         await self._http.close()
         await self._sign_ins.close()
         await self._servers.close()
@@ -252,11 +261,16 @@ class Engine:
             spawn=spawn,
             mirrors=await asyncio.to_thread(read_mirrors, resource("npm-registries.json")),
         )
+        own_server = HubServer(
+            get_snapshot=lambda: self.presenter.snapshot(),
+            takes_reports=lambda: self._config.settings.publish.feedback,
+            bus=self.bus,
+        )
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
             login_shell=login_shell,
-            builtins={hub_server.NAME: HubServer(get_snapshot=lambda: self.presenter.snapshot())},
+            builtins={hub_server.NAME: own_server},
             eras=await asyncio.to_thread(EraMemory, home.eras),
             bus=self.bus,
             deadlines=deadlines,
@@ -288,25 +302,69 @@ class Engine:
             bus=self.bus,
         )
         self._states = SessionStates(bus=self.bus, deadlines=deadlines)
-        modes = Modes(config=self._config, states=self._states)
-        profiles = Profiles(config=self._config)
-        views = Views()
-        approvals = Approvals()
-        projects = Projects(config=self._config, servers=self._servers, states=self._states)
-        feedbacks = Feedbacks(config=self._config)
+        client_profiles = await asyncio.to_thread(read_client_profiles, resource("client-profiles.json"))
+        known_clients = KnownClients(config=self._config, profiles=client_profiles)
+        profiles = Profiles(config=self._config, clients=known_clients, tools=self._tools)
+        modes = Modes(
+            config=self._config, states=self._states, clients=known_clients, profiles=profiles, tools=self._tools, bus=self.bus
+        )
+        prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
+        resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)
+        calls: ToolCalls  # below: it calls by way of the views, and they by way of it
+        views = make_views(
+            config=self._config,
+            servers=self._servers,
+            tools=self._tools,
+            offers=self._offers,
+            prompts=prompts,
+            resources=resources,
+            names=names,
+            modes=modes,
+            profiles=profiles,
+            states=self._states,
+            known=await asyncio.to_thread(KnownServers, resource("known-servers.json")),
+            call=lambda request, head, caller, held, **options: calls.call(request, head, caller, held, **options),
+            bus=self.bus,
+        )
+        approvals = Approvals(
+            servers=self._servers,
+            tools=self._tools,
+            modes=modes,
+            states=self._states,
+            grants=GrantBook(
+                store=await asyncio.to_thread(GrantStore, home.grants), states=self._states, tools=self._tools, bus=self.bus, spawn=spawn
+            ),
+            has_window=self._options.kind == "desktop",
+            masked=self._masked_whole,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        projects = Projects(
+            config=self._config, servers=self._servers, states=self._states, deadlines=deadlines, spawn=spawn, home=str(user_folder)
+        )
+        self._feedbacks = Feedbacks(
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            states=self._states,
+            history=FeedbackHistory(home.feedback),
+            ready=ReadyAnswers(config=self._config, shipped=await asyncio.to_thread(read_shipped, resource("ready-answers.json"))),
+            mask=self._masked_whole,
+            has_window=self._options.kind == "desktop",
+        )
+        feedback_tool = FeedbackTool(feedbacks=self._feedbacks, projects=projects, tools=self._tools, spawn=spawn, offers=views.offers)
         calls = ToolCalls(
             servers=self._servers,
             tools=self._tools,
             views=views,
             approvals=approvals,
             relay=relay,
-            own={},
+            own={(hub_server.NAME, hub_server.COLLECT_FEEDBACK): feedback_tool},
             config=self._config,
             stats=self._stats,
             bus=self.bus,
         )
-        prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
-        resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)
         listens = ServerListens(spawn=spawn, tell=self._servers.tell)
         subscriptions = Subscriptions(servers=self._servers, listens=listens, spawn=spawn)
         for follow in (log_levels.on_running, listens.on_running, subscriptions.on_running):
@@ -314,8 +372,8 @@ class Engine:
         self._servers.keep_while(subscriptions.is_wanted)
         router = RequestRouter(
             servers=self._servers,
-            tools=self._tools,
             calls=calls,
+            views=views,
             prompts=prompts,
             resources=resources,
             completion=Completion(servers=self._servers, prompts=prompts, resources=resources, relay=relay),
@@ -346,10 +404,10 @@ class Engine:
             remedies=remedies,
             modes=modes,
             profiles=profiles,
-            costs=ToolCosting(tools=self._tools),
+            costs=ToolCosting(tools=self._tools, listing=views.at_start),
             projects=projects,
             approvals=approvals,
-            feedbacks=feedbacks,
+            feedbacks=self._feedbacks,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
@@ -397,6 +455,11 @@ class Engine:
     def _masked(self, text: str) -> str:
         self._mask.refresh()
         return self._mask.text(text)
+
+    def _masked_whole(self, text: str) -> str:
+        """The same for a text that is not cut."""
+        self._mask.refresh()
+        return self._mask.text(text, len(text))
 
     # files
 

@@ -32,11 +32,12 @@ NO_HUB = (errno.ENOENT, errno.ECONNREFUSED)  # no socket, or one that a dead hub
 PURPOSE = "tooltray-bridge connects an AI client to Tooltray: the client starts it and speaks MCP on its standard input and output."
 USAGE = f"""{PURPOSE}
 
-usage: tooltray-bridge [--server NAME] [--home DIR] [--no-start]
+usage: tooltray-bridge [--server NAME] [--profile NAME] [--home DIR] [--no-start]
 
-  --server NAME  only the tools of this server, under its own names
-  --home DIR     Tooltray's home, if it is not ~/.tooltray (or what TOOLTRAY_HOME says)
-  --no-start     do not start a hub if none is running
+  --server NAME   only the tools of this server, under its own names
+  --profile NAME  only the servers and tools of this profile; see `tooltray profiles`
+  --home DIR      Tooltray's home, if it is not ~/.tooltray (or what TOOLTRAY_HOME says)
+  --no-start      do not start a hub if none is running
 """
 
 

@@ -25,11 +25,13 @@ class Options:
 
     Attributes:
         server: the one server that this bridge is for; None is all of them.
+        profile: the named set of servers and tools that its client is to have; None: what its kind of client gets.
         home: Tooltray's home, if not the usual one.
         may_start: whether a hub may be started if none runs.
     """
 
     server: str | None = None
+    profile: str | None = None
     home: str | None = None
     may_start = True
 
@@ -43,7 +45,7 @@ def read_options(arguments: list[str]) -> Options | None:
         if argument == "--no-start":
             options.may_start = False
             continue
-        if name not in ("--server", "--home"):
+        if name not in ("--server", "--profile", "--home"):
             return None
         value = value if equals else next(rest, "")
         if not value:
@@ -62,16 +64,16 @@ def as_json(text: bytes) -> bytes:
     return dumps(readable).encode()
 
 
-def hello(server: str | None) -> bytes:
+def hello(server: str | None, profile: str | None = None) -> bytes:
     """The first line on every connection of one bridge. The session in it is new with each call."""
     try:
         folder = posix.getcwdb()
     except OSError:  # it has been removed
         folder = b""
-    name = b"null" if server is None else as_json(paths.to_bytes(server))
-    return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":null,"cwd":%b}\n' % (
+    names = [b"null" if name is None else as_json(paths.to_bytes(name)) for name in (server, profile)]
+    return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":%b,"cwd":%b}\n' % (
         posix.urandom(16).hex().encode(),
-        name,
+        *names,
         as_json(folder),
     )
 
@@ -245,7 +247,7 @@ class Relay:
 
 def carry(options: Options) -> int:
     """Serves one client until it leaves; returns the exit code."""
-    first = hello(options.server)
+    first = hello(options.server, options.profile)
     relay = Relay(Tracker())
     try:
         relay.attach(connect(paths.socket_path(paths.find_home(options.home, posix.environ))), first)

@@ -81,13 +81,14 @@ async def test_the_hub_understands_who_connects(home: Path) -> None:
     path.parent.mkdir(mode=0o700)
     server = await asyncio.get_running_loop().create_unix_server(lambda: Connection(on_hello=on_hello), str(path))  # type: ignore[arg-type]
     async with server:
-        arguments = ("--server", 'a "server" ü', "--home", str(home), "--no-start")
+        arguments = ("--server", 'a "server" ü', "--profile", "ré/views", "--home", str(home), "--no-start")
         with BridgeProcess(*arguments, environ={"HOME": str(home)}, cwd=home) as bridge:
             first, again = [await asyncio.wait_for(hellos.get(), 20) for _ in range(2)]
 
             assert first == again  # the session outlives a connection
             assert len(bytes.fromhex(first.session)) == 16
             assert (first.role, first.server, first.cwd, first.peer_pid) == ("client", 'a "server" ü', str(home), bridge.process.pid)
+            assert first.profile == "ré/views"
 
 
 @pytest.mark.parametrize("id", [b"1", b'"a \\" b"', b"-1.5e3", b"null"])
@@ -186,4 +187,4 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
     from tooltray.publish.connection import MAX_HELLO_BYTES
 
-    assert len(hot.hello("x" * 64)) < MAX_HELLO_BYTES
+    assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES

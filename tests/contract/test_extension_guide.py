@@ -37,6 +37,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.source = folder / "desktop"
         shutil.copytree(ROOT / "desktop", self.source, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "resources", folder / "resources")
         self._package = self.source / "tooltray"
 
     def write(self, name: str, place: str) -> None:

@@ -10,6 +10,7 @@ from tests.end2end.processes import ROOT, World, new_world
 END2END_TIMEOUT_S = 180  # real programs on two cores; the default of unit tests is in pyproject.toml
 NPM_SERVERS = ROOT / "tests" / "npm" / "node_modules" / ".bin"
 FASTMCP_PYTHON = ROOT / ".cache" / "fastmcp" / "bin" / "python"
+SERENA = ROOT / ".cache" / "serena" / "bin" / "serena"
 OWN_NODE = ROOT / ".cache" / "node" / "bin" / "node"
 
 
@@ -60,3 +61,10 @@ def fastmcp_python() -> str:
     """The interpreter of FastMCP's own environment."""
     assert FASTMCP_PYTHON.exists(), f"{FASTMCP_PYTHON} is missing; `make test` installs what tests need"
     return str(FASTMCP_PYTHON)
+
+
+@pytest.fixture(scope="session")
+def serena() -> str:
+    """Serena's program, in an environment of its own."""
+    assert SERENA.exists(), f"{SERENA} is missing; `make test` installs what tests need"
+    return str(SERENA)

@@ -71,6 +71,35 @@ def test_a_bridge_for_a_server_that_does_not_exist_says_so(world):
     assert "no server 'nowhere'" in reply["error"]["message"]
 
 
+def test_profiles_overrides_and_modes_are_what_clients_see(world):
+    add_habits(world)
+    world.start_hub()
+    for words in (
+        ["profiles", "set", "talk", "--server", "habits", "--tool", "habits", "echo"],
+        ["tools", "override", "habits", "echo", "--name", "say", "--description", "Says it again"],
+        ["clients", "mode", "mcp-*", "search"],
+    ):
+        done = world.tooltray(*words)
+        assert done.returncode == 0, done.stderr
+    client = world.start_bridge("--profile", "talk")
+    client.request(
+        "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "acme", "version": "1"}}, id=1
+    )
+    (tool,) = client.request("tools/list", id=2)["result"]["tools"]
+    assert (tool["name"], tool["description"]) == ("say", "Says it again")
+    call = {"name": "say", "arguments": {"text": "hello"}}
+    assert client.request("tools/call", call, id=3)["result"]["content"][0]["text"] == "hello"
+    assert "error" in client.request("tools/call", {"name": "pids", "arguments": {}}, id=4)
+    assert "no profile 'gone'" in world.start_bridge("--profile", "gone").request("initialize", {}, id=1)["error"]["message"]
+    searching = world.start_bridge()
+    searching.request("tools/list", {"_meta": {**META, "io.modelcontextprotocol/clientInfo": {"name": "mcp-x", "version": "2"}}}, id=1)
+    sessions = {each["client"]: each for each in json.loads(world.tooltray("sessions", "--json").stdout)}
+    assert (sessions["acme"]["profile"], sessions["acme"]["mode"], sessions["mcp-x"]["mode"]) == ("talk", "everything", "search")
+    costs = json.loads(world.tooltray("tools", "cost", "--server", "habits", "--json").stdout)
+    assert costs["tokenizer"] == "o200k_base"
+    assert "say" in [each["name"] for each in costs["servers"][0]["tools"]]
+
+
 def test_many_bridges_at_once_start_one_hub(world):
     bridges = [world.start_bridge() for _ in range(8)]
     with ThreadPoolExecutor(len(bridges)) as pool:

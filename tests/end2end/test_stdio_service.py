@@ -66,7 +66,7 @@ def test_several_requests_are_answered_under_their_ids_and_notifications_never(s
 def test_a_tool_is_listed_and_called(service):
     service.initialize()
     tools = service.request("tools/list")["result"]["tools"]
-    assert {tool["name"] for tool in tools} == {"list_servers", "server_status"}
+    assert {tool["name"] for tool in tools} == {"collect_feedback", "list_servers", "server_status"}
     result = service.request("tools/call", {"name": "server_status", "arguments": {"name": "hub"}})["result"]
     assert result["structuredContent"]["state"] == "running"
 

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Awaitable, Callable
@@ -494,6 +495,308 @@ async def reset(hub):
     await hub("set_mcp_enabled", enabled=True)
 
 
+# what AI clients see
+
+
+async def sessions(hub):
+    client = hub.world.start_bridge("--no-start")
+    try:
+        client.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "acme", "version": "7"}})
+        (found,) = [each for each in await hub("get_sessions") if each["client"] == "acme" and each["is_connected"]]
+        assert (found["version"], found["mode"], found["reason"]) == ("7", "everything", "nothing is set to be hidden")
+    finally:
+        client.end()
+
+
+async def mode_of(hub, client):
+    return next(each for each in await hub("get_client_modes") if each["client"] == client)
+
+
+async def client_modes(hub):
+    assert (await mode_of(hub, "claude-code"))["title"] == "Claude Code"
+    assert (await mode_of(hub, "claude-code"))["shown_mode"] == "everything"
+
+
+async def choose_mode(hub):
+    assert "no mode 'loud'" in await hub.refusal("set_client_mode", client="acme", mode="loud")
+    await hub("set_client_mode", client="acme", mode="search")
+    assert (await mode_of(hub, "acme"))["shown_mode"] == "search"
+    await hub("set_client_mode", client="acme")
+
+
+async def profiles(hub):
+    assert await hub("get_profiles") == []
+
+
+async def make_profile(hub):
+    await hub("set_profile", name="one", profile={"servers": ["kit"], "tools": {"kit": ["about"]}})
+    (made,) = await hub("get_profiles")
+    assert (made["name"], made["servers"], made["tool_count"]) == ("one", ["kit"], 1)
+    await hub("remove_profile", name="one")
+
+
+async def remove_profile(hub):
+    assert "There is no profile" in await hub.refusal("remove_profile", name="one")
+    await make_profile(hub)
+    assert await hub("get_profiles") == []
+
+
+async def give_profile(hub):
+    assert "There is no profile" in await hub.refusal("set_client_profile", client="acme", profile="one")
+    await hub("set_profile", name="one", profile={})
+    await hub("set_client_profile", client="acme", profile="one")
+    assert (await mode_of(hub, "acme"))["profile"] == "one"
+    assert "in use" in await hub.refusal("remove_profile", name="one")
+    await hub("set_client_profile", client="acme")
+    await hub("remove_profile", name="one")
+
+
+async def client_approvals(hub):
+    assert "means nothing" in await hub.refusal("set_client_auto_approve", client="acme", rules=["hint:loud"])
+    await hub("set_client_auto_approve", client="acme", rules=["read"])
+    assert (await mode_of(hub, "acme"))["auto_approve"] == ["read"]
+    await hub("set_client_auto_approve", client="acme")
+
+
+async def make_lazy(hub):
+    await hub("set_lazy_load", enabled=True, server="kit")
+    assert (await mode_of(hub, "claude-code"))["shown_mode"] == "lazy"
+    assert (await hub.server("kit"))["is_lazy"] is True
+    await hub("set_lazy_load", server="kit")
+    assert "lazyLoad" not in (await hub("get_mcp_servers"))["kit"]
+
+
+async def show_otherwise(hub):
+    await hub("set_tool_override", server="kit", tool="about", name="who_is_it", description="Says who it is")
+    assert {each["name"]: each["description"] for each in await hub("get_tools", server="kit")}["who_is_it"] == "Says who it is"
+    assert not (await hub("call_tool", name="who_is_it", arguments={})).get("isError")
+    await hub("set_tool_override", server="kit", tool="about")
+    assert "toolOverrides" not in (await hub("get_mcp_servers"))["kit"]
+
+
+async def tool_costs(hub):
+    costs = await hub("get_tool_costs", client="claude-code")
+    assert costs["tokenizer"] == "o200k_base"
+    assert costs["tokens"] == costs["shown_tokens"] == sum(server["tokens"] for server in costs["servers"]) > 100
+
+
+# what a person allows
+
+
+@contextlib.asynccontextmanager
+async def notes(hub):
+    """A server with one tool, which writes and is not approved; gives the file that says how it is defined."""
+    file = hub.world.home / "notes.txt"
+    file.write_text("Saves a note.")
+    config = {"command": sys.executable, "args": [str(SERVERS / "notes.py"), str(file)], "autoApprove": []}
+    await hub("add_mcp_server", name="notes", config=config, is_default=False)
+    await hub("start_server", name="notes")
+    yield file
+    await hub("remove_mcp_server", name="notes")
+    file.unlink()
+
+
+async def refused_note(hub):
+    """Calls the tool, which is refused; returns the id under which that is remembered."""
+    assert "tooltray approve notes save_note" in await hub.refusal("call_tool", name="save_note", arguments={"text": "a"})
+    return next(each["id"] for each in await hub("get_approvals") if each["tool"] == "save_note")
+
+
+async def waiting_approvals(hub):
+    async with notes(hub):
+        id = await refused_note(hub)
+        await hub("answer_approval", id=id, answer="refuse")
+        assert id not in [each["id"] for each in await hub("get_approvals")]
+
+
+async def approve(hub):
+    async with notes(hub):
+        assert "waits no longer" in await hub.refusal("answer_approval", id="none", answer="once")
+        await hub("answer_approval", id=await refused_note(hub), answer="once")
+        assert (await hub("call_tool", name="save_note", arguments={"text": "a"}))["content"][0]["text"] == "saved a"
+        await refused_note(hub)
+
+
+async def grants(hub):
+    async with notes(hub):
+        made = await hub("add_grant", server="notes", tool="save_note", expires_in_s=60.0)
+        assert made in await hub("get_grants")
+
+
+async def preview_grant(hub):
+    async with notes(hub):
+        assert [each["name"] for each in await hub("preview_grant", server="notes", tool="save_note")] == ["save_note"]
+        assert "has no tools that read" in await hub.refusal("preview_grant", server="notes", kind="reads")
+
+
+async def add_grant(hub):
+    async with notes(hub):
+        assert "offers no tool 'gone'" in await hub.refusal("add_grant", server="notes", tool="gone")
+        await hub("add_grant", server="notes", tool="save_note", client="other")
+        await refused_note(hub)
+        await hub("add_grant", server="notes", tool="save_note", client="tooltray")
+        assert "content" in await hub("call_tool", name="save_note", arguments={"text": "a"})
+
+
+async def remove_grant(hub):
+    async with notes(hub):
+        made = await hub("add_grant", server="notes", tool="save_note")
+        await hub("remove_grant", id=made["id"])
+        assert made not in await hub("get_grants")
+        await refused_note(hub)
+
+
+async def redefined(hub, file):
+    """The server comes back with another definition; waits until the hub has seen it."""
+    file.write_text("Sends a note.")
+    await hub("restart_server", name="notes")
+    while not await hub("get_tool_changes"):
+        await hub.until(lambda kind, data: kind == "ToolListChanged")
+
+
+async def tool_changes(hub):
+    async with notes(hub) as file:
+        await hub("add_grant", server="notes", tool="save_note")
+        assert await hub("get_tool_changes") == []
+        await redefined(hub, file)
+        (change,) = await hub("get_tool_changes")
+        assert {"-description: Saves a note.", "+description: Sends a note."} <= set(change["diff"])
+        assert [each["is_held"] for each in await hub("get_tools", server="notes")] == [True]
+
+
+async def accept_change(hub):
+    async with notes(hub) as file:
+        await hub("add_grant", server="notes", tool="save_note")
+        await redefined(hub, file)
+        await refused_note(hub)
+        await hub("accept_tool_change", server="notes", tool="save_note")
+        assert "content" in await hub("call_tool", name="save_note", arguments={"text": "a"})
+        assert "has not changed" in await hub.refusal("accept_tool_change", server="notes", tool="save_note")
+
+
+# what models report
+
+
+@contextlib.asynccontextmanager
+async def reported(hub, summary):
+    """A model's report that waits; gives its id and the call."""
+    asking = ControlClient.connect(Home(hub.world.root))
+    arguments = {"work_summary": summary}
+    call = asyncio.create_task(asyncio.to_thread(asking.call, "call_tool", timeout_s=SOON_S, name="collect_feedback", arguments=arguments))
+    await hub.until(lambda kind, data: kind == "FeedbackAsked" and data["request"]["summary"] == summary)
+    yield next(each["id"] for each in await hub("get_feedback_requests") if each["summary"] == summary), call
+    await call
+    asking.close()
+
+
+async def answer_report(hub):
+    async with reported(hub, "answer me") as (id, call):
+        assert "is empty" in await hub.refusal("answer_feedback", id=id, text=" ")
+        await hub("answer_feedback", id=id, text="Yes")
+        assert (await call)["content"][0]["text"] == "Yes"
+    assert "has ended" in await hub.refusal("answer_feedback", id=id, text="Yes")
+
+
+async def dismiss_report(hub):
+    async with reported(hub, "close me") as (id, call):
+        await hub("dismiss_feedback", id=id)
+        assert "without an answer" in (await call)["content"][0]["text"]
+    assert await hub("get_feedback_requests") == []
+
+
+async def report_history(hub):
+    await dismiss_report(hub)
+    entries = await hub("get_feedback_history", limit=1)
+    assert [(each["summary"], each["outcome"]) for each in entries] == [("close me", "dismissed")]
+
+
+async def ready_answers(hub):
+    shipped = await hub("get_ready_answers")
+    await hub("set_ready_answers", answers=["Ship it"])
+    assert await hub("get_ready_answers") == ["Ship it"]
+    await hub("set_ready_answers", answers=[])
+    assert await hub("get_ready_answers") == shipped
+
+
+# which project
+
+
+@contextlib.asynccontextmanager
+async def in_project(hub, **fields):
+    """A server `here` that starts for a project; gives a folder that may be one."""
+    folder = hub.world.home / "a project"
+    folder.mkdir()
+    config = {"command": sys.executable, "args": [str(SERVERS / "in_project.py")], "autoApprove": ["all"], "deferredStartup": True}
+    await hub("add_mcp_server", name="here", config={**config, **fields}, is_default=False)
+    yield str(folder.resolve())
+    await hub("remove_mcp_server", name="here")
+    folder.rmdir()
+
+
+async def allowed_folders(hub):
+    assert await hub("get_allowed_folders") == []
+
+
+async def allow_folder(hub):
+    async with in_project(hub) as folder:
+        assert await hub("allow_folder", path=folder) == folder
+        assert await hub("get_allowed_folders") == [folder]
+        assert "the root of everything" in await hub.refusal("allow_folder", path="/")
+        await hub("disallow_folder", path=folder)
+
+
+async def disallow_folder(hub):
+    async with in_project(hub) as folder:
+        assert "not allowed" in await hub.refusal("disallow_folder", path=folder)
+        await hub("start_for_project", server="here", path=folder)
+        await hub("disallow_folder", path=folder)
+        assert ((await hub.server("here"))["copies"], await hub("get_allowed_folders")) == ([], [])
+
+
+async def start_for_project(hub):
+    async with in_project(hub, startupArgsTemplate=[str(SERVERS / "in_project.py"), "{project_name}"]) as folder:
+        await hub("start_for_project", server="here", path=folder)
+        said = await hub("call_tool", name="where", arguments={})
+        assert json.loads(said["content"][0]["text"])["args"] == ["a project"]
+        assert [copy["path"] for copy in (await hub.server("here"))["copies"]] == [folder]
+        assert "no server that starts for a project" in await hub.refusal("start_for_project", server="kit", path=folder)
+        await hub("disallow_folder", path=folder)
+
+
+async def start_without_project(hub):
+    async with in_project(hub):
+        assert "waits for a project" in await hub.refusal("start_server", name="here")
+        await hub("start_without_project", server="here")
+        assert (await hub.server("here"))["state"] == "running"
+
+
+async def session_project(hub):
+    async with in_project(hub) as folder:
+        bridge = hub.world.start_bridge("--no-start")
+        await asyncio.to_thread(bridge.initialize)
+        (session,) = [each for each in await hub("get_sessions") if each["client"] == "end2end" and each["is_connected"]]
+        await hub("set_session_project", session=session["id"], path=folder)
+        (session,) = [each for each in await hub("get_sessions") if each["id"] == session["id"]]
+        assert session["project"] == {"path": folder, "name": "a project", "source": "person"}
+        await asyncio.to_thread(bridge.end)
+    assert "there is no session" in await hub.refusal("set_session_project", session="nobody", path="/")
+
+
+async def reset_deferred(hub):
+    async with in_project(hub):
+        await hub("start_without_project", server="here")
+        await hub("reset_deferred_state")
+        assert ((await hub.server("here"))["state"], (await hub.server("here"))["copies"]) == ("waiting", [])
+
+
+async def defer(hub):
+    async with in_project(hub):
+        await hub("set_deferred", server="here", deferred=True, template=["{project_path}"])
+        assert (await hub("get_mcp_servers"))["here"]["startupArgsTemplate"] == ["{project_path}"]
+        await hub("set_deferred", server="here", deferred=False)
+        assert (await hub.server("here"))["is_deferred"] is False
+
+
 VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "get_snapshot": hub_itself,
     "initialize": initialize,
@@ -564,6 +867,39 @@ VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "import_setup": take_over,
     "preview_reset": preview_reset,
     "reset_to_default_servers": reset,
+    "get_sessions": sessions,
+    "get_allowed_folders": allowed_folders,
+    "allow_folder": allow_folder,
+    "disallow_folder": disallow_folder,
+    "start_for_project": start_for_project,
+    "start_without_project": start_without_project,
+    "set_session_project": session_project,
+    "reset_deferred_state": reset_deferred,
+    "set_deferred": defer,
+    "get_client_modes": client_modes,
+    "set_client_mode": choose_mode,
+    "set_client_profile": give_profile,
+    "set_client_auto_approve": client_approvals,
+    "get_profiles": profiles,
+    "set_profile": make_profile,
+    "remove_profile": remove_profile,
+    "set_lazy_load": make_lazy,
+    "set_tool_override": show_otherwise,
+    "get_tool_costs": tool_costs,
+    "get_approvals": waiting_approvals,
+    "answer_approval": approve,
+    "get_grants": grants,
+    "preview_grant": preview_grant,
+    "add_grant": add_grant,
+    "remove_grant": remove_grant,
+    "get_tool_changes": tool_changes,
+    "accept_tool_change": accept_change,
+    "get_feedback_requests": dismiss_report,
+    "answer_feedback": answer_report,
+    "dismiss_feedback": dismiss_report,
+    "get_feedback_history": report_history,
+    "get_ready_answers": ready_answers,
+    "set_ready_answers": ready_answers,
 }
 
 

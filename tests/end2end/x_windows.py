@@ -7,6 +7,7 @@ import subprocess
 
 CLIENT_MESSAGE = 33  # X.h
 TITLE = "Tooltray"
+LOOKS = 5
 
 
 class ClientMessage(ctypes.Structure):
@@ -26,15 +27,32 @@ class ClientMessage(ctypes.Structure):
 
 
 def seen_windows(display: str, title: str = TITLE) -> list[int]:
-    """The ids of the windows with this title that are on the screen now."""
-    tree = subprocess.run(["xwininfo", "-display", display, "-root", "-tree"], check=True, capture_output=True, text=True).stdout
-    found = [int(id, 16) for id in re.findall(rf'(0x[0-9a-f]+) "{re.escape(title)}"', tree)]
+    """The ids of the windows with this title that are on the screen now; Qt may put a dash and the program's name behind it."""
+    tree = _tree(display)
+    found = [int(id, 16) for id in re.findall(rf'(0x[0-9a-f]+) "{re.escape(title)}(?: \S+ {TITLE})?"', tree)]
     return [id for id in found if _is_seen(display, id)]
+
+
+def _tree(display: str) -> str:
+    """All windows, as xwininfo prints them; it fails where one goes while it looks, and is then asked again."""
+    for _ in range(LOOKS):
+        looked = subprocess.run(["xwininfo", "-display", display, "-root", "-tree"], check=False, capture_output=True, text=True)
+        if looked.returncode == 0:
+            return looked.stdout
+    raise LookupError(f"no picture of the windows of {display}: {looked.stderr}")
 
 
 def _is_seen(display: str, id: int) -> bool:
     stats = subprocess.run(["xwininfo", "-display", display, "-id", hex(id), "-stats"], check=False, capture_output=True, text=True).stdout
     return "IsViewable" in stats
+
+
+def place_of(display: str, id: int) -> tuple[int, int, int, int]:
+    """Where a window lies on the screen: left, top, width and height in pixels."""
+    shown = subprocess.run(["xwininfo", "-display", display, "-id", hex(id), "-stats"], check=True, capture_output=True, text=True).stdout
+    names = ("Absolute upper-left X", "Absolute upper-left Y", "Width", "Height")
+    left, top, width, height = (int(re.search(rf"{name}:\s+(-?\d+)", shown)[1]) for name in names)  # type: ignore[index]
+    return left, top, width, height
 
 
 def close_window(display: str, title: str = TITLE) -> None:

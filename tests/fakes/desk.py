@@ -13,6 +13,7 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.servers.entries.pasted import parse_pasted
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.commands import Commands
+from tooltray.ui.grant_commands import GrantCommands
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.main_window import MainWindow
 from tooltray.ui.presenter.link import EngineLink
@@ -21,6 +22,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.settings_commands import SettingsCommands
 from tooltray.ui.theme import Theme
+from tooltray.ui.view_commands import ViewCommands
 from tooltray.ui.widgets.server_card import ServerCard
 from tooltray.ui.wishes import ServerWishes
 
@@ -48,6 +50,8 @@ class Desk:
         self.wishes = ServerWishes()
         self.commands = Commands(hub=self.hub, servers=self.servers, tools=self.tools, wishes=self.wishes, tasks=self.tasks)
         self.settings = SettingsCommands(hub=self.hub, tasks=self.tasks, save_file=write_atomically)
+        self.grants = GrantCommands(hub=self.hub, tasks=self.tasks)
+        self.views = ViewCommands(hub=self.hub, tasks=self.tasks)
         self.window = MainWindow(
             theme,
             hub=self.hub,
@@ -56,6 +60,8 @@ class Desk:
             wishes=self.wishes,
             commands=self.commands,
             settings=self.settings,
+            grants=self.grants,
+            views=self.views,
             tasks=self.tasks,
             read_pasted=parse_pasted,
             hides_on_close=lambda: self.has_tray,

@@ -14,10 +14,11 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.verbs import VERBS
 from tooltray.wire import envelope, eras
 from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.wire.eras import Era, Head
+from tooltray.wire.eras import ClientInfo, Era, Head
 
 
 class FakeCorePresenter:
@@ -34,6 +35,11 @@ class FakeCorePresenter:
         uris: published ones, by server and its own, where they differ.
         own: the servers of which each session has a copy of its own.
         ended: the sessions that have ended.
+        followers: what is to be told of lists that changed for one session alone.
+        profiles: names of those that there are.
+        hidden: servers that sessions see nothing of.
+        rooted: the sessions that may say anew which roots they have.
+        told: the sessions that were told of changed tools.
         held: keeps the lists back until it is set.
     """
 
@@ -49,6 +55,12 @@ class FakeCorePresenter:
         self.hearing: list[tuple[Session, str]] = []
         self.uris: dict[tuple[str, str], str] = {}
         self.ended: list[Session] = []
+        self.followers: list[Callable[[str], None]] = []
+        self.hidden: set[str] = set()
+        self.profiles: set[str] = set()
+        self.told: list[Session] = []
+        self.rooted: list[Session] = []
+        self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
         self.server_pids: frozenset[int] = frozenset()
         self.session_counts: list[int] = []
@@ -94,17 +106,33 @@ class FakeCorePresenter:
     def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
         self.notifications.add((method, server))
 
+    def take_roots(self, session: Session) -> None:
+        self.rooted.append(session)
+
     async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
         self.listened[bytes(id)] = (list(uris), server)
 
     def end_listening(self, session: Session, id: Raw) -> None:
         self.listened.pop(bytes(id), None)
 
+    def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
+        self.followers.append(tell)
+        return lambda: self.followers.remove(tell)
+
+    def concerns(self, session: Session, server: str, changed: str) -> bool:
+        return server not in self.hidden
+
+    def told_of_tools(self, session: Session) -> None:
+        self.told.append(session)
+
     def hearers(self, client: Any, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         return envelope.load(params)["uri"], self.hearing
 
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return envelope.load(params).get("level") != "debug"
+
+    def serves(self, client: Any, session: Session) -> bool:
+        return session not in self.elsewhere
 
     def published_uri(self, server: str, uri: str) -> str:
         return self.uris.get((server, uri), uri)
@@ -118,8 +146,14 @@ class FakeCorePresenter:
     async def end_session(self, session: Session) -> None:
         self.ended.append(session)
 
+    def name_client(self, state: SessionState, info: ClientInfo) -> None:
+        state.client, state.version = info.name, info.version
+
     def has_server(self, name: str) -> bool:
         return name in self.servers
+
+    def profile_refusal(self, name: str) -> str:
+        return f"no profile '{name}'" if name and name not in self.profiles else ""
 
     def set_session_count(self, count: int) -> None:
         self.session_counts.append(count)

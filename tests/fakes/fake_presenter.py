@@ -495,7 +495,11 @@ class FakePresenter:
 
     async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
         self._note("preview_grant", server, kind, tool, client)
-        return [each for each in self.tools if each.server == server]
+        return [
+            each
+            for each in self.tools
+            if each.server == server and (each.original_name == tool if kind == "tool" else each.category == "read")
+        ]
 
     async def add_grant(
         self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.grants import GrantStore
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import RegistryCache
@@ -30,10 +32,13 @@ from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
+from tooltray.presenter.feedback_tool import FeedbackTool
 from tooltray.presenter.feedbacks import Feedbacks
+from tooltray.presenter.grant_book import GrantBook
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
+from tooltray.presenter.known_clients import KnownClients
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.modes import Modes
@@ -42,6 +47,7 @@ from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.profiles import Profiles
 from tooltray.presenter.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.ready_answers import ReadyAnswers
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
@@ -59,11 +65,14 @@ from tooltray.presenter.tool_calls import ToolCalls
 from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
-from tooltray.presenter.views import Views
+from tooltray.presenter.view_parts import make_views
+from tooltray.resources import resource
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
 from tooltray.tasks import TaskKeeper
 from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.client_profiles import read_client_profiles
+from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import KINDS, TOOLS
 from tooltray.wire import eras
@@ -150,6 +159,11 @@ class Door:
         self.calls.append(("forget_client", name))
 
 
+def counted_words(texts: Sequence[str]) -> list[int]:
+    """A tokenizer to which each word is a token."""
+    return [len(text.split()) for text in texts]
+
+
 class HubParts:
     """All parts by name; made by `hub_parts`."""
 
@@ -169,6 +183,7 @@ class HubParts:
         catalogues_type: type[CatalogueStore],
         own_url: str | None,
         clock: Callable[[], float],
+        has_window: bool,
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
@@ -185,6 +200,7 @@ class HubParts:
             "own_url": lambda: own_url,
             "clock": clock,
         }
+        self._has_window = has_window
         self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
         self.door = Door()
@@ -236,6 +252,7 @@ class HubParts:
         )
         self.servers.load()
         options = dict(self._tool_options)
+        self._view_options = {"lists_wait_s": options.pop("lists_wait_s")} if "lists_wait_s" in options else {}
         relay_options = {"start_wait_s": options.pop("start_wait_s")} if "start_wait_s" in options else {}
         self.log_levels = LogLevels(spawn=spawn)
         self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, log_levels=self.log_levels, **relay_options)
@@ -250,25 +267,73 @@ class HubParts:
             bus=bus,
         )
         self.states = SessionStates(bus=bus, deadlines=deadlines)
-        self.modes = Modes(config=self.conf, states=self.states)
-        self.profiles = Profiles(config=self.conf)
-        self.views = Views()
-        self.approvals = Approvals()
-        self.projects = Projects(config=self.conf, servers=self.servers, states=self.states)
-        self.feedbacks = Feedbacks(config=self.conf)
+        self.known_clients = KnownClients(config=self.conf, profiles=read_client_profiles(resource("client-profiles.json")))
+        self.profiles = Profiles(config=self.conf, clients=self.known_clients, tools=self.tools)
+        self.modes = Modes(
+            config=self.conf, states=self.states, clients=self.known_clients, profiles=self.profiles, tools=self.tools, bus=bus
+        )
+        self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
+        self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
+        self.views = make_views(
+            config=self.conf,
+            servers=self.servers,
+            tools=self.tools,
+            offers=self.offers,
+            prompts=self.prompts,
+            resources=self.resources,
+            names=names,
+            modes=self.modes,
+            profiles=self.profiles,
+            states=self.states,
+            known=KnownServers(resource("known-servers.json")),
+            call=lambda request, head, caller, held, **options: self.calls.call(request, head, caller, held, **options),
+            bus=bus,
+            **relay_options,
+            **self._view_options,
+        )
+        self.approvals = Approvals(
+            servers=self.servers,
+            tools=self.tools,
+            modes=self.modes,
+            states=self.states,
+            grants=GrantBook(store=GrantStore(self.home.grants), states=self.states, tools=self.tools, bus=bus, spawn=spawn),
+            has_window=self._has_window,
+            masked=lambda text: text.replace("hunter2", "***"),
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        self.projects = Projects(
+            config=self.conf, servers=self.servers, states=self.states, deadlines=deadlines, spawn=spawn, home=str(folder / "person")
+        )
+        self.feedbacks = Feedbacks(
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            states=self.states,
+            history=FeedbackHistory(self.home.feedback),
+            ready=ReadyAnswers(config=self.conf, shipped=("Go on",)),
+            mask=lambda text: text.replace("hunter2", "***"),
+            has_window=self._has_window,
+        )
+        self.feedback_tool = FeedbackTool(
+            feedbacks=self.feedbacks,
+            projects=self.projects,
+            tools=self.tools,
+            spawn=spawn,
+            offers=lambda state, route: self.views.offers(state, route),
+        )
         self.calls = ToolCalls(
             servers=self.servers,
             tools=self.tools,
             views=self.views,
             approvals=self.approvals,
             relay=self.relay,
-            own={},
+            own={("hub", "collect_feedback"): self.feedback_tool},
             config=self.conf,
             stats=self.stats,
             bus=bus,
         )
-        self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
-        self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
         self.completion = Completion(servers=self.servers, prompts=self.prompts, resources=self.resources, relay=self.relay)
         self.listens = ServerListens(spawn=spawn, tell=self.servers.tell)
         self.subscriptions = Subscriptions(servers=self.servers, listens=self.listens, spawn=spawn)
@@ -278,8 +343,8 @@ class HubParts:
         self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
         self.router = RequestRouter(
             servers=self.servers,
-            tools=self.tools,
             calls=self.calls,
+            views=self.views,
             prompts=self.prompts,
             resources=self.resources,
             completion=self.completion,
@@ -322,7 +387,7 @@ class HubParts:
             remedies=self.remedies,
             modes=self.modes,
             profiles=self.profiles,
-            costs=ToolCosting(tools=self.tools),
+            costs=ToolCosting(tools=self.tools, listing=self.views.at_start, count=counted_words),
             projects=self.projects,
             approvals=self.approvals,
             feedbacks=self.feedbacks,
@@ -416,6 +481,7 @@ async def hub_parts(
     catalogues_type: type[CatalogueStore] = CatalogueStore,
     own_url: str | None = None,
     clock: Callable[[], float] = time.monotonic,
+    has_window: bool = False,
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
 
@@ -427,6 +493,7 @@ async def hub_parts(
         names_type, catalogues_type: what keeps the published names, and the last known lists.
         own_url: where the hub itself listens for AI clients.
         clock: by which servers are idle.
+        has_window: whether a person at a desktop is asked about calls, as soon as somebody listens.
     """
     home = Home(root)
     home.prepare()
@@ -447,6 +514,7 @@ async def hub_parts(
         catalogues_type=catalogues_type,
         own_url=own_url,
         clock=clock,
+        has_window=has_window,
     )
     await parts.load()
     try:

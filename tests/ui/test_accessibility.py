@@ -9,7 +9,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem
-from tooltray.events import ServerState, SetupChange
+from tooltray.events import ClientModeSnapshot, ProfileSnapshot, ProjectCopySnapshot, ServerState, SessionSnapshot, SetupChange
+from tooltray.ui.main_window import CLIENTS, PROFILES, SETTINGS
 from tooltray.ui.settings_commands import SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.keyboard_focus import PaintedButton
@@ -45,6 +46,33 @@ def name_of(widget: QWidget | None) -> str:
     return widget.accessibleName() or (text() if callable(text) else "") or type(widget).__name__
 
 
+async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_everything_too(theme: Theme) -> None:
+    waiting = server("w", ServerState.WAITING, is_deferred=True, is_lazy=True)
+    fake = FakePresenter([waiting, server("a", copies=(ProjectCopySnapshot("/srv/p", "p", ServerState.RUNNING),))], TOOLS)
+    fake.sessions, fake.profiles = [SessionSnapshot("1", "c")], [ProfileSnapshot("p", None, {})]
+    fake.client_modes = [ClientModeSnapshot("c", "C", "", "lazy", "it is so")]
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("a")
+        desk.wishes.options_requested.emit("w")
+        assert nameless(desk.window) == []
+        desk.window.sheet.dismiss()
+        desk.window.open_page(CLIENTS)
+        page = desk.window.view_pages.clients
+        await until(lambda: page.sessions.rows)
+        page.sessions.row_chosen.emit(page.sessions.rows[0])
+        assert nameless(desk.window) == []
+        page.show_tab(1)
+        page.kinds.row_chosen.emit(page.kinds.rows[0])
+        assert nameless(desk.window) == []
+        desk.window.open_page(PROFILES)
+        await until(lambda: desk.window.view_pages.profiles.table.rows)
+        for profile in (None, fake.profiles[0]):
+            desk.window.view_pages.profiles.edit_requested.emit(profile)
+            assert nameless(desk.window) == []
+            desk.window.sheet.dismiss()
+
+
 async def tab(window: QWidget, *, back: bool = False) -> str:
     QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab)
     await asyncio.sleep(0)
@@ -65,7 +93,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        desk.window.open_page(1)
+        desk.window.open_page(SETTINGS)
         assert nameless(desk.window) == []
         for open_sheet in (desk.window.open_add_registry, lambda: desk.window.open_why("b")):
             open_sheet()

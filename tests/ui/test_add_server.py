@@ -229,7 +229,7 @@ async def test_control_enter_adds_from_the_text_and_plain_enter_does_not(theme: 
         assert isinstance(view, CodeView)
         await until(view.hasFocus)
         QTest.keyClick(view, Qt.Key.Key_Return)
-        assert not desk.engine.calls
+        assert not desk.engine.entries
         QTest.keyClick(view, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: "x" in desk.engine.entries)
 

@@ -15,9 +15,19 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationAsked, ElicitationSnapshot, ProblemReported, ServerStarted, ServerState
+from tooltray.events import (
+    ApprovalSnapshot,
+    ElicitationAsked,
+    ElicitationSnapshot,
+    FeedbackSnapshot,
+    ProblemReported,
+    ServerStarted,
+    ServerState,
+)
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.desktop import Desktop
+from tooltray.ui.feedback_windows import FeedbackWindows
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.theme import Theme
@@ -64,6 +74,8 @@ class Life:
         self._ends_when_asked = ends_when_asked
         self.tray = Tray(theme, self.desk.hub, self.desk.wishes)
         self.window = self.desk.window
+        self.approvals = ApprovalPrompt(theme, hub=self.desk.hub, tasks=self.desk.tasks)
+        self.feedback = FeedbackWindows(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.seen_at_start: list[bool] = []
         self.desktop = Desktop(
             app,
@@ -72,6 +84,8 @@ class Life:
             hub=self.desk.hub,
             window=self.window,
             tray=self.tray,
+            approvals=self.approvals,
+            feedback=self.feedback,
             tasks=self.desk.tasks,
             start_engine=self._start_engine,
             entry="{the entry}",
@@ -92,6 +106,7 @@ class Life:
         await until(lambda: self.engines)
         self.engines[-1].start()
         await until(lambda: "Hub is running" in self.words)
+        await until(lambda: not len(self.desk.tasks))  # what is asked of an engine at first
         return self.engines[-1]
 
 
@@ -235,7 +250,7 @@ async def test_a_question_shows_a_hidden_window_quietly_and_is_told_by_the_tray(
     await until(lambda: life.engines)
     engine = life.engines[0]
     engine.start()
-    await until(lambda: life.desk.hub.snapshot)
+    await until(lambda: life.desk.hub.snapshot and not len(life.desk.tasks))
     engine.presenter.bus.publish(ElicitationAsked(ElicitationSnapshot("1", "files", "form", "<b>Now</b>", 0.0)))
     await until(lambda: told)
     assert told == [("files asks you something", "Its question stands in the window of Tooltray.")]
@@ -301,7 +316,7 @@ async def hidden(live: Callable[..., Life]) -> tuple[Life, FakePresenter]:
     life = live(hidden=True)
     await until(lambda: life.engines)
     life.engines[0].start()
-    await until(lambda: life.desk.hub.snapshot)
+    await until(lambda: life.desk.hub.snapshot and not len(life.desk.tasks))
     return life, life.engines[0].presenter
 
 
@@ -375,7 +390,7 @@ async def test_a_new_engine_s_problems_are_told_anew(live: Callable[..., Life], 
     await until(lambda: len(told) == 2)
     life.window.retry_requested.emit()
     life.engines[1].start()
-    await until(lambda: life.desk.hub.snapshot)
+    await until(lambda: life.desk.hub.snapshot and not len(life.desk.tasks))
     life.engines[1].presenter.bus.publish(ProblemReported(MISSING, "a"))
     await until(lambda: len(told) == 3)
     assert told[0] == told[2]
@@ -387,3 +402,34 @@ async def test_a_click_on_what_was_told_opens_the_window(live: Callable[..., Lif
     assert isinstance(icon, QSystemTrayIcon)
     icon.messageClicked.emit()
     await until(life.window.isVisible)
+
+
+async def test_a_call_that_waits_for_a_yes_has_its_own_window_to_which_the_tray_leads(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    engine.presenter.ask_approval(ApprovalSnapshot("1", "a", "write", "Cursor", "write", "{}", "It writes.", 0.0, ("once",)))
+    await until(lambda: life.approvals.window is not None and "1 call waits" in life.tray._icon.toolTip())
+    life.tray.open_requested.emit()
+    assert life.approvals.window is not None
+    await until(life.approvals.window.isActiveWindow)
+    life.desktop._end("quit")
+    await until(life.code.done)
+    assert life.approvals.window is None
+
+
+async def test_a_report_that_waits_is_told_by_the_tray_and_has_its_own_window(
+    live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(Tray, "notify", lambda _self, title, text: told.append((title, text)))
+    life = live()
+    engine = await life.running()
+    engine.presenter.ask_feedback(FeedbackSnapshot("1", "Cursor", "/srv/shop", "shop", "Done", 0.0, 0.0))
+    await until(lambda: told)
+    assert told == [("Cursor has finished a step", "shop: it waits for your answer.")]
+    life.tray.open_requested.emit()
+    [window] = life.feedback.windows
+    await until(window.isActiveWindow)
+    life.desktop._end("quit")
+    await until(life.code.done)
+    assert life.feedback.windows == []

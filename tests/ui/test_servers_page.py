@@ -124,7 +124,7 @@ async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
 async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        cell = table(desk).visualRect(table(desk).model().index(2, 6)).center()
+        cell = table(desk).visualRect(table(desk).model().index(2, 7)).center()
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
@@ -192,7 +192,7 @@ async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         table(desk).switched.emit(desk.servers.find("server-4"), False)
         await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
-        assert table(desk).model().index(4, 6).data() == "On"
+        assert table(desk).model().index(4, 7).data() == "On"
 
 
 async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:

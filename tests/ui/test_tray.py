@@ -216,3 +216,15 @@ async def test_a_server_that_runs_again_offers_no_sign_in(theme: Theme) -> None:
         menu.show_hub(HubPhase.RUNNING, FakePresenter([server("a", state)]).snapshot)
     (entry,) = menu.findChildren(ServerEntry)
     assert "Sign in" not in [action.text() for action in entry.actions() if action.isVisible()]
+
+
+async def test_a_call_that_waits_for_a_yes_makes_the_tray_ask_for_a_person(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes)
+        tray.set_phase(HubPhase.RUNNING)
+        well = tray._icon.icon().cacheKey()
+        tray.set_waiting_calls(2)
+        assert tray._icon.toolTip().endswith("2 calls wait for your answer")
+        assert tray._icon.icon().cacheKey() != well
+        tray.set_waiting_calls(0)
+        assert "wait for" not in tray._icon.toolTip()

@@ -51,14 +51,14 @@ class Mask:
             self._known = known  # last: another thread that sees it finds the forms
         return is_news
 
-    def text(self, text: str) -> str:
-        """A text without secrets, cut to MAX_TEXT_LENGTH."""
-        if len(text) < self._shortest:
+    def text(self, text: str, most: int = MAX_TEXT_LENGTH) -> str:
+        """A text without secrets, cut to `most` characters."""
+        if len(text) < min(self._shortest, most):
             return text
         for form in self._forms:
             if form in text:
                 text = text.replace(form, MASKED)
-        return text if len(text) <= MAX_TEXT_LENGTH else text[:MAX_TEXT_LENGTH] + "…"
+        return text if len(text) <= most else text[:most] + "…"
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """A value in JSON's own types; what JSON has no type for becomes text."""

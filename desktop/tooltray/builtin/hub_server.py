@@ -1,7 +1,8 @@
-"""The built-in server `hub`: lets a model see which servers there are and how they do.
+"""The built-in server `hub`: lets a model see which servers there are and how they do, and report to the person.
 
 Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: wire. It speaks the legacy
-era, as most servers do; the hub joins the eras.
+era, as most servers do; the hub joins the eras. `collect_feedback` is only listed here: it has to know who calls, so ToolCalls
+sends its calls elsewhere.
 """
 
 from collections.abc import Callable
@@ -10,12 +11,13 @@ from typing import Any
 import msgspec
 
 from tooltray import __version__
-from tooltray.events import HubSnapshot, ServerSnapshot
+from tooltray.events import ConfigChanged, EventBus, HubSnapshot, ServerSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
 from tooltray.wire.protocol import HANDSHAKE_VERSIONS
 
 NAME = "hub"
+COLLECT_FEEDBACK = "collect_feedback"
 _READS = {"readOnlyHint": True, "openWorldHint": False}
 _LIST_SERVERS = {
     "name": "list_servers",
@@ -36,13 +38,54 @@ _SERVER_STATUS = {
     },
     "annotations": _READS,
 }
+_COLLECT_FEEDBACK = {
+    "name": COLLECT_FEEDBACK,
+    "title": "Collect feedback",
+    "description": (
+        "Shows the person a report of your work and waits for the answer: text, pictures and files. Call it when a step is done, before "
+        "you decide something the person should decide, and before you end. Give project_path, the absolute path of the project's folder: "
+        "servers that wait for a project start for it, and the result names their tools. If the call was cut off, call it again: an "
+        "answer given meanwhile comes at once."
+    ),
+    "inputSchema": {
+        "type": "object",
+        "properties": {
+            "work_summary": {"type": "string", "description": "What you have done and what you want to know, in Markdown"},
+            "project_name": {"type": "string", "description": "The project's name; default: its folder's"},
+            "project_path": {"type": "string", "description": "The absolute path of the project's folder"},
+            "timeout_s": {"type": "number", "description": "How long to wait, in seconds, at least 600; default: as long as you wait"},
+        },
+        "required": ["work_summary"],
+        "additionalProperties": False,
+    },
+    "annotations": {"readOnlyHint": True, "openWorldHint": False},
+}
+_TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class HubServer:
-    """Satisfies MemoryServer."""
+    """Satisfies MemoryServer and TellsNews."""
 
-    def __init__(self, *, get_snapshot: Callable[[], HubSnapshot]) -> None:
-        self._get_snapshot = get_snapshot
+    def __init__(self, *, get_snapshot: Callable[[], HubSnapshot], takes_reports: Callable[[], bool], bus: EventBus) -> None:
+        """
+        Args:
+            takes_reports: whether models may report to the person, as the settings are now.
+        """
+        self._get_snapshot, self._takes_reports = get_snapshot, takes_reports
+        self._did_take = takes_reports()
+        self._hearers: set[Callable[[str], None]] = set()
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        """Tells when the list of tools has changed, until what this returns is called."""
+        self._hearers.add(tell)
+        return lambda: self._hearers.discard(tell)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        if self._takes_reports() != self._did_take:
+            self._did_take = not self._did_take
+            for tell in tuple(self._hearers):
+                tell(_TOOLS_CHANGED)
 
     async def answer(self, request: Envelope) -> Envelope:
         params = envelope.load(request.params) or {}
@@ -54,7 +97,7 @@ class HubServer:
             case "ping":
                 return success({})
             case "tools/list":
-                return success({"tools": [_LIST_SERVERS, _SERVER_STATUS]})
+                return success({"tools": [*([_COLLECT_FEEDBACK] if self._takes_reports() else []), _LIST_SERVERS, _SERVER_STATUS]})
             case "tools/call":
                 return self._call(params)
         return failure(METHOD_NOT_FOUND, "Method not found")
@@ -76,7 +119,7 @@ def _greeting(params: dict[str, Any]) -> dict[str, Any]:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {"listChanged": True}},
         "serverInfo": {"name": NAME, "version": __version__},
     }
 

@@ -6,6 +6,7 @@ Above it: run. Knows the names of the functions, not the functions: a command's 
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NoReturn
@@ -20,6 +21,10 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 BRIDGE_IDLE_EXIT_S = 900.0  # a hub that nobody asked for by hand leaves 15 minutes after its last AI client
 TOOL_CALL_TIMEOUT_S = 30.0  # a person waits in front of it; AI clients have ten minutes
 LOG_LINES = 200
+TIME = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+MODES = ("everything", "lazy", "search", "automatic", "default")
+FEEDBACK_LINES = 20
 DESKTOP = "desktop"
 
 _COMMAND_MARK = "--"
@@ -60,6 +65,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     usage: Usage = args.usage
     if args.run == "servers:add":
         _check_add(usage, args)
+    if args.run == "approve:approve":
+        _check_approve(usage, args)
     if args.run == "doctor:doctor" and args.fix is not None and args.server is None:
         usage.error("--fix goes with SERVER")
     if args.run == "serve:serve":
@@ -74,7 +81,9 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(
             f"put the server's command after {_COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server; or give its --url"
         )
-    if args.idle_stop is not None and not args.on_demand:
+    if args.template is not None and not args.deferred:
+        usage.error("--template goes with --deferred")
+    if args.idle_stop is not None and not (args.on_demand or args.deferred):
         usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
     of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
     of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
@@ -99,6 +108,15 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     if ("servers", "add") not in pairwise(words[:at]):
         return words, []
     return words[:at], words[at + 1 :]
+
+
+def _check_approve(usage: Usage, args: argparse.Namespace) -> None:
+    if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or args.client or args.duration is not None):
+        usage.error("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads")
+    if args.answer and (len(args.words) != 1 or args.all_reads):
+        usage.error("--once, --session, --always and --reads go with an ID")
+    if len(args.words) > 2:
+        usage.error("an ID, or SERVER TOOL; quote a name that has spaces")
 
 
 def _check_serve(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -133,8 +151,14 @@ def _parser() -> Usage:
     _add_tools(_group(commands, "tools", "list and call the tools of all servers"))
     _add_secrets(_group(commands, "secrets", "keep API keys and passwords out of the settings"))
     _add_http(_group(commands, "http", "let AI clients connect over HTTP"))
-    _add_clients(_group(commands, "clients", "the tokens with which AI clients connect over HTTP"))
+    _add_clients(_group(commands, "clients", "how tools are shown to AI clients, and the tokens with which they connect over HTTP"))
+    _add_profiles(_group(commands, "profiles", "named sets of servers and tools"))
+    _command(commands, "sessions", "list the sessions of AI clients and what they see", "shown:sessions")
     _add_registry(_group(commands, "registry", "choose where npm packages of servers come from"))
+    _add_projects(_group(commands, "projects", "choose which folders may be projects, and start servers for them"))
+    _add_feedback(_group(commands, "feedback", "answer the reports of models, where no window shows them"))
+    _add_approve(_command(commands, "approve", "say yes or no to a tool call that waits, or allow tools for longer", "approve:approve"))
+    _add_grants(_group(commands, "grants", "list what is allowed for longer than one call, and take it back"))
     doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
     doctor.add_argument("--fix", metavar="NUMBER", type=_number, help="with SERVER: carry out what was offered under this number")
@@ -207,6 +231,14 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
     add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
     add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
+    add.add_argument("--deferred", action="store_true", help="start it when a project is known, one copy for each")
+    add.add_argument(
+        "--template",
+        metavar="ARGS",
+        type=_words,
+        help="with --deferred: its arguments, quoted as for a shell, with {project_path} and {project_name} in them; "
+        "without it they may stand behind the command",
+    )
     add.add_argument(
         "--idle-stop", metavar="SECONDS", type=_some_seconds, help="with --on-demand: stop it again after so long without a call"
     )
@@ -220,6 +252,9 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
         ("restart", "stop a server and start it again"),
     ):
         _command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+    lazy = _command(servers, "lazy", "show a server's tools only to sessions that activate it", "shown:lazy")
+    lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
+    lazy.add_argument("switch", choices=("on", "off", "default"))
     reset = _command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup:reset")
     reset.add_argument("--yes", action="store_true", help="do not ask")
     signing_in = _command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in:sign_in")
@@ -267,6 +302,15 @@ def _add_tools(tools: "_Commands[Usage]") -> None:
         default=TOOL_CALL_TIMEOUT_S,
         help=f"how long to wait (default: {TOOL_CALL_TIMEOUT_S:g})",
     )
+    cost = _command(tools, "cost", "say what the tools cost in a model's context", "tool_costs:cost")
+    cost.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
+    cost.add_argument("--server", metavar="NAME", help="each tool of this server")
+    override = _command(tools, "override", "show a tool to AI clients under another name or with another description", "shown:override")
+    override.add_argument("server", metavar="SERVER")
+    override.add_argument("tool", metavar="TOOL", help="the server's own name for it")
+    override.add_argument("--name", metavar="NAME")
+    override.add_argument("--description", metavar="TEXT")
+    override.add_argument("--clear", action="store_true", help="forget what was chosen before")
     names = _group(tools, "names", "the names under which tools are published")
     _command(names, "reset", "forget the names given so far and give them anew", "tools:reset_names")
 
@@ -295,6 +339,61 @@ def _add_clients(clients: "_Commands[Usage]") -> None:
     token.add_argument("name", metavar="NAME", help="by which you know the client again")
     _command(clients, "list", "list who has a token, never tokens", "clients:list_clients")
     _command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
+    _command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "shown:modes")
+    mode = _command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "shown:mode")
+    mode.add_argument("client", metavar="CLIENT", help="as `clients modes` says it names itself; '*': all that have no mode of their own")
+    mode.add_argument("mode", metavar="MODE", nargs="?", choices=MODES, help=f"one of: {', '.join(MODES)} (as the servers' settings say)")
+    profile = mode.add_mutually_exclusive_group()
+    profile.add_argument("--profile", metavar="NAME", help="that its sessions get unless they ask for another")
+    profile.add_argument("--no-profile", action="store_true", help="they get all servers and tools again")
+
+
+def _add_profiles(profiles: "_Commands[Usage]") -> None:
+    _command(profiles, "list", "list the profiles", "profiles:list_profiles")
+    setting = _command(profiles, "set", "make a profile, or another one in its place", "profiles:set_profile")
+    setting.add_argument("name", metavar="NAME")
+    setting.add_argument("--server", metavar="SERVER", action="append", default=[], help="a server that is in it; without any, all are")
+    setting.add_argument(
+        "--tool",
+        metavar=("SERVER", "TOOL"),
+        nargs=2,
+        action="append",
+        default=[],
+        help="a tool that is in it, by the server's own name for it; without any of a server, all of it are",
+    )
+    setting.add_argument("--description", metavar="TEXT", default="")
+    _command(profiles, "remove", "remove a profile", "profiles:remove").add_argument("name", metavar="NAME")
+
+
+def _add_approve(approve: Usage) -> None:
+    approve.usage = (
+        "tooltray approve [list] | ID [--once | --session | --always | --reads] | refuse ID\n"
+        "       tooltray approve SERVER TOOL [--client NAME] [--for TIME]\n"
+        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME]"
+    )
+    approve.add_argument("words", metavar="WORDS", nargs="*", help="which call, as `tooltray approve list` names it, or which tool")
+    for answer, text in (
+        ("once", "this call alone (the default)"),
+        ("session", "this tool, until the AI client ends"),
+        ("always", "this tool, for this AI client, until it is taken back"),
+        ("reads", "every tool of the server that reads, for this AI client, until it is taken back"),
+    ):
+        approve.add_argument(f"--{answer}", dest="answer", action="store_const", const=answer, help=f"with ID: {text}")
+    approve.add_argument("--all-reads", action="store_true", help="with SERVER: every tool of it that reads now")
+    approve.add_argument("--client", metavar="NAME", help="for this AI client alone, as it names itself")
+    approve.add_argument("--for", dest="duration", metavar="TIME", type=_time, help="for so long: 90s, 30m, 8h or 7d")
+
+
+def _add_grants(grants: "_Commands[Usage]") -> None:
+    _command(grants, "list", "list what is allowed for longer than one call", "approve:list_grants")
+    _command(grants, "remove", "take back what was allowed", "approve:remove").add_argument("id", metavar="ID")
+    preview = _command(grants, "preview", "list the tools that a grant would allow", "approve:preview")
+    preview.add_argument("server", metavar="SERVER")
+    preview.add_argument("tool", metavar="TOOL", nargs="?", help="this one; without it: every tool that reads")
+    _command(grants, "changes", "show how tools differ from what was allowed", "approve:changes")
+    accept = _command(grants, "accept", "let what was allowed count for a tool as it is now", "approve:accept")
+    accept.add_argument("server", metavar="SERVER")
+    accept.add_argument("tool", metavar="TOOL")
 
 
 def _add_registry(registry: "_Commands[Usage]") -> None:
@@ -305,6 +404,41 @@ def _add_registry(registry: "_Commands[Usage]") -> None:
     _command(registry, "clear", "use none of your own any more", "registry:clear")
     auto = _command(registry, "auto", "decide whether the fastest npm registry is looked for and used", "registry:auto")
     auto.add_argument("switch", choices=("on", "off"))
+
+
+def _add_feedback(feedback: "_Commands[Usage]") -> None:
+    _command(feedback, "list", "list the reports that wait for an answer", "feedback:list_reports")
+    _command(feedback, "show", "show one report whole", "feedback:show").add_argument("id", metavar="ID")
+    answer = _command(feedback, "answer", "answer a report", "feedback:answer")
+    answer.add_argument("id", metavar="ID", help="as `feedback list` shows it")
+    answer.add_argument("text", metavar="TEXT", nargs="?", help="what the model is to know")
+    answer.add_argument("--image", metavar="FILE", action="append", default=[], help="a picture to go with it: PNG, JPEG, GIF or WebP")
+    answer.add_argument("--file", metavar="FILE", action="append", default=[], help="a file to go with it; of a large one the path")
+    _command(feedback, "dismiss", "put a report away without an answer", "feedback:dismiss").add_argument("id", metavar="ID")
+    history = _command(feedback, "history", "list earlier reports and how they ended", "feedback:history")
+    history.add_argument("--project", metavar="DIR", help="of this project alone")
+    history.add_argument("-n", "--lines", metavar="LINES", type=_line_count, default=FEEDBACK_LINES, help=f"default: {FEEDBACK_LINES}")
+
+
+def _add_projects(projects: "_Commands[Usage]") -> None:
+    _command(projects, "list", "list the folders that are allowed, and what runs for which project", "projects:list_projects")
+    allow = _command(projects, "allow", "let servers be started for a folder, and for what is in it", "projects:allow")
+    allow.add_argument("dir", metavar="DIR")
+    _command(projects, "disallow", "take that back", "projects:disallow").add_argument("dir", metavar="DIR")
+    start = _command(projects, "start", "start a server that waits for a project", "projects:start")
+    start.add_argument("name", metavar="SERVER")
+    which = start.add_mutually_exclusive_group(required=True)
+    which.add_argument("dir", metavar="DIR", nargs="?", help="for this folder, which is allowed thereby")
+    which.add_argument("--anyway", action="store_true", help="without a project, as its settings say")
+    _command(projects, "reset", "stop what runs for projects; those servers wait again", "projects:reset")
+
+
+def _words(text: str) -> str:
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"cannot be read: {error}") from None
+    return text
 
 
 def _seconds(text: str) -> float:
@@ -318,6 +452,13 @@ def _some_seconds(text: str) -> float:
     if not (seconds := _seconds(text)):
         raise ValueError
     return seconds
+
+
+def _time(text: str) -> float:
+    found = TIME.fullmatch(text)
+    if not found:
+        raise ValueError
+    return float(int(found[1]) * UNITS_S[found[2]])
 
 
 def _line_count(text: str) -> int:
@@ -374,4 +515,5 @@ def _header_name(text: str) -> str:
 
 
 _seconds.__name__, _line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
+_time.__name__ = "time (90s, 30m, 8h, 7d)"
 _port.__name__, _number.__name__, _some_seconds.__name__ = "port", "number", "number of seconds above 0"

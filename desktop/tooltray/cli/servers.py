@@ -75,6 +75,8 @@ def _row(server: dict[str, Any]) -> list[str]:
 
 def _starts(server: dict[str, Any]) -> str:
     """When it starts, and when it is stopped again."""
+    if server.get("is_deferred") and not server["is_disabled"]:
+        return "with a project"
     if server["is_disabled"] or server["is_default"]:
         return "disabled" if server["is_disabled"] else "default"
     idle_stop_s = server.get("idle_stop_s")  # an older hub does not have it
@@ -93,7 +95,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
-        done = {"server": args.name, "default": not args.on_demand, "autoApprove": APPROVED, "secrets": names}
+        done = {"server": args.name, "default": not (args.on_demand or args.deferred), "autoApprove": APPROVED, "secrets": names}
         print_json(done | {"started": added.tools is not None, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
@@ -121,7 +123,7 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     _refuse_taken_name(hub, args)
     with _secrets_stored(hub, values):
         _store(hub, args)
-    if args.on_demand or not hub.is_running:
+    if args.on_demand or args.deferred or not hub.is_running:
         return _Added(hub.is_running)
     note_start(args.name)
     try:
@@ -156,7 +158,7 @@ def server_snapshot(hub: Hub, name: str) -> dict[str, Any]:
 
 
 def _store(hub: Hub, args: argparse.Namespace) -> None:
-    entry, is_default = _entry(args), not args.on_demand
+    entry, is_default = _entry(args), not (args.on_demand or args.deferred)
     if args.name not in hub.call("get_mcp_servers"):
         hub.call("add_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name, config=entry, is_default=is_default)
         return
@@ -175,6 +177,8 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
         return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
     if added.needs_sign_in:
         return f"Added {args.name}; {needs_sign_in(args.name)}"
+    if args.deferred:
+        return f"Added {args.name}; it starts when an AI client works on a project{_stops_again(args)}."
     if args.on_demand:
         return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
     return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
@@ -188,7 +192,13 @@ def _entry(args: argparse.Namespace) -> dict[str, Any]:
     """The entry as it stands in the settings."""
     entry = _remote_entry(args) if args.url else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
-    return entry | {field: value for field, value in optional.items() if value} | {"autoApprove": APPROVED}
+    given = {field: value for field, value in optional.items() if value}
+    return entry | given | _deferred(args) | {"autoApprove": APPROVED}
+
+
+def _deferred(args: argparse.Namespace) -> dict[str, Any]:
+    template = {} if args.template is None else {"startupArgsTemplate": shlex.split(args.template)}
+    return {"deferredStartup": True} | template if args.deferred else {}
 
 
 def _remote_entry(args: argparse.Namespace) -> dict[str, Any]:

@@ -7,6 +7,7 @@ where no hub runs: it costs what pydantic costs.
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooltray import __version__
@@ -22,6 +23,7 @@ from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
+    from tooltray.presenter.project_folders import ProjectFolders
     from tooltray.presenter.setup import Setup
 
 
@@ -67,6 +69,9 @@ class SettingsHub:
             "import_setup": self._import_setup,
             "preview_reset": self._preview_reset,
             "reset_to_default_servers": self._reset_to_default_servers,
+            "get_allowed_folders": self._get_allowed_folders,
+            "allow_folder": self._allow_folder,
+            "disallow_folder": self._disallow_folder,
         }
         try:
             self._runner.run(self._helper.load())
@@ -112,13 +117,14 @@ class SettingsHub:
 
     def _server(self, name: str, config: MCPServerConfig) -> dict[str, Any]:
         is_default = name in self._helper.settings.default_servers
-        is_stopped = is_default or config.disable
+        is_stopped = config.disable or (is_default and not config.deferred_startup)
+        idle_state = ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
         catalogue = self._catalogues.load(name, config_hash(config))
         snapshot = ServerSnapshot(
             name,
             config.transport,
             config.target,
-            ServerState.STOPPED if is_stopped else ServerState.ON_DEMAND,
+            ServerState.STOPPED if is_stopped else idle_state,
             is_default=is_default,
             is_disabled=config.disable,
             icon=config.icons,
@@ -127,8 +133,23 @@ class SettingsHub:
             auto_approve=config.auto_approve,
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
+            is_deferred=config.deferred_startup,
         )
         return asdict(snapshot) | {"state": snapshot.state.value}
+
+    async def _get_allowed_folders(self) -> list[str]:
+        return list(self._helper.settings.allowed_folders)
+
+    async def _allow_folder(self, path: str) -> str:
+        return await self._folders().allow(path)
+
+    async def _disallow_folder(self, path: str) -> None:
+        await self._folders().disallow(path)
+
+    def _folders(self) -> "ProjectFolders":
+        from tooltray.presenter.project_folders import ProjectFolders
+
+        return ProjectFolders(config=self._helper, home=str(Path.home()))
 
     async def _get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return self._helper.entries

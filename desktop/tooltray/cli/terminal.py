@@ -24,7 +24,7 @@ _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _COLUMN_GAP = "  "
-_STATE_WORDS = {"on_demand": "on demand", "needs_sign_in": "needs sign-in"}
+_STATE_WORDS = {"on_demand": "on demand", "waiting": "waits for a project", "needs_sign_in": "needs sign-in"}
 _LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
 
 

@@ -25,7 +25,7 @@ from tooltray.resources import resource
 
 OURS = (
     *("settings.json", "settings.json.*", "secrets.enc*", "secret-names.json*", "clients.json*", "homes.json", "names.json*", "eras.json*"),
-    *("registries.json*", "sign-ins.json*", "run", "catalogue", "logs"),
+    *("registries.json*", "sign-ins.json*", "run", "catalogue", "feedback", "logs"),
 )
 """What a home may hold of ours. It may be a folder with other things in it, which stay."""
 SECRET_NAMES = "secret-names.json"

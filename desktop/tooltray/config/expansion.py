@@ -1,4 +1,4 @@
-"""Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, and `~/`.
+"""Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
 
 Above it: whoever starts a server. Below it: SecretStore, settings. Knows no environment of its own: the variables are handed in.
 
@@ -12,19 +12,26 @@ The rules:
 - `~/` at the beginning of `command` and `cwd` (and a `cwd` that is `~`) is the person's folder.
 - `$VAR`, `$$` and a `${` that is never closed are text. Any other `${...}` is an error and not text: the likely reason is another program's
   spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways nobody understands.
+- `{project_path}` and `{project_name}` count where a server is started for a project, and not in `command`, which is the person's choice
+  alone. Text and values are read in one go: neither finds a placeholder in what the other has filled in. Doubled braces and any other
+  `{...}` are text. In a URL and in headers, what could not stand there is percent-encoded.
 """
 
 import re
 import shlex
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 from tooltray.config.secret_errors import SecretMissing, missing
 from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
+from tooltray.events import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
+_IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?")  # a default with a brace in it is half of a nested placeholder
 
@@ -49,7 +56,9 @@ class ResolvedServer:
     oauth: OAuthSettings | None = field(default=None, repr=False)
 
 
-async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Mapping[str, str], server: str = "") -> ResolvedServer:
+async def resolve(
+    config: MCPServerConfig, *, secrets: SecretStore, environ: Mapping[str, str], server: str = "", project: SessionProject | None = None
+) -> ResolvedServer:
     """Fills in an entry's placeholders.
 
     Args:
@@ -57,6 +66,7 @@ async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Map
         secrets: where secrets are looked up.
         environ: where variables are looked up: the person's login-shell environment.
         server: the server's name, for error messages.
+        project: the server is started for it, with its template as the arguments.
 
     Raises:
         SecretMissing: a secret is not there; names it, and the field that wants it.
@@ -64,13 +74,16 @@ async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Map
         TooltrayError: a variable is unset, or a placeholder is malformed; says which and where.
     """
     filler = _Filler(secrets, environ, server)
+    plain, words = _values(project), config.template if project else config.args
+    in_url = {name: quote(value) for name, value in plain.items()}
+    in_headers = {name: quote(value, safe=_IN_HEADERS) for name, value in plain.items()}
     return ResolvedServer(
-        command=await filler.fill_path(config.command, "command"),
-        args=tuple([await filler.fill(word, f"args[{index}]") for index, word in enumerate(config.args)]),
-        env={name: await filler.fill(value, f"env.{name}") for name, value in config.env.items()},
-        cwd=await filler.fill_path(config.cwd, "cwd"),
-        url=None if config.base_url is None else await filler.fill(config.base_url, "the URL"),
-        headers={name: await filler.fill(value, f"header {name}") for name, value in config.custom_headers.items()},
+        command=await filler.fill_path(config.command, "command", {}),
+        args=tuple([await filler.fill(word, f"args[{index}]", plain) for index, word in enumerate(words)]),
+        env={name: await filler.fill(value, f"env.{name}", plain) for name, value in config.env.items()},
+        cwd=await filler.fill_path(config.cwd, "cwd", plain),
+        url=None if config.base_url is None else await filler.fill(config.base_url, "the URL", in_url),
+        headers={name: await filler.fill(value, f"header {name}", in_headers) for name, value in config.custom_headers.items()},
         oauth=await _fill_oauth(config.oauth, filler),
         secret_names=tuple(filler.values),
     )
@@ -79,7 +92,28 @@ async def resolve(config: MCPServerConfig, *, secrets: SecretStore, environ: Map
 async def _fill_oauth(oauth: OAuthSettings | None, filler: "_Filler") -> OAuthSettings | None:
     if oauth is None or oauth.client_secret is None:
         return oauth
-    return oauth.model_copy(update={"client_secret": await filler.fill(oauth.client_secret, "oauth.clientSecret")})
+    return oauth.model_copy(update={"client_secret": await filler.fill(oauth.client_secret, "oauth.clientSecret", {})})
+
+
+def _values(project: SessionProject | None) -> Mapping[str, str]:
+    return {"project_path": project.path, "project_name": project.name} if project else {}
+
+
+def shown_target(config: MCPServerConfig, project: SessionProject) -> str:
+    """What is started for a project, as it may be shown: the project is filled in, and nothing else."""
+    values = _values(project)
+
+    def fill(text: str) -> str:
+        return _OURS_OR_PROJECT.sub(lambda found: values.get(found[2] or "", found[0]), text)
+
+    url = fill(config.base_url) if config.base_url else None
+    return config.model_copy(update={"args": tuple(map(fill, config.template)), "base_url": url}).target
+
+
+def needs_project(config: MCPServerConfig) -> bool:
+    """Whether a project's placeholder stands in what is started without one."""
+    texts = (*config.args, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
+    return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(text))
 
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
@@ -87,6 +121,7 @@ def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
     texts = (
         config.command or "",
         *config.args,
+        *(config.template if config.deferred_startup else ()),
         *config.env.values(),
         config.cwd or "",
         config.base_url or "",
@@ -106,22 +141,26 @@ class _Filler:
         self._whose = f"server '{server}'" if server else "the server"
         self.values: dict[str, str] = {}
 
-    async def fill_path(self, text: str | None, place: str) -> str | None:
+    async def fill_path(self, text: str | None, place: str, project: Mapping[str, str]) -> str | None:
         if text is None:
             return None
         if text.startswith("~/") or text == "~":
             home = self._environ.get("HOME") or "~"
-            return home + await self.fill(text[1:], place)
-        return await self.fill(text, place)
+            return home + await self.fill(text[1:], place, project)
+        return await self.fill(text, place, project)
 
-    async def fill(self, text: str, place: str) -> str:
-        return "".join([part async for part in self._parts(text, place)])
+    async def fill(self, text: str, place: str, project: Mapping[str, str]) -> str:
+        """
+        Args:
+            project: its values by the names of its placeholders; without them those are text.
+        """
+        return "".join([part async for part in self._parts(text, place, project)])
 
-    async def _parts(self, text: str, place: str) -> AsyncIterator[str]:
+    async def _parts(self, text: str, place: str, project: Mapping[str, str]) -> AsyncIterator[str]:
         end = 0
-        for found in _PLACEHOLDER.finditer(text):
+        for found in _OURS_OR_PROJECT.finditer(text):
             yield text[end : found.start()]
-            yield await self._value(found[1], place)
+            yield project.get(found[2], found[0]) if found[2] else await self._value(found[1], place)
             end = found.end()
         yield text[end:]
 

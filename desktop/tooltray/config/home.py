@@ -101,6 +101,11 @@ class Home:
         return self.root / "names.json"
 
     @property
+    def grants(self) -> Path:
+        """What a person has allowed for longer than one call."""
+        return self.root / "grants.json"
+
+    @property
     def eras(self) -> Path:
         return self.root / "eras.json"
 
@@ -113,6 +118,11 @@ class Home:
     def sign_ins(self) -> Path:
         """For which servers a sign-in is kept among the secrets; no token."""
         return self.root / "sign-ins.json"
+
+    @property
+    def feedback(self) -> Path:
+        """What models reported and people answered."""
+        return self.root / "feedback"
 
     @property
     def catalogue(self) -> Path:

@@ -3,13 +3,15 @@
 Above it: McpPresenter. Below it: PromptManager and ResourceManager, which know whose it is, and Relay.
 """
 
+from collections.abc import Callable
+
 from msgspec import Raw
 
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import Relay
-from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.resource_manager import ResourceManager, anybody
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.wire import eras
 from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
@@ -27,13 +29,19 @@ class Completion:
     def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: Relay) -> None:
         self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
 
-    async def complete(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer."""
+    async def complete(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, is_reached: Callable[[str], bool] = anybody
+    ) -> Envelope:
+        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
         ref, kind, name = _read_ref(request.params)
         if not kind:
             return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
         target = await (self._prompts.target(name) if kind == PROMPT else self._resources.completion_target(name))
-        managed = self._servers.find(target[0]) if target else None
+        managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
         if managed is None or target is None:
             return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")
         if name != target[1]:

@@ -1,15 +1,18 @@
-"""Calls of modern AI clients on a legacy server.
+"""Calls of modern AI clients that ask while they run.
 
 A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, it gets an
-`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client.
+`input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. The same
+serves what the hub itself asks: approvals, and tools of its own.
 
-Above it: Relay, and the sessions, whose calls that wait for a person these are. Below it: McpClient.
+Above it: Relay, Approvals, ToolCalls, and the sessions, whose calls that wait for a person these are. Below it: McpClient.
 """
 
 import asyncio
 import itertools
 import secrets
+from collections.abc import Callable, Coroutine
 from functools import partial
+from typing import Any
 
 from msgspec import Raw
 
@@ -31,16 +34,17 @@ UNKNOWN_STATE = "the state of this call is not known any more; call again"
 
 
 class HeldCall:
-    """One call to the server; stands for the modern client towards McpClient (a `Caller`).
+    """One call; stands for the modern client towards McpClient, or whoever else answers it (a `Caller`).
 
     Attributes:
-        outcome: what the server makes of it.
+        owner: who answers it.
+        outcome: what that makes of it.
     """
 
-    def __init__(self, server: str, request: Envelope, head: Head, caller: Caller) -> None:
+    def __init__(self, owner: str, request: Envelope, head: Head, caller: Caller) -> None:
         self.method = request.method
         self.capabilities = head.meta.capabilities if request.method in MAY_ASK else Raw(b"{}")
-        self._server, self._name, self._first_token = server, head.name, head.meta.progress_token
+        self.owner, self._name, self._first_token = owner, head.name, head.meta.progress_token
         self._take(request, head, caller)
         self._questions: dict[str, tuple[Question, asyncio.Future[Envelope]]] = {}  # without an answer, by the key that the client sees
         self._keys = itertools.count(1)
@@ -80,9 +84,9 @@ class HeldCall:
 
     # what the client does
 
-    def is_continued_by(self, server: str, request: Envelope, head: Head) -> bool:
+    def is_continued_by(self, owner: str, request: Envelope, head: Head) -> bool:
         """Whether a call is the same one made again: the state of one call opens no other."""
-        return (self._server, self.method, self._name) == (server, request.method, head.name)
+        return (self.owner, self.method, self._name) == (owner, request.method, head.name)
 
     def go_on(self, request: Envelope, head: Head, caller: Caller) -> None:
         """The client has called again: its answers go to the server, and news of the call go there from now on."""
@@ -128,6 +132,9 @@ class HeldCall:
             self._turn.set_result(None)
 
 
+Work = Callable[[Caller], Coroutine[Any, Any, Envelope]]
+
+
 class HeldCalls:
     """Those of one AI client; it may have several connections. Belongs to the engine's loop."""
 
@@ -136,8 +143,23 @@ class HeldCalls:
         self._held: dict[str, HeldCall] = {}
 
     async def relay(self, server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
-        """Begins a call, or goes on with the one that the request's `requestState` names."""
-        call = self._resumed(server, request, head, caller) if head.request_state else self._begin(server, request, head, caller, timeout_s)
+        """Begins a call of a legacy server, or goes on with the one that the request's `requestState` names."""
+        work = partial(server.call, request, head, timeout_s=timeout_s)
+        return await self.run(work, request, head, caller, owner=server.name)
+
+    def is_held(self, state: str, owner: str) -> bool:
+        """Whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
+        call = self._held.get(state)
+        return call is not None and call.owner == owner
+
+    async def run(self, work: Work, request: Envelope, head: Head, caller: Caller, *, owner: str) -> Envelope:
+        """Begins what may ask the client's person, or goes on with what the request's `requestState` names.
+
+        Args:
+            work: gets a Caller that asks in the modern way; its reply is the call's. Not begun where a call goes on.
+            owner: who answers the call; the state of one opens no other's.
+        """
+        call = self._resumed(owner, request, head, caller) if head.request_state else self._begin(work, request, head, caller, owner)
         if call is None:
             return failure(INVALID_PARAMS, UNKNOWN_STATE)
         try:
@@ -152,14 +174,14 @@ class HeldCalls:
         for state in list(self._held):
             self._give_up(state)
 
-    def _begin(self, server: McpClient, request: Envelope, head: Head, caller: Caller, timeout_s: float) -> HeldCall:
-        call = HeldCall(server.name, request, head, caller)
-        call.begin(self._spawn(server.call(request, head, call, timeout_s=timeout_s), name=f"held {request.method}"))
+    def _begin(self, work: Work, request: Envelope, head: Head, caller: Caller, owner: str) -> HeldCall:
+        call = HeldCall(owner, request, head, caller)
+        call.begin(self._spawn(work(call), name=f"held {request.method}"))
         return call
 
-    def _resumed(self, server: McpClient, request: Envelope, head: Head, caller: Caller) -> HeldCall | None:
+    def _resumed(self, owner: str, request: Envelope, head: Head, caller: Caller) -> HeldCall | None:
         call = self._held.get(head.request_state)
-        if call is None or not call.is_continued_by(server.name, request, head):
+        if call is None or not call.is_continued_by(owner, request, head):
             return None
         self._release(head.request_state)
         call.go_on(request, head, caller)

@@ -35,7 +35,7 @@ SLOW_AFTER_S = 45.0  # from then on the card says so
 REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere comes back by itself; the last pause stays
 
 TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
-    ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED}),
+    ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.WAITING}),
     ServerState.WAITING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.ON_DEMAND}),
     ServerState.STOPPED: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ON_DEMAND, ServerState.WAITING}),
     ServerState.STARTING: frozenset(
@@ -44,7 +44,7 @@ TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
     ServerState.INSTALLING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.RUNNING: frozenset({ServerState.RESTARTING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING}),
     ServerState.RESTARTING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.STOPPING: frozenset({ServerState.STOPPED, ServerState.ON_DEMAND}),
+    ServerState.STOPPING: frozenset({ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING}),
     ServerState.NEEDS_SIGN_IN: frozenset({ServerState.STARTING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}),
     ServerState.ERROR: frozenset(
         {ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}
@@ -168,7 +168,7 @@ class Instance:
     def rest(self, state: ServerState) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use."""
         self._then = state
-        if self.state in (ServerState.STOPPED, ServerState.ON_DEMAND) and self.state is not state:
+        if self.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING) and self.state is not state:
             self._change(state)
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:

@@ -3,7 +3,8 @@
 A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
 `logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy copy, started when the first of them comes; a
 server that speaks one era only has one copy, which serves everybody. With `isolation: session` every AI client's session has copies of its
-own besides, opened as the client introduces itself and ended with it; the shared one still tells what the server offers.
+own besides, opened as the client introduces itself and ended with it; the shared one still tells what the server offers. A server that
+starts for a project is one of these for each project, see deferred_server.
 
 Above it: ServerManager. Below it: Instance.
 """
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState
+from tooltray.events import ServerState, SessionProject
 from tooltray.presenter.caller import Session
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance
@@ -47,7 +48,7 @@ class ManagedServer:
         self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
-        self.first = make_instance(self, Era.MODERN, None)
+        self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # copies for one session alone
         self._is_modern_only = False
@@ -58,13 +59,28 @@ class ManagedServer:
         self.rest(idle_state)
 
     @property
+    def whole(self) -> "ManagedServer":
+        """The server of the settings: this one, or the one that this is a copy of for one project."""
+        return self
+
+    @property
+    def project(self) -> SessionProject | None:
+        """For which it runs, if for one."""
+        return None
+
+    @property
+    def first(self) -> Instance:
+        """The copy that tells what the server offers, and how it is."""
+        return self._first
+
+    @property
     def instances(self) -> tuple[Instance, ...]:
         return tuple(instance for group in self.groups for instance in group)
 
     @property
     def groups(self) -> list[Sequence[Instance]]:
         """The same, those together that serve the same clients: the shared ones first, then those of each session."""
-        shared = (self.first, self._legacy) if self._legacy else (self.first,)
+        shared = (self._first, self._legacy) if self._legacy else (self._first,)
         return [shared, *(tuple(own.values()) for own in self._own.values())]
 
     @property
@@ -90,13 +106,22 @@ class ManagedServer:
         eras = {instance.client.era.value for instance in self.instances if instance.client}
         return frozenset(eras)
 
+    def serves(self, client: McpClient, session: Session) -> bool:
+        """Whether a connection of this server is one that an AI client's session may hear of."""
+        return client.owner in (None, session)
+
+    def adopt(self, config: MCPServerConfig) -> None:
+        """Other settings that do not change what runs."""
+        self.config = config
+        self.idle_stop.follow()
+
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
         """The connection for an AI client's requests of an era, where it is there already."""
         if session is not None and self._has_own(session):
             own = self._own.get(session, {}).get(era)
             if own is None or not own.is_refused:
                 return own.client if own else None
-        client = self.first.client
+        client = self._first.client
         if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_modern_only:
             return client
         return self._legacy.client if self._legacy else None
@@ -117,7 +142,7 @@ class ManagedServer:
                 own[era] = self._make_instance(self, era, session)
             if client := await self._unless_refused(own[era], timeout_s):
                 return client
-        first = await self.first.running(timeout_s=timeout_s)
+        first = await self._first.running(timeout_s=timeout_s)
         if self.client_for(era) is first:
             return first
         if self._legacy is None:
@@ -151,17 +176,31 @@ class ManagedServer:
         """What it is while it does not run; a server that a person stopped stays stopped until this changes."""
         if idle_state is not self.idle_state:
             self.idle_state = idle_state
-            self.first.rest(idle_state)
+            self._first.rest(idle_state)
 
     def start(self) -> None:
-        self.first.start()
+        """Begins to run; does not wait."""
+        self._first.start()
+
+    async def run(self, *, timeout_s: float) -> None:
+        """A person wants it to run: starts it and waits for the outcome.
+
+        Raises:
+            TooltrayError: it does not run after `timeout_s`; says why.
+        """
+        self.is_used = True
+        await self._first.running(timeout_s=timeout_s)
+
+    def is_news(self, instance: Instance) -> bool:
+        """Whether a person should hear how a copy of it is now."""
+        return True
 
     def require_sign_in(self, problem: Problem) -> None:
         """Gives up all its connections until a person has signed in."""
         for instance in self.instances:
             instance.require_sign_in(problem)
-        if self.first.state is ServerState.ON_DEMAND:
-            self.first.start()  # it was a copy for one session; now all see what the server wants
+        if self._first.state is ServerState.ON_DEMAND:
+            self._first.start()  # it was a copy for one session; now all see what the server wants
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends its copies together, from this moment on; bounded. `then` is the state afterwards."""
@@ -183,14 +222,14 @@ class ManagedServer:
     def _check_may_start(self) -> None:
         if self.config.disable:
             raise TooltrayError(f"server '{self.name}' is switched off", hint="Switch it on in Tooltray.")
-        if self.first.is_stopped:
+        if self._first.is_stopped:
             hint = f"Start it in Tooltray, or with `tooltray servers start {self.name}`."
             raise TooltrayError(f"server '{self.name}' is stopped", hint=hint)
-        self._check_has_not_failed(self.first)
+        self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
         """Whether a person has to sign in, the first copy says for all; others that waited for it may try again when it does."""
-        needs_sign_in = self.first.state is ServerState.NEEDS_SIGN_IN
-        failed = self.first if needs_sign_in else instance
+        needs_sign_in = self._first.state is ServerState.NEEDS_SIGN_IN
+        failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):
             raise TooltrayError(f"server '{self.name}' is not running: {problem.title}", problem.message, problem.hint)

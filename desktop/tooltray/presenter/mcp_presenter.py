@@ -25,6 +25,7 @@ from tooltray.events import (
     ServerChanged,
     ServerSnapshot,
     ServerState,
+    SessionListChanged,
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
@@ -57,6 +58,7 @@ from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.setup import Setup
 from tooltray.presenter.setup_verbs import SetupVerbs
 from tooltray.presenter.sign_in_verbs import SignInVerbs
@@ -72,7 +74,7 @@ from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import Envelope, dump
-from tooltray.wire.eras import Era, Head
+from tooltray.wire.eras import ClientInfo, Era, Head
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
@@ -134,6 +136,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         servers.listen(on_changed=self._on_server_changed, on_notification=_ignore)
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
+        bus.subscribe(SessionListChanged, self._on_session_list_changed)
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -151,7 +154,17 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
     ) -> Envelope:
         """Answers a request; see RequestRouter."""
+        if request.method == "tools/list":
+            await self._projects.before_listing(session, server)
         return await self._router.answer(request, head, session, held, server=server, client=client)
+
+    def take_roots(self, session: Session) -> None:
+        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        self._projects.take_roots(session)
+
+    def serves(self, client: McpClient, session: Session) -> bool:
+        """Whether a connection to a server is one that an AI client's session may hear of."""
+        return self._servers.serves(client, session)
 
     @property
     def news(self) -> RequestRouter:
@@ -171,12 +184,20 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         self._router.end_session(session)
         await self._servers.end_session(session)
 
+    def name_client(self, state: SessionState, info: ClientInfo) -> None:
+        """An AI client has said who it is."""
+        self._modes.named(state, info)
+
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which clients of all servers know a resource of one."""
         return self._resources.published_uri(server, uri)
 
     def has_server(self, name: str) -> bool:
         return self._servers.find(name) is not None
+
+    def profile_refusal(self, name: str) -> str:
+        """Why a session cannot have a profile; empty if it can."""
+        return self._profiles.refusal(name)
 
     @property
     def server_pids(self) -> frozenset[int]:
@@ -323,7 +344,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             TooltrayError: there is no such server.
         """
         self._check_server(server)
-        return [envelope.load(route.definition.renamed(name)) for name, route in await self._tools.published(server)]
+        return [envelope.load(route.published(name)) for name, route in await self._tools.published(server)]
 
     async def get_tools(self, server: str | None = None) -> list[ToolSnapshot]:
         """All tools known, also those switched off.
@@ -332,7 +353,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             TooltrayError: there is no such server.
         """
         self._check_server(server)
-        return await self._tools.snapshots(server)
+        return self._approvals.with_held(await self._tools.snapshots(server))
 
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
         """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
@@ -391,7 +412,9 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         yield from self._http.problems
         yield from self._registries.problems
         yield from self._tools.problems()
+        yield from self._profiles.problems()
         yield from self._sign_ins.problems
+        yield from self._approvals.problems
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():
@@ -400,7 +423,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
                 yield Problem(
                     title, "other programs of this machine can read them", "Pass it in `env`, if the server can take it from there."
                 )
-            if config.idle_stop and name in self._config.settings.default_servers:
+            if config.idle_stop and name in self._config.settings.default_servers and not config.deferred_startup:
                 title, message = f"'{name}' is not stopped when it is idle", "it has idleStop, and starts with the hub: what does stays up"
                 yield Problem(title, message, "Let it start on demand, or take idleStop out of its settings.")
 
@@ -452,7 +475,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             calls_today=self._stats.today(server.name, now),
             p95_ms=self._stats.p95_ms(server.name),
             problem=server.problem,
-            detail=server.first.detail,
+            detail=self._projects.detail(server),
             pids=server.pids,
             auto_approve=tuple(config.auto_approve),
             isolation=config.isolation,
@@ -463,11 +486,16 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             is_lazy=config.is_lazy(self._config.settings.publish.lazy_load) and not server.is_builtin,
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
+            copies=self._projects.copies(server),
         )
 
     def _on_server_changed(self, name: str) -> None:
         if server := self._servers.find(name):
             self._bus.publish(ServerChanged(self._server_snapshot(server)))
+
+    def _on_session_list_changed(self, event: SessionListChanged) -> None:
+        for server in self._servers.deferred():
+            self._on_server_changed(server.name)  # for whom it runs, and whom it waits for
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
         self._on_server_changed(event.server)  # its number of tools

@@ -5,6 +5,7 @@ they are given when an AI client lists, not before. Prompts need no approval: a 
 """
 
 import asyncio
+from collections.abc import Callable
 
 from msgspec import Raw
 
@@ -28,6 +29,7 @@ class PromptManager:
     def __init__(self, *, servers: ServerManager, offers: Offers, names: PublishedNames, relay: Relay, bus: EventBus) -> None:
         self._servers, self._offers, self._names, self._relay, self._bus = servers, offers, names, relay, bus
         self._listing = NOTHING
+        self._made: tuple[tuple[str, Raw], ...] = ()  # of the listing: the server and the definition of each
         self._made_at = -1  # the state of the offers that the listing is of
         self._lock = asyncio.Lock()
 
@@ -36,20 +38,46 @@ class PromptManager:
         await self._offers.wait_for_first_listings()
         async with self._lock:
             while self._made_at != (state := self._offers.changes(PROMPTS)):
-                self._listing = await self._made()
+                self._made = await self._make()
+                self._listing = listing_of(PROMPTS, (definition for _, definition in self._made))
                 self._made_at = state
             return self._listing
+
+    async def listing_among(self, is_shown: Callable[[str], bool]) -> Raw:
+        """The same of some servers alone. `is_shown`: whether it is one of them, by name."""
+        await self.listing()
+        return listing_of(PROMPTS, (definition for server, definition in self._made if is_shown(server)))
+
+    async def definitions(self, server: str) -> list[Raw]:
+        """Those of one server, as they stand in the listing."""
+        await self.listing()
+        return [definition for name, definition in self._made if name == server]
 
     def count(self, server: str) -> int:
         """How many prompts a server offers."""
         return len(self._offers.offered(PROMPTS).get(server, ()))
 
-    async def get(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        """Carries one `prompts/get` of an AI client to the server whose prompt it is."""
+    async def get(
+        self,
+        request: Envelope,
+        head: Head,
+        caller: Caller,
+        held: HeldCalls,
+        *,
+        is_reached: Callable[[str], bool] = lambda server: True,
+        on_used: Callable[[str], None] = lambda server: None,
+    ) -> Envelope:
+        """Carries one `prompts/get` of an AI client to the server whose prompt it is.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+            on_used: gets the name of the server.
+        """
         target = await self.target(head.name)
-        managed = self._servers.find(target[0]) if target else None
+        managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
         if managed is None or target is None:
             return failure(INVALID_PARAMS, f"Unknown prompt: {head.name}")
+        on_used(managed.name)
         if head.name != target[1] or eras.may_repeat_name(request.params):
             request.params = eras.with_members(request.params, name=dump(target[1]))
         return await self._relay.to(managed, request, head, caller, held)
@@ -71,9 +99,8 @@ class PromptManager:
             if prompts:
                 self._bus.publish(PromptListChanged(server))
 
-    async def _made(self) -> Raw:
+    async def _make(self) -> tuple[tuple[str, Raw], ...]:
         offers = {(server, offer.key): offer for server, offered in self._offers.offered(PROMPTS).items() for offer in offered}
         names = await finish_in_thread(self._names.publish, offers, kind="prompts")
-        return listing_of(
-            PROMPTS, (offers[prompt].renamed(PROMPTS, name) for prompt, name in sorted(names.items(), key=lambda item: item[1]))
-        )
+        in_order = sorted(names.items(), key=lambda item: item[1])
+        return tuple((prompt[0], offers[prompt].renamed(PROMPTS, name)) for prompt, name in in_order)

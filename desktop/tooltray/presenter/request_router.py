@@ -5,7 +5,8 @@ session that has one server alone reaches it by any method, also by those that n
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 from msgspec import Raw
@@ -24,7 +25,8 @@ from tooltray.presenter.resource_manager import ResourceManager, not_found, read
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_calls import ToolCalls
-from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.views import Views
+from tooltray.tools.offer import RESOURCES, TEMPLATES
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
@@ -34,6 +36,7 @@ from tooltray.wire.member_scanner import closed, opened
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
 SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"
 SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})  # state of a connection, which legacy clients share
+USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
 
@@ -45,8 +48,8 @@ class RequestRouter:
         self,
         *,
         servers: ServerManager,
-        tools: ToolManager,
         calls: ToolCalls,
+        views: Views,
         prompts: PromptManager,
         resources: ResourceManager,
         completion: Completion,
@@ -54,8 +57,8 @@ class RequestRouter:
         log_levels: LogLevels,
         relay: Relay,
     ) -> None:
-        self._servers, self._tools, self._prompts, self._resources = servers, tools, prompts, resources
-        self._calls = calls
+        self._servers, self._prompts, self._resources = servers, prompts, resources
+        self._calls, self._views = calls, views
         self._completion, self._subscriptions, self._log_levels, self._relay = completion, subscriptions, log_levels, relay
 
     async def answer(
@@ -68,11 +71,13 @@ class RequestRouter:
             server: the session has this one alone, under its own names.
             client: who asks, for the record.
         """
-        method = request.method
+        method, state = request.method, session.state
+        if state.calls_since_told is not None:
+            self._views.asked(state, method)
         if method == "tools/call":
             return await self._calls.call(request, head, session, held, server=server, client=client)
         if method == "tools/list":
-            return _in_era(method, head.era, await self._tools.listing(server, client=self._own_copy(server, head.era, session)))
+            return _in_era(method, head.era, await self._views.listing(session, head, server=server))
         if server is not None:
             managed = self._servers.find(server)
             if managed is None:
@@ -80,38 +85,38 @@ class RequestRouter:
             return await self._answer_of_one(managed, request, head, session, held)
         return await self._answer_of_all(request, head, session, held)
 
-    def _own_copy(self, server: str | None, era: Era, session: Session) -> McpClient | None:
-        """A copy of its one server that is for the session, or for its era: it may offer other tools than the one that is always listed."""
-        managed = self._servers.find(server) if server else None
-        client = managed.client_for(era, session) if managed else None
-        return client if managed and client is not managed.first.client else None
-
     # all servers together
 
     async def _answer_of_all(self, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        is_reached = partial(self._views.reaches, session.state)
+        on_used = partial(self._views.used, session.state)
         match request.method:
-            case "prompts/list":
-                return _in_era(request.method, head.era, await self._prompts.listing())
+            case "prompts/list" | "resources/list" | "resources/templates/list":
+                return _in_era(request.method, head.era, await self._listing(request.method, self._views.shown_servers(session.state)))
             case "prompts/get":
-                return await self._prompts.get(request, head, session, held)
-            case "resources/list":
-                return _in_era(request.method, head.era, await self._resources.listing())
-            case "resources/templates/list":
-                return _in_era(request.method, head.era, await self._resources.templates())
+                return await self._prompts.get(request, head, session, held, is_reached=is_reached, on_used=on_used)
             case "resources/read":
-                return await self._resources.read(request, head, session, held)
+                return await self._resources.read(request, head, session, held, is_reached=is_reached, on_read=on_used)
             case "completion/complete":
-                return await self._completion.complete(request, head, session, held)
+                return await self._completion.complete(request, head, session, held, is_reached=is_reached)
         if request.method == SET_LEVEL and head.era is Era.LEGACY:
             return await self._log_levels.set(session, read_level(request.params), self._copies_for(session))
         if request.method in SHARED and head.era is Era.LEGACY:
             uri = read_uri(request.params)
-            owner = await self._resources.owner(uri) if uri is not None else None
+            owner = await self._resources.owner(uri, is_reached=is_reached) if uri is not None else None
             return await self._subscribe(request, session, *owner) if owner else not_found(uri or "", head.era)
         return failure(METHOD_NOT_FOUND, "Method not found", request.method)
 
+    async def _listing(self, method: str, is_shown: Callable[[str], bool] | None) -> Raw:
+        """A list of all servers, or of those that are shown."""
+        if method == "prompts/list":
+            return await (self._prompts.listing_among(is_shown) if is_shown else self._prompts.listing())
+        if is_shown:
+            return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+        return await (self._resources.listing() if method == "resources/list" else self._resources.templates())
+
     def _copies_for(self, session: Session) -> list[McpClient]:
-        return [client for client in self._servers.running_clients() if client.owner in (None, session)]
+        return self._servers.clients_for(session)
 
     async def _subscribe(self, request: Envelope, session: Session, managed: ManagedServer, uri: str) -> Envelope:
         if request.method == UNSUBSCRIBE:
@@ -121,13 +126,26 @@ class RequestRouter:
     # one server alone
 
     async def _answer_of_one(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+        if not self._views.reaches(session.state, managed.name):
+            return self._answer_of_none(managed, request, head)
         if request.method in SHARED:
             if head.era is Era.MODERN:  # also where the server is legacy and would know it
                 return failure(METHOD_NOT_FOUND, "Method not found", request.method)
             return await self._share(managed, request, head, session, held)
         if request.method in LISTS:
+            is_shown = self._views.shown_servers(session.state)
+            if is_shown and not is_shown(managed.name):
+                return _in_era(request.method, head.era, Raw(b'{"%b":[]}' % LISTS[request.method].encode()))
             return await self._whole_list(managed, request, head, session, held)
+        if request.method in USES:
+            self._views.used(session.state, managed.name)
         return await self._relay.to(managed, request, head, session, held)
+
+    def _answer_of_none(self, managed: ManagedServer, request: Envelope, head: Head) -> Envelope:
+        """The session's profile leaves nothing of its one server."""
+        if request.method in LISTS:
+            return _in_era(request.method, head.era, Raw(b'{"%b":[]}' % LISTS[request.method].encode()))
+        return failure(INVALID_PARAMS, f"server '{managed.name}' is not in the profile of this session")
 
     async def _share(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
         """State that is kept for all who use the same copy; a server that has no such thing says so itself."""
@@ -167,13 +185,25 @@ class RequestRouter:
 
     # what clients listen to
 
+    def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
+        """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
+        return self._views.follow(session.state, tell)
+
+    def concerns(self, session: Session, server: str, changed: str) -> bool:
+        """Whether a session sees what a server lists. `changed`: the notification that says which list."""
+        return self._views.shows(session.state, server, changed)
+
+    def told_of_tools(self, session: Session) -> None:
+        """A session's client has been told that its tools have changed."""
+        self._views.told(session.state)
+
     async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
         """What one `subscriptions/listen` of a modern client wants to hear of; returns when the servers tell it, at most after a while."""
         wanted: dict[str, frozenset[str]] = {}
         for uri in uris:
             if server is not None:
                 wanted[server] = wanted.get(server, frozenset()) | {uri}
-            elif owner := await self._resources.owner(uri):
+            elif owner := await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state)):
                 managed, own = owner
                 wanted[managed.name] = wanted.get(managed.name, frozenset()) | {own}
         asking = self._subscriptions.set_listened(session, bytes(id), wanted)

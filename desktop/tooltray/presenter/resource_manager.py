@@ -15,13 +15,18 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.tools.offer import RESOURCES, TEMPLATES, listing_of
+from tooltray.tools.offer import RESOURCES, TEMPLATES, OfferKind, listing_of
 from tooltray.tools.resource_uris import ResourceUris, Target
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.wire.eras import LEGACY_RESOURCE_NOT_FOUND, Era, Head
 from tooltray.wire.member_scanner import closed, opened
+
+
+def anybody(server: str) -> bool:
+    """All servers are reached."""
+    return True
 
 
 class ResourceManager:
@@ -32,6 +37,7 @@ class ResourceManager:
         self._made_at = (-1, -1)  # the state of the offers that all this is of
         self._made_uris = ResourceUris({}, {})
         self._listing = self._templates = NOTHING
+        self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
 
     # what there is
 
@@ -46,6 +52,18 @@ class ResourceManager:
         await self._offers.wait_for_first_listings()
         self._make()
         return self._templates
+
+    async def listing_among(self, kind: OfferKind, is_shown: Callable[[str], bool]) -> Raw:
+        """`listing` or `templates`, of some servers alone. `is_shown`: whether it is one of them, by name."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return listing_of(kind, (definition for server, definition in self._made[kind] if is_shown(server)))
+
+    async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
+        """Those of one server, as they stand in the list of this kind."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return [definition for name, definition in self._made[kind] if name == server]
 
     def count(self, server: str) -> int:
         """How many resources a server offers, without those that a template stands for."""
@@ -68,22 +86,38 @@ class ResourceManager:
         await self._offers.wait_for_first_listings()
         return self.template_target(uri) or self.target(uri)
 
-    async def owner(self, uri: str) -> tuple[ManagedServer, str] | None:
-        """The server, and its own URI, that a subscription to a URI is for."""
-        candidates = await self._candidates(uri)
-        return candidates[0] if candidates else None
+    async def owner(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[ManagedServer, str] | None:
+        """The server, and its own URI, that a subscription to a URI is for. `is_reached`: as for `read`."""
+        return next((each for each in await self._candidates(uri) if is_reached(each[0].name)), None)
 
     # reading
 
-    async def read(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other."""
+    async def read(
+        self,
+        request: Envelope,
+        head: Head,
+        caller: Caller,
+        held: HeldCalls,
+        *,
+        is_reached: Callable[[str], bool] = anybody,
+        on_read: Callable[[str], None] = lambda server: None,
+    ) -> Envelope:
+        """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other.
+
+        Args:
+            is_reached: whether the session may read anything of a server, by its name.
+            on_read: gets the name of the server that had it.
+        """
         uri = read_uri(request.params)
         if uri is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
         last: Envelope | None = None
         for managed, own in await self._candidates(uri):
+            if not is_reached(managed.name):
+                continue
             last = await self._relay.to(managed, _asking_for(request, uri, own), head, caller, held)
             if not last.error:
+                on_read(managed.name)
                 return self._as_asked(managed.name, uri, own, last)
         return last or not_found(uri, head.era)
 
@@ -116,17 +150,20 @@ class ResourceManager:
             {server: [offer.key for offer in offered] for server, offered in resources.items()},
             {server: [offer.key for offer in offered] for server, offered in templates.items()},
         )
-        self._listing = listing_of(
-            RESOURCES,
-            (each.renamed(RESOURCES, uris.published_uri(server, each.key)) for server, offered in resources.items() for each in offered),
-        )
-        self._templates = listing_of(
-            TEMPLATES,
-            (
-                each.renamed(TEMPLATES, uris.published_template(server, each.key))
+        self._made = {
+            RESOURCES: tuple(
+                (server, each.renamed(RESOURCES, uris.published_uri(server, each.key)))
+                for server, offered in resources.items()
+                for each in offered
+            ),
+            TEMPLATES: tuple(
+                (server, each.renamed(TEMPLATES, uris.published_template(server, each.key)))
                 for server, offered in templates.items()
                 for each in offered
             ),
+        }
+        self._listing, self._templates = (
+            listing_of(kind, (definition for _, definition in self._made[kind])) for kind in (RESOURCES, TEMPLATES)
         )
         self._made_uris, self._made_at = uris, state
 

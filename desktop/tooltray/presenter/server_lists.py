@@ -166,15 +166,20 @@ class ServerLists(Generic[Item]):
 
     def offered(self, server: ManagedServer, kind: OfferKind) -> tuple[Item, ...]:
         """The same as far as AI clients may see it: nothing of a server that is stopped, switched off, or in error for long."""
-        return self.known(server.name, kind) if self._is_offering(server) else ()
+        return self.known(server.name, kind) if self.is_offering(server) else ()
 
     def is_declared(self, server: ManagedServer, kind: OfferKind) -> bool:
         """Whether a server has such a list and may be asked for what is in it."""
-        return self._is_offering(server) and self._known_of(server).lists[kind].is_declared
+        return self.is_offering(server) and self._known_of(server).lists[kind].is_declared
 
     def is_up_to_date(self, server: ManagedServer) -> bool:
         """Whether all was listed under the settings that the server has now."""
         return all(each.config_hash == server.config_hash for each in self._known_of(server).lists.values())
+
+    def is_complete(self, server: str) -> bool:
+        """Whether all lists of a server are known; they may be those of an earlier time."""
+        known = self._known.get(server)
+        return known is not None and known.is_complete
 
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
@@ -196,7 +201,8 @@ class ServerLists(Generic[Item]):
         known = self._known_of(server)
         return is_coming and not known.is_complete and not known.listed.is_set()
 
-    def _is_offering(self, server: ManagedServer) -> bool:
+    def is_offering(self, server: ManagedServer) -> bool:
+        """Whether AI clients may see what a server listed."""
         return not (server.config.disable or server.state is ServerState.STOPPED or self._known_of(server).is_expired)
 
     def _known_of(self, server: ManagedServer) -> _Known[Item]:
@@ -250,7 +256,7 @@ class ServerLists(Generic[Item]):
         self._on_changed(server)
 
     def _watch_error(self, server: ManagedServer, known: _Known[Item]) -> None:
-        if server.state is ServerState.ERROR:
+        if server.state is ServerState.ERROR and not server.config.deferred_startup:  # the next call starts such a one again
             known.expiry = known.expiry or self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, known))
         elif known.expiry:
             known.expiry.cancel()

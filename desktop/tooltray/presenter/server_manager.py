@@ -5,6 +5,7 @@ line. Publishes what the servers do; knows nothing of tools or AI clients.
 """
 
 import asyncio
+import shlex
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +32,7 @@ from tooltray.events import (
     ServerStopped,
 )
 from tooltray.presenter.caller import Session
+from tooltray.presenter.deferred_server import DeferredServer, ProjectSource, StandIn
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance, Patience
@@ -127,6 +129,7 @@ class ServerManager:
         self._on_changed: list[Callable[[str], None]] = []
         self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
         self._on_running: list[Callable[[ManagedServer, McpClient], None]] = []
+        self.projects: ProjectSource  # set by the one who knows, before the first session
         self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
 
     def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
@@ -176,6 +179,30 @@ class ServerManager:
     def running_clients(self) -> list[McpClient]:
         return [instance.client for server in self for instance in server.instances if instance.client]
 
+    def clients_for(self, session: Session) -> list[McpClient]:
+        """The running connections that one AI client's session may hear of."""
+        return [client for client in self.running_clients() if self.serves(client, session)]
+
+    def serves(self, client: McpClient, session: Session) -> bool:
+        """Whether a connection is one that an AI client's session may hear of: for all, for itself, or for the project it works on."""
+        server = self._servers.get(client.name)
+        return server is not None and server.serves(client, session)
+
+    def deferred(self) -> list[DeferredServer]:
+        """The servers that start for a project, in the settings' order."""
+        return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
+
+    def find_deferred(self, name: str) -> DeferredServer:
+        """
+        Raises:
+            TooltrayError: there is no such server, or it does not wait for a project.
+        """
+        server = self.get(name)
+        if isinstance(server, DeferredServer):
+            return server
+        hint = f"Start it with: tooltray servers start {shlex.quote(name)}"
+        raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
+
     @property
     def pids(self) -> frozenset[int]:
         """The processes of all servers; each leads a session of its own."""
@@ -207,8 +234,7 @@ class ServerManager:
         if server.config.disable:
             raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
         self._look_again(server)
-        server.is_used = True
-        await server.first.running(timeout_s=STARTED_BY_HAND_WAIT_S)
+        await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
         """
@@ -266,15 +292,16 @@ class ServerManager:
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Settings that do not change what runs."""
-        server.config = config
-        server.idle_stop.follow()
+        server.adopt(config)
         if config.disable and server.state is not ServerState.STOPPED:
             self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.rest(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
-        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND)
+        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)
         new = self._servers[old.name] = self._make(old.name, config)
+        if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
+            new.take_over(old)
         self._leaving.append(old)
         self._spawn(self._swap(old, new, start=was_up and not config.disable), name=f"replace '{old.name}'")
 
@@ -299,6 +326,8 @@ class ServerManager:
     # making one
 
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
+        if config.deferred_startup:
+            return self._make_deferred(name, config)
         return ManagedServer(
             name=name,
             config=config,
@@ -308,6 +337,18 @@ class ServerManager:
             idle_state=_idle_state(config),
             make_instance=partial(self._make_instance, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
+        )
+
+    def _make_deferred(self, name: str, config: MCPServerConfig) -> DeferredServer:
+        return DeferredServer(
+            name=name,
+            config=config,
+            config_hash=config_hash(config),
+            log=new_log(),
+            idle_state=_idle_state(config),
+            make_instance=partial(self._make_instance, builtin=None),
+            make_idle_stop=self._make_idle_stop,
+            source=lambda: self.projects,
         )
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
@@ -321,10 +362,12 @@ class ServerManager:
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
         """What starts with the hub stays, and what was removed is being ended anyway."""
         is_there = self._servers.get(server.name) is server
-        return server.config.idle_stop if is_there and not self.is_default(server.name) else None
+        stays = self.is_default(server.name) and not server.config.deferred_startup if is_there else True
+        return None if stays else server.config.idle_stop
 
     def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
-        return Instance(
+        kind = StandIn if isinstance(server, DeferredServer) else Instance
+        return kind(
             name=server.name,
             wants=era,
             make_transport=partial(self._make_transport, server, builtin),
@@ -340,7 +383,7 @@ class ServerManager:
             mask=self._mask,
             usage=Usage(self._clock),
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
-            is_first_start=lambda: not server.is_known,
+            is_first_start=lambda: not server.whole.is_known,
             on_changed=partial(self._on_instance_changed, server),
             on_notification=partial(self._on_instance_said, server),
         )
@@ -352,7 +395,7 @@ class ServerManager:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         config = server.config
         environ = await self._login_shell.environ()
-        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name)
+        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -372,24 +415,26 @@ class ServerManager:
         launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder))
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
-        server.saved_processes = launch.saved_processes
+        server.whole.saved_processes = launch.saved_processes
         return launch
 
     # what instances do
 
     def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
-        server.idle_stop.follow()
+        whole = server.whole
+        whole.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
-            self._remember_eras(server)
+            self._remember_eras(whole)
             for opened in self._on_running:
-                opened(server, client)
-        if self._servers.get(server.name) is server or server.name not in self._servers:
-            self._tell_status(server)
-            self._tell_changed(server.name)
+                opened(whole, client)
+        if self._servers.get(whole.name) is whole or whole.name not in self._servers:
+            self._tell_status(whole)
+            self._tell_changed(whole.name)
         is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
         is_failure = instance.state is ServerState.ERROR and not is_only_an_era
         needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
-        if (is_failure or needs_sign_in) and instance.problem:
+        is_news = server.is_news(instance)
+        if (is_failure or needs_sign_in) and instance.problem and is_news:
             self._bus.publish(ProblemReported(instance.problem, server.name))
 
     def _tell_status(self, server: ManagedServer) -> None:
@@ -422,4 +467,6 @@ class ServerManager:
 
 def _idle_state(config: MCPServerConfig) -> ServerState:
     """What a server is that nobody started and nobody stopped."""
-    return ServerState.STOPPED if config.disable else ServerState.ON_DEMAND
+    if config.disable:
+        return ServerState.STOPPED
+    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND

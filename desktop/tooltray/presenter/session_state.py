@@ -35,6 +35,7 @@ class SessionState:
         allowed: fingerprints of what a person has allowed for this session, see approvals.
         projects: what each of SOURCES has said.
         obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
+        calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
         connections: how many it has now.
     """
 
@@ -49,6 +50,7 @@ class SessionState:
     allowed: set[Hashable] = field(default_factory=set)
     projects: dict[str, SessionProject] = field(default_factory=dict)
     obeys_changes: bool | None = None
+    calls_since_told: int | None = None
     connections: int = 0
 
     @property

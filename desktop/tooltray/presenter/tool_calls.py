@@ -5,8 +5,9 @@ which asks the person; and Relay.
 """
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, Protocol
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -21,7 +22,7 @@ from tooltray.presenter.views import Views
 from tooltray.tools import tool_filter
 from tooltray.wire import eras
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
-from tooltray.wire.eras import Head
+from tooltray.wire.eras import Era, Head
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
 
@@ -29,7 +30,7 @@ SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
 class OwnTool(Protocol):
     """A tool of a built-in server that has to know who calls: the hub answers it itself."""
 
-    def __call__(self, request: Envelope, head: Head, caller: Caller) -> Awaitable[Envelope]: ...
+    def __call__(self, request: Envelope, head: Head, caller: Caller) -> Coroutine[Any, Any, Envelope]: ...
 
 
 class ToolCalls:
@@ -87,8 +88,10 @@ class ToolCalls:
             outcome = "refused"
             if reply is None:
                 outcome = "cancelled"
+                started_at = time.perf_counter()  # a person's time is not the server's
                 self._views.called(caller.session.state, route)
                 reply = await self._carry(route, request, head, caller, held)
+                self._approvals.answered(route, request, head, caller, reply, client=client)
                 outcome = "error" if is_error(reply) else "ok"
             return reply
         finally:
@@ -109,6 +112,8 @@ class ToolCalls:
 
     async def _carry(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
         if own := self._own.get((route.server, route.definition.name)):
+            if head.era is Era.MODERN:  # it asks in the modern way
+                return await held.run(partial(own, request, head), request, head, caller, owner=route.server)
             return await own(request, head, caller)
         managed = self._servers.get(route.server)
         if head.name != route.definition.name or eras.may_repeat_name(request.params):

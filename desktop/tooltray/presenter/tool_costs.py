@@ -1,18 +1,119 @@
 """What definitions of tools cost in a model's context.
 
-Above it: McpPresenter. Below it: ToolManager and Views, which know what is shown, and the tokenizer.
+Above it: McpPresenter. Below it: ToolManager, which knows all tools, the views, which know what a client gets at the start, and the
+tokenizer.
+
+A tool counts as the JSON of its name, description and input schema, without spaces: that is what every client sends its model of it. Some
+add words of their own, a prefix to each name or the output schema, and some rewrite the schema, so that a client's own number is another
+one, though in the same proportions.
 """
 
-from tooltray.events import ToolCosts
-from tooltray.presenter.tool_manager import ToolManager
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from msgspec import Raw
+
+from tooltray.builtin.hub_server import NAME as HUB
+from tooltray.events import ServerCost, ToolCost, ToolCosts
+from tooltray.presenter.session_state import SessionState
+from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.tasks import finish_in_thread
+from tooltray.tools import tokens
+from tooltray.tools.offer import TOOLS
+from tooltray.wire.elements import elements_of
+from tooltray.wire.envelope import load
+from tooltray.wire.member_scanner import opened
+
+MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
+COUNTED = ("name", "description", "inputSchema")
+ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
+
+Count = Callable[[Sequence[str]], list[int] | None]
 
 
 class ToolCosting:
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop. What was counted once is kept while the hub runs."""
 
-    def __init__(self, *, tools: ToolManager) -> None:
-        self._tools = tools
+    def __init__(self, *, tools: ToolManager, listing: Callable[[SessionState], Awaitable[Raw]], count: Count = tokens.counted) -> None:
+        """
+        Args:
+            listing: what `tools/list` answers a session.
+            count: see tokens.counted; blocks.
+        """
+        self._tools, self._listing, self._count = tools, listing, count
+        self._counts: dict[bytes, int] = {}
+        self._lock = asyncio.Lock()
 
     async def costs(self, client: str) -> ToolCosts:
         """See ViewVerbs.get_tool_costs."""
-        return ToolCosts("", 0, 0, ())
+        shown = _by_name(await self._listing(SessionState("", client=client)))
+        published = await self._tools.published()
+        texts = {name: _text(route.published(name)) for name, route in published}
+        extra = {name: _text(definition) for name, definition in shown.items() if name not in texts}
+        counts, tokenizer = await self._counted({**texts, **extra})
+        servers = self._by_server(published, counts, shown.keys() - extra.keys(), extra)
+        return ToolCosts(
+            tokenizer=tokenizer,
+            tokens=sum(server.tokens for server in servers),
+            shown_tokens=sum(server.shown_tokens for server in servers),
+            servers=servers,
+            client=client,
+        )
+
+    def _by_server(
+        self, published: Iterable[tuple[str, Route]], counts: Mapping[str, int], shown: Iterable[str], extra: Iterable[str]
+    ) -> tuple[ServerCost, ...]:
+        at_start = set(shown)
+        tools: dict[str, list[ToolCost]] = {}
+        for name, route in published:
+            tools.setdefault(route.server, []).append(ToolCost(name, counts[name], name in at_start))
+        more: dict[str, int] = {}
+        for name in extra:
+            server = self._owner(name)
+            more[server] = more.get(server, 0) + counts[name]
+        return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
+
+    def _owner(self, name: str) -> str:
+        """The server that a tool of the hub's about other tools stands for; the hub itself for one that stands for all."""
+        _, tool = self._tools.target(name, None) or (HUB, name)
+        server = tool.removeprefix(ACTIVATE)
+        return server if server != tool and server in self._tools.server_names else HUB
+
+    async def _counted(self, texts: Mapping[str, str]) -> tuple[dict[str, int], str]:
+        """The tokens of each text, and by what they were counted."""
+        keys = {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
+        async with self._lock:  # who asks meanwhile gets the same counts
+            new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
+            counts = await finish_in_thread(self._count, list(new.values()))
+            if counts is None:
+                return {name: tokens.estimated(len(text.encode("utf-8", "replace"))) for name, text in texts.items()}, tokens.ESTIMATE
+            self._counts.update(zip(new, counts, strict=True))
+            found = {name: self._counts[key] for name, key in keys.items()}
+            for key in list(self._counts)[: max(0, len(self._counts) - MOST_KEPT)]:
+                del self._counts[key]
+            return found, tokens.TOKENIZER
+
+
+def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:
+    """
+    Args:
+        more: tokens of what stands for its tools.
+    """
+    shown = sum(tool.tokens for tool in tools if tool.is_shown)
+    return ServerCost(server, sum(tool.tokens for tool in tools), shown + more, tuple(tools))
+
+
+def _by_name(listing: Raw) -> dict[str, Raw]:
+    definitions = elements_of(opened(listing)[TOOLS.member])
+    return {load(opened(definition)["name"]): definition for definition in definitions}
+
+
+def _text(definition: Raw) -> str:
+    """What is counted of a definition; as it stands where Python cannot hold it."""
+    try:
+        members = {key: load(value) for key, value in opened(definition).items() if key in COUNTED}
+        return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return bytes(definition).decode("utf-8", "replace")

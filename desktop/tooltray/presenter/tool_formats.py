@@ -71,7 +71,7 @@ class ToolFormats:
 def _definition(name: str, route: Route) -> dict[str, Any]:
     """As `tools/list` has it; without its schema if that is nested deeper than Python can hold."""
     try:
-        definition: dict[str, Any] = envelope.load(route.definition.renamed(name))
+        definition: dict[str, Any] = envelope.load(route.published(name))
     except ValueError:
-        return {"name": name, "description": route.definition.description}
+        return {"name": name, "description": route.description}
     return definition

@@ -5,13 +5,13 @@ Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, 
 """
 
 import asyncio
-import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from msgspec import Raw
 
+from tooltray.config.settings import ToolOverride
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ToolListChanged, ToolSnapshot
 from tooltray.presenter.caller import Caller
@@ -22,7 +22,7 @@ from tooltray.presenter.offers import Offers
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import finish_in_thread
-from tooltray.tools import approval, tool_filter
+from tooltray.tools import approval, overrides, tool_filter
 from tooltray.tools.definition import ToolDefinition, read_definitions
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import TOOLS, OfferKind, listing_of
@@ -32,11 +32,42 @@ from tooltray.wire.member_scanner import opened
 
 @dataclass(frozen=True)
 class Route:
-    """Where a call of one tool goes, and whether it goes."""
+    """Where a call of one tool goes, and whether it goes.
+
+    Attributes:
+        definition: as the server wrote it; whatever is decided of the tool goes by this.
+        override: what AI clients see in the place of the server's own words.
+    """
 
     server: str
     definition: ToolDefinition
     decision: approval.Decision
+    override: ToolOverride | None = None
+
+    @property
+    def description(self) -> str:
+        """As AI clients see it."""
+        own = self.override.description if self.override else None
+        return self.definition.description if own is None else own
+
+    def published(self, name: str) -> Raw:
+        """The definition as AI clients get it, under a name."""
+        return self.definition.renamed(name, self.override.description if self.override else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One tool in a list.
+
+    Attributes:
+        name: by which AI clients see it.
+        route: where calls of it go.
+        definition: as they get it.
+    """
+
+    name: str
+    route: Route
+    definition: Raw
 
 
 @dataclass(frozen=True)
@@ -45,14 +76,18 @@ class _Offered:
 
     Attributes:
         routes: by original name.
-        listing: the result of `tools/list` for an AI client that has this server alone.
+        entries: for an AI client that has this server alone.
+        names: of these.
+        listing: the result of `tools/list` for such a client.
     """
 
     routes: Mapping[str, Route]
+    entries: tuple[Entry, ...]
+    names: frozenset[str]
     listing: Raw
 
 
-NOTHING_OFFERED = _Offered({}, listing_of(TOOLS, ()))
+NOTHING_OFFERED = _Offered({}, (), frozenset(), listing_of(TOOLS, ()))
 
 
 class ToolManager:
@@ -75,6 +110,7 @@ class ToolManager:
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
         self._offered: dict[str, _Offered] = {}
         self._listing: Raw | None = None  # None: to be made when somebody lists
+        self._entries: tuple[Entry, ...] = ()  # of the listing
         self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
         self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, ToolDefinition]] = WeakKeyDictionary()  # besides the first, once listed
@@ -96,9 +132,8 @@ class ToolManager:
             server: only this one's tools, under their own names.
             client: the copy of that server for the session or its era, which may offer others than the first.
         """
-        if client is not None and (managed := self._servers.find(client.name)):
-            with contextlib.suppress(TooltrayError):
-                return await self._list_own(managed, client)
+        if client is not None and (own := await self._of_copy(client)):
+            return own.listing
         await self._lists.wait_for_first_listings(server)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).listing
@@ -107,12 +142,57 @@ class ToolManager:
                 await self._make_listing()
             return self._listing
 
+    async def entries(self, server: str | None = None, *, client: McpClient | None = None) -> tuple[Entry, ...]:
+        """What is in `listing`, one by one."""
+        if client is not None and (own := await self._of_copy(client)):
+            return own.entries
+        if server:
+            await self._lists.wait_for_first_listings(server)
+            return self._offered.get(server, NOTHING_OFFERED).entries
+        await self.listing()
+        return self._entries
+
+    def offered_names(self, server: str) -> frozenset[str]:
+        """The names of a server's tools for an AI client that has it alone; it does not wait."""
+        return self._offered.get(server, NOTHING_OFFERED).names
+
+    def is_offering(self, server: ManagedServer) -> bool:
+        """Whether a server's tools may be listed: not those of one that is stopped, switched off, or in error for long."""
+        return self._lists.is_offering(server)
+
+    def is_listed(self, server: str) -> bool:
+        """Whether it is known which tools a server has."""
+        return self._lists.is_complete(server)
+
+    def listed(self, server: ManagedServer) -> asyncio.Event:
+        """Set while nobody need wait for a server's tools: they were listed once, or cannot be."""
+        return self._lists.listed(server)
+
     async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
         """All tools offered, with their published names, sorted by them."""
         await self._lists.wait_for_first_listings(server)
         routes = [route for name, offered in self._offered.items() if server in (None, name) for route in offered.routes.values()]
         names = await self._names_of(routes)
         return sorted(zip(names, routes, strict=True), key=_by_name)
+
+    def routes(self, server: str) -> Mapping[str, Route]:
+        """To a server's tools that are offered at this moment, by its own names; it does not wait."""
+        return self._offered.get(server, NOTHING_OFFERED).routes
+
+    def all_routes(self, server: str | None = None) -> Iterator[Route]:
+        """To all tools that are offered at this moment, or those of one server."""
+        for name, offered in self._offered.items():
+            if server in (None, name):
+                yield from offered.routes.values()
+
+    @property
+    def server_names(self) -> frozenset[str]:
+        """Of all servers there are."""
+        return frozenset(server.name for server in self._servers)
+
+    def known_names(self, server: str) -> frozenset[str]:
+        """A server's own names for its tools, also for those that are switched off; empty while it was never listed."""
+        return frozenset(definition.name for definition in self._lists.known(server, TOOLS))
 
     def tool_count(self, server: str) -> int:
         return len(self._lists.known(server, TOOLS))
@@ -124,7 +204,7 @@ class ToolManager:
 
     def published_schema(self, name: str, server: str | None) -> Raw | None:
         """The same by the name that AI clients see. `server`: this one's tools, under their own names."""
-        target = (server, name) if server else self._names.target(name)
+        target = self.target(name, server)
         return self.input_schema(*target) if target else None
 
     async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
@@ -138,11 +218,12 @@ class ToolManager:
         ]
 
     def problems(self) -> Iterator[Problem]:
-        """What is to be said of the servers' `autoApprove`."""
+        """What is to be said of the servers' `autoApprove` and `toolOverrides`."""
         for server in self._servers:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
             if problem := approval.problem_of(server.name, server.config.auto_approve, names):
                 yield problem
+            yield from overrides.problems(server.name, server.config, names)
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
@@ -158,7 +239,7 @@ class ToolManager:
             name=names.get((server.name, definition.name), definition.name),
             server=server.name,
             original_name=definition.name,
-            description=definition.description,
+            description=_route(server, definition).description,
             category=decision.category,
             is_enabled=tool_filter.is_enabled(definition.name, server.config),
             is_approved=decision.is_approved or server.is_builtin,
@@ -183,9 +264,18 @@ class ToolManager:
             route = self._route_to(target, head, caller)
         return route
 
+    def current(self, route: Route, head: Head, caller: Caller) -> Route | None:
+        """The tool of a route as it is defined and offered now; None if it is not offered any more."""
+        return self._route_to((route.server, route.definition.name), head, caller)
+
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
-        return (server, name) if server else self._names.target(name)
+        if server is None:
+            key = self._names.target(name)
+            return overrides.tool_of(key) if key else None
+        managed = self._servers.find(server)
+        tools = self._offered.get(server, NOTHING_OFFERED).routes
+        return server, overrides.tool_alone(name, tools, managed.config) if managed else name
 
     def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
         if target is None:
@@ -203,11 +293,17 @@ class ToolManager:
             return None
         return _route(managed, definition)
 
-    async def _list_own(self, managed: ManagedServer, client: McpClient) -> Raw:
-        """What a copy for a session or an era offers now; calls of it then go there."""
-        definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), managed, client)
+    async def _of_copy(self, client: McpClient) -> _Offered | None:
+        """What a copy for a session or an era offers now; calls of it then go there. None if it does not say."""
+        managed = self._servers.find(client.name)
+        if managed is None:
+            return None
+        try:
+            definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), managed, client)
+        except TooltrayError:
+            return None
         self._of_copies[client] = {definition.name: definition for definition in definitions}
-        return _offered(managed, definitions).listing
+        return _offered(managed, definitions)
 
     # offering tools
 
@@ -216,7 +312,7 @@ class ToolManager:
         managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
         before = self._offered.get(managed.name, NOTHING_OFFERED)
         offered = self._offered[managed.name] = _offered(managed, self._lists.offered(managed, TOOLS))
-        if bytes(offered.listing) != bytes(before.listing):
+        if bytes(offered.listing) != bytes(before.listing) or _overrides(offered) != _overrides(before):
             self._outdate_listing()
             self._tell(managed.name)
 
@@ -238,10 +334,11 @@ class ToolManager:
         names = await self._names_of(routes)
         if changes == self._changes:
             named = sorted(zip(names, routes, strict=True), key=_by_name)
-            self._listing = listing_of(TOOLS, (route.definition.renamed(name) for name, route in named))
+            self._entries = tuple(Entry(name, route, route.published(name)) for name, route in named)
+            self._listing = listing_of(TOOLS, (entry.definition for entry in self._entries))
 
     async def _names_of(self, routes: Sequence[Route]) -> list[str]:
-        tools = [(route.server, route.definition.name) for route in routes]
+        tools = [overrides.key(route.server, route.definition.name, route.override) for route in routes]
         names = await finish_in_thread(self._names.publish, tools)
         return [names[tool] for tool in tools]
 
@@ -257,12 +354,26 @@ def read_tools(
 
 def _offered(managed: ManagedServer, definitions: Iterable[ToolDefinition]) -> _Offered:
     enabled = [each for each in definitions if tool_filter.is_enabled(each.name, managed.config)]
-    return _Offered({each.name: _route(managed, each) for each in enabled}, listing_of(TOOLS, (each.publishable for each in enabled)))
+    shown = overrides.names_alone([each.name for each in enabled], managed.config)
+    entries = tuple(_entry(shown[each.name], _route(managed, each)) for each in enabled)
+    routes = {entry.route.definition.name: entry.route for entry in entries}
+    names = frozenset(entry.name for entry in entries)
+    return _Offered(routes, entries, names, listing_of(TOOLS, (entry.definition for entry in entries)))
 
 
 def _route(managed: ManagedServer, definition: ToolDefinition) -> Route:
     auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
-    return Route(managed.name, definition, approval.decide(managed.name, definition.name, definition.annotations, auto_approve))
+    decision = approval.decide(managed.name, definition.name, definition.annotations, auto_approve)
+    return Route(managed.name, definition, decision, managed.config.tool_overrides.get(definition.name))
+
+
+def _entry(name: str, route: Route) -> Entry:
+    """Of a client that has one server alone; verbatim where nothing is to be changed."""
+    return Entry(name, route, route.published(name) if route.override else route.definition.publishable)
+
+
+def _overrides(offered: _Offered) -> list[ToolOverride | None]:
+    return [route.override for route in offered.routes.values()]
 
 
 def _by_name(named: tuple[str, Route]) -> str:

@@ -37,6 +37,7 @@ from tooltray.wire.protocol import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 
+ROOTS_CHANGED = "notifications/roots/list_changed"
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
@@ -92,12 +93,13 @@ class ClientSession:
             stays_open=frozenset({"subscriptions/listen"}),
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
-        self.listening = Listening(self.dispatcher)
+        self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
         """Until the client is gone."""
         news = {ToolListChanged: TOOLS_CHANGED, PromptListChanged: PROMPTS_CHANGED, ResourceListChanged: RESOURCES_CHANGED}
         unsubscribe = [self._bus.subscribe(kind, partial(self._on_list_changed, method)) for kind, method in news.items()]
+        unsubscribe.append(self._presenter.news.follow_lists(self, self.listening.list_changed))
         try:
             await self.dispatcher.closed.wait()
         finally:
@@ -162,6 +164,8 @@ class ClientSession:
             return fault
         if request.method in ANSWERED_HERE:
             return await self._answer_here(request, head.era)
+        if head.era is Era.MODERN and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
+            self._call_client(eras.read_client_info(request.params))
         assert self._held is not None
         reply = await self._presenter.answer(request, head, self, self._held, server=self._server, client=self._client)
         self.listening.seen(request.method)
@@ -196,7 +200,7 @@ class ClientSession:
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
-        self.state.client, self.state.version = info.name, info.version
+        self._presenter.name_client(self.state, info)
         self._client = self._recorder.client = f"{info.name} {info.version}".strip()
 
     async def _discover(self, request: Envelope) -> Envelope:
@@ -240,12 +244,18 @@ class ClientSession:
         if message.method == "notifications/initialized":
             self.listening.is_legacy = True
             self._is_initialized.set()
+            self._presenter.take_roots(self)
         else:
+            if message.method == ROOTS_CHANGED:
+                self._presenter.take_roots(self)
             self._presenter.news.take_notification(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:
-        if self._server in (None, event.server):
+        if self._server in (None, event.server) and self._presenter.news.concerns(self, event.server, method):
             self.listening.list_changed(method)
+
+    def _on_tools_told(self) -> None:
+        self._presenter.news.told_of_tools(self)
 
 
 class _Initialize(msgspec.Struct):

@@ -5,6 +5,7 @@ Above it: client_session. Below it: its dispatcher. Legacy clients get the notif
 """
 
 import asyncio
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Raw
@@ -58,8 +59,12 @@ class Wanted(msgspec.Struct):
 class Listening:
     """Of one session."""
 
-    def __init__(self, dispatcher: RawDispatcher) -> None:
-        self._dispatcher = dispatcher
+    def __init__(self, dispatcher: RawDispatcher, *, on_tools_told: Callable[[], None] = lambda: None) -> None:
+        """
+        Args:
+            on_tools_told: called when the client has been told that its tools have changed.
+        """
+        self._dispatcher, self._on_tools_told = dispatcher, on_tools_told
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
         self._news: set[str] = set()
         self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
@@ -140,8 +145,14 @@ class Listening:
             self._tell_update(uri, params)
         news, self._news = sorted(self._news), set()
         for method in news:
-            for wanted, meta, id in self._open.values():
-                if method in wanted.methods:
-                    self._dispatcher.send_notification(method, dump({"_meta": meta}), about=id)
-            if self.is_legacy:
-                self._dispatcher.send_notification(method)
+            if self._tell(method) and method == TOOLS_CHANGED:
+                self._on_tools_told()
+
+    def _tell(self, method: str) -> bool:
+        """Returns whether the client wants to hear of it."""
+        listens = [(meta, id) for wanted, meta, id in self._open.values() if method in wanted.methods]
+        for meta, id in listens:
+            self._dispatcher.send_notification(method, dump({"_meta": meta}), about=id)
+        if self.is_legacy:
+            self._dispatcher.send_notification(method)
+        return self.is_legacy or bool(listens)

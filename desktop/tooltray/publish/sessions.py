@@ -162,7 +162,8 @@ class Sessions:
         """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
         if client.owner is not None:
             return [session for session in self._clients if session is client.owner]
-        return [session for session in self._clients if session.server in (None, server)]
+        concerned = (session for session in self._clients if session.server in (None, server))
+        return [session for session in concerned if self._presenter.serves(client, session)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""
@@ -209,7 +210,7 @@ class Sessions:
             return LEADS_BACK
         if hello.server and not self._presenter.has_server(hello.server):
             return f"Tooltray has no server '{hello.server}'; `tooltray servers list` tells which there are"
-        return ""
+        return self._presenter.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:
         """Whether a bridge runs inside one of our own servers: each server leads a process session, which its children share."""

@@ -5,8 +5,8 @@ process, so nothing above knows the difference.
 """
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, runtime_checkable
 
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
@@ -16,6 +16,15 @@ from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
 
 class MemoryServer(Protocol):
     def answer(self, request: Envelope) -> Awaitable[Envelope]: ...
+
+
+@runtime_checkable
+class TellsNews(Protocol):
+    """A MemoryServer that has more to say than answers."""
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        """From now on it calls `tell` with the methods of its notifications, until what this returns is called."""
+        ...
 
 
 class _Wire:
@@ -39,6 +48,8 @@ class MemoryTransport:
     has_expired = False
 
     def __init__(self, *, name: str, server: MemoryServer, deadlines: DeadlineWheel) -> None:
+        self._server = server
+        self._end_listening: Callable[[], None] = lambda: None
         self._far_end = RawDispatcher(
             name=f"built-in '{name}'",
             deadlines=deadlines,
@@ -50,6 +61,9 @@ class MemoryTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._far_end.attach(_Wire(dispatcher))
         dispatcher.attach(_Wire(self._far_end))
+        if isinstance(self._server, TellsNews):
+            self._end_listening = self._server.listen(self._far_end.send_notification)
 
     async def close(self) -> None:
+        self._end_listening()
         await self._far_end.close("the hub has stopped it")

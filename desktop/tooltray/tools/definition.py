@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from tooltray.errors import TooltrayError
 from tooltray.wire import member_scanner
+from tooltray.wire.envelope import dump
 from tooltray.wire.routing_headers import InvalidAnnotation, marked_arguments
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
@@ -53,13 +54,16 @@ class ToolDefinition:
     raw: Raw
     flaws: tuple[str, ...] = ()
 
-    def renamed(self, name: str) -> Raw:
+    def renamed(self, name: str, description: str | None = None) -> Raw:
         """The definition under another name, all other members verbatim and in their order; flaws are mended.
 
         Args:
             name: as AI clients will see it; in plain characters, see names.
+            description: in the place of the server's own; None: its own.
         """
         members = {**_split(self.raw), "name": Raw(msgspec.json.encode(name))}
+        if description is not None:
+            members["description"] = dump(description)
         return _joined(_mended(members, self.annotations) if self.flaws else members)
 
     @property

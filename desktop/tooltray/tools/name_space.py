@@ -105,7 +105,8 @@ class NameSpace:
         yield from (_with_hash(f"{server}_{original}", _digest(*tool, str(salt)), LONG_HASH_DIGITS) for salt in itertools.count())
 
     def _parts(self, tool: Tool) -> tuple[str, str]:
-        return _cleaned(tool[0], "server"), _cleaned(tool[1], self._stand_in)
+        server = tool[0].partition("/")[0]  # what is behind it tells chosen names from one another, see overrides
+        return _cleaned(server, "server"), _cleaned(tool[1], self._stand_in)
 
 
 def _as_compared(name: str) -> str:

@@ -42,6 +42,7 @@ class Commands(QObject):
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     sign_in_over = Signal(str)  # a server's name; however it went
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
+    entry_read = Signal(str, object)  # a server's name, and its entry in the settings
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
     def __init__(
@@ -62,6 +63,10 @@ class Commands(QObject):
         wishes.sign_in_address_requested.connect(self.copy_sign_in_address)
         wishes.sign_in_cancel_requested.connect(self.cancel_sign_in)
         wishes.sign_out_requested.connect(self.sign_out)
+        wishes.start_anyway_requested.connect(self.start_anyway)
+        wishes.projects_reset_requested.connect(self.reset_projects)
+        wishes.lazy_requested.connect(self.set_lazy)
+        wishes.deferred_requested.connect(self.set_deferred)
         wishes.tools_requested.connect(self.list_tools)
         wishes.tool_switch_requested.connect(self.switch_tool)
         servers.server_changed.connect(self._on_server_changed)
@@ -110,6 +115,43 @@ class Commands(QObject):
         entry = (await self._servers.get_mcp_servers())[name]
         text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
         self.copied.emit(text, tr("The entry of {name} is copied", name=name))
+
+    # projects, and when tools are shown
+
+    def start_for(self, name: str, folder: str) -> None:
+        """Starts a server for the project in a folder, which a person has chosen."""
+        self._do(self._hub.start_for_project, name, folder, server=name)
+
+    def start_anyway(self, name: str) -> None:
+        """Starts a server that waits for a project without one."""
+        self._do(self._hub.start_without_project, name, server=name)
+
+    def reset_projects(self) -> None:
+        """Stops all that runs for a project; it waits again."""
+        self._do(self._reset_projects)
+
+    def set_lazy(self, name: str, is_lazy: bool) -> None:
+        """Decides whether a server's tools are shown only after activation."""
+        self._do(self._hub.set_lazy_load, is_lazy, name, server=name)
+
+    def set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
+        """Decides whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        self._do(self._set_deferred, name, is_deferred, template, server=name)
+
+    def read_entry(self, name: str) -> None:
+        """Asks for a server's entry in the settings: `entry_read`."""
+        self._do(self._read_entry, name, server=name, clears=False)
+
+    async def _reset_projects(self) -> None:
+        await self._hub.reset_deferred_state()
+        self.done.emit(tr("Servers that ran for a project wait again"))
+
+    async def _set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
+        await self._hub.set_deferred(name, is_deferred, None if template is None else list(template))
+        await self._read_entry(name)
+
+    async def _read_entry(self, name: str) -> None:
+        self.entry_read.emit(name, (await self._servers.get_mcp_servers()).get(name, {}))
 
     # signing in
 

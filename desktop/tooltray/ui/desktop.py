@@ -16,8 +16,11 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationSnapshot, ProblemReported, ServerState
+from tooltray.events import ElicitationSnapshot, FeedbackSnapshot, ProblemReported, ServerState
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.approval_prompt import ApprovalPrompt
+from tooltray.ui.feedback_windows import FeedbackWindows
+from tooltray.ui.feedback_words import headline, project_words
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
 from tooltray.ui.main_window import MainWindow
@@ -61,6 +64,8 @@ class Desktop:
         hub: QtMcpPresenter,
         window: MainWindow,
         tray: Tray,
+        approvals: ApprovalPrompt,
+        feedback: FeedbackWindows,
         tasks: TaskKeeper,
         start_engine: Callable[["Desktop"], EngineHandle],
         entry: str,
@@ -68,6 +73,7 @@ class Desktop:
     ) -> None:
         self._app, self._theme, self._link, self._hub = app, theme, link, hub
         self._window, self._tray, self._tasks = window, tray, tasks
+        self._approvals, self._feedback = approvals, feedback
         self._start, self._entry, self._hidden = start_engine, entry, hidden
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
@@ -80,6 +86,10 @@ class Desktop:
         window.retry_requested.connect(self._start_engine)
         window.entry_copy_requested.connect(self._on_copy_entry)
         tray.open_requested.connect(window.show_up)
+        tray.open_requested.connect(feedback.go_there)
+        feedback.asked.connect(self._on_feedback_asked)
+        tray.open_requested.connect(approvals.go_there)  # above the window: somebody waits for it
+        approvals.count_changed.connect(tray.set_waiting_calls)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
@@ -93,6 +103,8 @@ class Desktop:
             code = await self._ended
         await self._tasks.close()
         self._tray.hide()
+        self._approvals.close()
+        self._feedback.close()
         self._window.hide()
         self._window.deleteLater()
         return code
@@ -233,6 +245,9 @@ class Desktop:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
             self._tray.notify(tr("{name} asks you something", name=question.server), tr("Its question stands in the window of Tooltray."))
+
+    def _on_feedback_asked(self, request: FeedbackSnapshot) -> None:
+        self._tray.notify(headline(request), tr("{project}: it waits for your answer.", project=project_words(request)))
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:

@@ -69,6 +69,13 @@ def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
     return TrayState.WORKING if any(server.state in WORKING for server in snapshot.servers) else TrayState.WELL
 
 
+def waiting_calls(count: int) -> tuple[str, ...]:
+    """Returns how many tool calls wait for a person's yes; nothing if none does."""
+    if not count:
+        return ()
+    return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
+
+
 def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     """Returns the hub's state in one line, for the tray's tooltip and the head of its menu."""
     words = hub_words(phase, snapshot)

@@ -20,8 +20,11 @@ from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.dialogs.question import QuestionPanel
 from tooltray.ui.dialogs.setup_changes import SetupChangesPanel
+from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.dialogs.sign_in_address import SignInAddressPanel
 from tooltray.ui.dialogs.why_panel import WhyPanel
+from tooltray.ui.grant_commands import GrantCommands
+from tooltray.ui.grant_pages import GrantPages
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.servers import ServersPage
@@ -34,6 +37,8 @@ from tooltray.ui.question_line import QuestionLine
 from tooltray.ui.settings_commands import SettingsCommands, SetupPreview
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
+from tooltray.ui.view_commands import ViewCommands
+from tooltray.ui.view_pages import ViewPages
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.sidebar import Sidebar
 from tooltray.ui.widgets.surface import row
@@ -41,7 +46,7 @@ from tooltray.ui.widgets.toast import show_toast
 from tooltray.ui.wishes import ServerWishes
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
-SERVERS, SETTINGS = 0, 1  # the indexes of the pages
+SERVERS, CLIENTS, PROFILES, GRANTS, SETTINGS = range(5)  # the indexes of the pages
 SETUP_FILES = "JSON (*.json)"
 
 
@@ -68,6 +73,8 @@ class MainWindow(QMainWindow):
         wishes: ServerWishes,
         commands: Commands,
         settings: SettingsCommands,
+        grants: GrantCommands,
+        views: ViewCommands,
         tasks: TaskKeeper,
         read_pasted: ReadPasted,
         hides_on_close: Callable[[], bool],
@@ -85,12 +92,25 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(icons.app_icon())
         self.resize(*SIZE)
         self.setMinimumSize(*SMALLEST)
-        self._sidebar = Sidebar(theme, [("server", tr("Servers")), ("settings", tr("Settings"))])
+        self._sidebar = Sidebar(
+            theme,
+            [
+                ("server", tr("Servers")),
+                ("plug", tr("AI clients")),
+                ("layers", tr("Profiles")),
+                ("shield", tr("Approvals")),
+                ("settings", tr("Settings")),
+            ],
+        )
         self._page = ServersPage(theme, servers=servers, tools=tools, wishes=wishes)
+        self._views = ViewPages(
+            theme, self, place=self, hub=hub, servers=servers, servers_page=self._page, wishes=wishes, commands=commands, views=views
+        )
+        self._grants = GrantPages(theme, self, place=self, grants=grants)
         self._settings_page = SettingsPage(theme)
         self._pages = QStackedWidget()
-        self._pages.addWidget(self._page)
-        self._pages.addWidget(self._settings_page)
+        for page in (self._page, self._views.clients, self._views.profiles, self._grants.page, self._settings_page):
+            self._pages.addWidget(page)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
@@ -99,6 +119,10 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self._connect(wishes)
         self._connect_settings()
+        self._grants.need_person.connect(partial(self._sidebar.set_badge, GRANTS))
+        grants.done.connect(self.say)
+        views.done.connect(self.say)
+        self._views.clients.entry_copy_requested.connect(self.entry_copy_requested)
         self._draw_hub()
 
     @property
@@ -109,8 +133,16 @@ class MainWindow(QMainWindow):
     def settings_page(self) -> SettingsPage:
         return self._settings_page
 
+    @property
+    def grant_pages(self) -> GrantPages:
+        return self._grants
+
+    @property
+    def view_pages(self) -> ViewPages:
+        return self._views
+
     def open_page(self, index: int) -> None:
-        """Shows a page: SERVERS or SETTINGS."""
+        """Shows a page: SERVERS, CLIENTS, PROFILES, GRANTS or SETTINGS."""
         self._pages.setCurrentIndex(index)
         self._sidebar.set_page(index)
 
@@ -126,6 +158,8 @@ class MainWindow(QMainWindow):
         self._page.set_can_add(phase is HubPhase.RUNNING)
         self._page.notices.set_failure(problem)
         self._settings_page.set_usable(phase is HubPhase.RUNNING)
+        self._grants.page.set_usable(phase is HubPhase.RUNNING)
+        self._views.set_usable(phase is HubPhase.RUNNING)
         if problem is not None:
             self.open_page(SERVERS)  # where it says why
         self._draw_hub()
@@ -293,6 +327,10 @@ class MainWindow(QMainWindow):
     def _on_address_copied(self, url: str) -> None:
         self.put_on_clipboard(url, tr("The address is copied"))
 
+    def open_sheet(self, panel: SheetFrame) -> Sheet:
+        """Opens a sheet over the window; there is none yet."""
+        return self._open_sheet(panel)
+
     def _open_sheet(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
         sheet = self._sheet = Sheet(self._theme, self, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_sheet_closed)
@@ -327,7 +365,7 @@ class MainWindow(QMainWindow):
     def _connect_settings(self) -> None:
         page, settings = self._settings_page, self._settings
         self._sidebar.page_requested.connect(self.open_page)
-        for index in (SERVERS, SETTINGS):
+        for index in (SERVERS, CLIENTS, PROFILES, GRANTS, SETTINGS):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self.open_page, index))
         page.look_requested.connect(settings.look)
         page.measure_requested.connect(settings.measure)

@@ -13,6 +13,7 @@ from tooltray.errors import Problem
 from tooltray.events import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.view_words import since
 
 SECONDS_BELOW_S = 120  # a shorter time is said in seconds
 
@@ -27,6 +28,7 @@ class Action(Enum):
     CANCEL = "cancel"
     SIGN_IN = "sign in"
     CANCEL_SIGN_IN = "cancel sign-in"
+    CHOOSE_FOLDER = "choose folder"
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
         case ServerState.WAITING:
-            return Foot(action, server.detail or tr("It starts when a project is known"), "", "warning")
+            when, why = since(server.since, now), server.detail or tr("No AI client says which folder it works on.")
+            headline = tr("Waits {since}", since=when) if when else tr("It starts when a project is known")
+            return Foot(action, headline, why, explanation=why)
         case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
             return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
         case ServerState.NEEDS_SIGN_IN:
@@ -102,7 +106,9 @@ def _action(server: ServerSnapshot) -> Action:
             return Action.RETRY
         case ServerState.STOPPED:
             return Action.START
-        case ServerState.STOPPING | ServerState.WAITING:
+        case ServerState.WAITING:
+            return Action.CHOOSE_FOLDER
+        case ServerState.STOPPING:
             return Action.NONE
 
 
@@ -115,6 +121,8 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Try again"), "refresh"
         case Action.SIGN_IN:
             return tr("Sign in"), "external"
+        case Action.CHOOSE_FOLDER:
+            return tr("Choose folder"), "folder"
         case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:

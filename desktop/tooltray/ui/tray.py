@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from tooltray.events import HubSnapshot, ServerSnapshot, ServerState
 from tooltray.ui import icons
-from tooltray.ui.hub_phase import HubPhase, summary, tray_state
+from tooltray.ui.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.state_language import Look, needs_person, server_look
@@ -166,6 +166,7 @@ class Tray(QObject):
         self._icon.activated.connect(self._on_activated)
         self._icon.messageClicked.connect(self.open_requested)
         self._shown: object = None
+        self._waiting_calls = 0
         hub.snapshot_changed.connect(self._draw)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._draw)
         self._draw()
@@ -185,6 +186,11 @@ class Tray(QObject):
         self._phase = phase
         self._draw()
 
+    def set_waiting_calls(self, count: int) -> None:
+        """So many tool calls wait for a person's yes."""
+        self._waiting_calls = count
+        self._draw()
+
     def notify(self, title: str, text: str) -> None:
         """Tells a person who does not look at the window."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Warning)
@@ -192,11 +198,11 @@ class Tray(QObject):
     def _draw(self) -> None:
         snapshot = self._hub.snapshot
         scheme = QGuiApplication.styleHints().colorScheme()
-        state = tray_state(self._phase, snapshot)
+        state = TrayState.ATTENTION if self._waiting_calls else tray_state(self._phase, snapshot)
         if (state, scheme) != self._shown:
             self._shown = (state, scheme)
             self._icon.setIcon(tray_icon(state, scheme))
-        tooltip = f"Tooltray · {summary(self._phase, snapshot)}"
+        tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting_calls(self._waiting_calls)))
         if tooltip != self._icon.toolTip():
             self._icon.setToolTip(tooltip)
         self.menu.show_hub(self._phase, snapshot)

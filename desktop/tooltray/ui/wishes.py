@@ -20,4 +20,11 @@ class ServerWishes(QObject):
     sign_in_cancel_requested = Signal(str)
     sign_out_requested = Signal(str)
     tools_requested = Signal(str)  # to be listed
+    options_requested = Signal(str)  # to be looked at
+    folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start
+    start_anyway_requested = Signal(str)  # without a project
+    projects_reset_requested = Signal()  # of every server that waits for one
+    lazy_requested = Signal(str, bool)  # whether its tools are shown only after activation
+    deferred_requested = Signal(str, bool, object)  # whether it waits for a project; its arguments for one, None: its `args`
+    costs_requested = Signal()  # of all tools
     tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

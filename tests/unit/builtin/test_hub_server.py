@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.heard import Record
 from tests.fakes.hub_parts import opened
 
-from tooltray.builtin.hub_server import NAME, HubServer
+from tooltray.builtin.hub_server import COLLECT_FEEDBACK, NAME, HubServer
 from tooltray.errors import Problem
-from tooltray.events import HubSnapshot, ServerSnapshot, ServerState
+from tooltray.events import ConfigChanged, EventBus, HubSnapshot, ServerSnapshot, ServerState
 from tooltray.wire.envelope import Envelope, dump
 
 GITHUB = ServerSnapshot("github", "stdio", "npx server", ServerState.RUNNING, is_default=True, description="Code", tool_count=3)
@@ -18,9 +19,40 @@ BROKEN = ServerSnapshot(
 )
 
 
+class Switch:
+    """The setting by which models may report."""
+
+    is_on = False
+
+
+def made(switch: Switch, bus: EventBus) -> HubServer:
+    snapshot = HubSnapshot(1, "1", False, 0, 0.0, (GITHUB, BROKEN))
+    return HubServer(get_snapshot=lambda: snapshot, takes_reports=lambda: switch.is_on, bus=bus)
+
+
 @pytest.fixture
 def hub() -> HubServer:
-    return HubServer(get_snapshot=lambda: HubSnapshot(1, "1", False, 0, 0.0, (GITHUB, BROKEN)))
+    return made(Switch(), EventBus())
+
+
+async def test_models_may_report_as_long_as_the_settings_say_so_and_every_change_of_that_is_told() -> None:
+    switch, bus, told = Switch(), EventBus(), Record[str]()
+    hub = made(switch, bus)
+    end = hub.listen(told.add)
+    bus.publish(ConfigChanged({}, (), True))
+    assert told.all == []
+    switch.is_on = True
+    bus.publish(ConfigChanged({}, (), True))
+    bus.publish(ConfigChanged({}, (), True))
+    assert told.all == ["notifications/tools/list_changed"]
+    (tool, *others) = (await ask(hub, "tools/list"))["result"]["tools"]
+    assert (tool["name"], len(others)) == (COLLECT_FEEDBACK, 2)
+    assert tool["inputSchema"]["required"] == ["work_summary"]
+    end()
+    end()
+    switch.is_on = False
+    bus.publish(ConfigChanged({}, (), True))
+    assert len(told.all) == 1
 
 
 async def ask(hub: HubServer, method: str, params: Any = None) -> dict[str, Any]:
@@ -42,7 +74,11 @@ async def test_it_lists_two_tools_that_only_read(hub: HubServer) -> None:
 )
 async def test_it_greets_in_the_version_it_is_asked_for_if_it_speaks_that(hub: HubServer, asked: Any, answered: str) -> None:
     result = (await ask(hub, "initialize", {"protocolVersion": asked}))["result"]
-    assert (result["protocolVersion"], result["capabilities"], result["serverInfo"]["name"]) == (answered, {"tools": {}}, NAME)
+    assert (result["protocolVersion"], result["capabilities"], result["serverInfo"]["name"]) == (
+        answered,
+        {"tools": {"listChanged": True}},
+        NAME,
+    )
 
 
 async def test_it_is_alive(hub: HubServer) -> None:

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.system_keyring import FakeKeyring
 
-from tooltray.config.expansion import ResolvedServer, resolve, secret_names
+from tooltray.config.expansion import ResolvedServer, needs_project, resolve, secret_names, shown_target
 from tooltray.config.home import Home
 from tooltray.config.secrets import SecretMissing, SecretsLocked, SecretStore
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import TooltrayError
+from tooltray.events import SessionProject
 
 ENVIRON = {"HOME": "/person", "WORD": "value", "EMPTY": "", "TRICKY": "${WORD} ${secret:a} ~/"}
 
@@ -194,3 +195,91 @@ async def test_the_secret_of_a_sign_in_is_filled_in_and_the_rest_of_it_stays(sec
     assert (await resolve(public, secrets=secrets, environ=ENVIRON)).oauth == public.oauth
     missing = MCPServerConfig.model_validate({"url": "https://x/", "oauth": {"clientId": "c", "clientSecret": "${secret:none}"}})
     assert "oauth.clientSecret" in str(await refusal(missing, secrets))
+
+
+# projects
+
+PROJECT = SessionProject("/home/p/my app", "My app", "feedback")
+
+
+async def filled_for_project(text: str, secrets: SecretStore, project: SessionProject = PROJECT) -> str:
+    config = MCPServerConfig(command="x", args=("unused",), startup_args_template=(text,), deferred_startup=True)
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON, server="files", project=project)
+    return resolved.args[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{project_path}", "/home/p/my app"),
+        ("--name={project_name}/{project_path}{project_name}", "--name=My app//home/p/my appMy app"),
+        ('{"path": "{project_path}"}', '{"path": "/home/p/my app"}'),
+        ("${WORD}{project_name}${secret:a}", "valueMy apphunter2"),
+        ("{{project_path}}", "{{project_path}}"),
+        ("{{project_path}", "{{project_path}"),
+        ("{project_path}}", "{project_path}}"),
+        ("{unknown} {PROJECT_PATH} { project_path } {} {", "{unknown} {PROJECT_PATH} { project_path } {} {"),
+        ("{project_{project_name}}", "{project_{project_name}}"),
+        ("{project_{project_name}_path}", "{project_My app_path}"),
+    ],
+)
+async def test_a_projects_placeholders_are_filled_in_and_nothing_else_in_braces(text: str, expected: str, secrets: SecretStore) -> None:
+    assert await filled_for_project(text, secrets) == expected
+
+
+async def test_nothing_that_was_filled_in_is_looked_at_again(secrets: SecretStore) -> None:
+    await secrets.set("braces", "{project_path}")
+    tricky = SessionProject("/p/${secret:a}", "${WORD}{project_path}", "feedback")
+    text = "{project_name} {project_path} ${secret:braces} ${TRICKY}"
+    assert await filled_for_project(text, secrets, tricky) == "${WORD}{project_path} /p/${secret:a} {project_path} ${WORD} ${secret:a} ~/"
+
+
+async def test_a_placeholder_of_ours_cannot_hold_a_projects(secrets: SecretStore) -> None:
+    for text in ("${WORD:-{project_path}}", "${project_path}"):
+        with pytest.raises(TooltrayError):
+            await filled_for_project(text, secrets)
+
+
+async def test_a_project_counts_everywhere_but_in_the_command_and_in_names(secrets: SecretStore) -> None:
+    config = MCPServerConfig(
+        command="{project_path}", args=("{project_name}",), env={"{project_name}": "{project_path}"}, cwd="{project_path}/sub"
+    )
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON, project=PROJECT)
+    assert (resolved.command, resolved.args, resolved.cwd) == ("{project_path}", ("My app",), "/home/p/my app/sub")
+    assert resolved.env == {"{project_name}": "/home/p/my app"}
+
+
+async def test_what_could_not_stand_in_a_url_or_a_header_is_encoded(secrets: SecretStore) -> None:
+    config = MCPServerConfig(
+        base_url="https://h/{project_path}?n={project_name}", custom_headers={"X-Project": "{project_name}: {project_path}"}
+    )
+    odd = SessionProject("/p/a?b#c", '專案 & "co"', "feedback")
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON, project=odd)
+    assert resolved.url == "https://h//p/a%3Fb%23c?n=%E5%B0%88%E6%A1%88%20%26%20%22co%22"
+    assert resolved.headers == {"X-Project": '%E5%B0%88%E6%A1%88 & "co": /p/a?b#c'}
+
+
+async def test_without_a_project_its_placeholders_are_text_and_the_template_is_not_used(secrets: SecretStore) -> None:
+    config = MCPServerConfig(command="x", args=("{project_path}",), startup_args_template=("other",), deferred_startup=True)
+    assert (await resolve(config, secrets=secrets, environ=ENVIRON)).args == ("{project_path}",)
+
+
+def test_what_cannot_do_without_a_project_is_known_beforehand() -> None:
+    assert needs_project(MCPServerConfig(command="x", args=("a{project_path}",)))
+    assert needs_project(MCPServerConfig(command="x", cwd="{project_path}"))
+    assert needs_project(MCPServerConfig(command="x", env={"A": "{project_name}"}))
+    assert needs_project(MCPServerConfig(base_url="https://h/{project_name}"))
+    assert needs_project(MCPServerConfig(base_url="https://h", custom_headers={"A": "{project_name}"}))
+    only_template = MCPServerConfig(command="{project_path}", args=("{{project_path}}",), startup_args_template=("{project_path}",))
+    assert not needs_project(only_template)
+
+
+def test_what_is_shown_of_a_project_has_its_values_and_no_secret() -> None:
+    config = MCPServerConfig(command="x", args=("no",), startup_args_template=("{project_path}", "${secret:a}", "{other}"))
+    assert shown_target(config, PROJECT) == "x '/home/p/my app' '${secret:a}' '{other}'"
+    assert shown_target(MCPServerConfig(base_url="https://h/{project_name}?key=1"), PROJECT) == "https://h/My app"
+
+
+def test_secrets_in_a_template_are_known() -> None:
+    config = MCPServerConfig(command="x", startup_args_template=("${secret:t}",), deferred_startup=True)
+    assert secret_names(config) == ("t",)

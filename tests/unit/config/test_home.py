@@ -52,11 +52,12 @@ def test_a_user_that_nobody_knows_gets_an_error_in_words(monkeypatch: pytest.Mon
 def test_everything_is_inside_the_root() -> None:
     home = Home(Path("/h"))
     paths = [home.settings, home.secrets_file, home.secret_names, home.homes, home.names, home.eras, home.catalogue, home.logs]
-    paths.append(home.registries)
+    paths += [home.feedback]
+    paths += [home.registries, home.grants]
     running = [home.socket, home.lock, home.hub_json, home.desktop_json, home.start_lock]
     assert {path.parent for path in paths} == {Path("/h")}
     assert {path.parent for path in running} == {Path("/h/run")} == {home.run}
-    assert len({*paths, *running}) == 14
+    assert len({*paths, *running}) == 16
 
 
 def test_a_socket_path_of_100_bytes_stays_in_the_home_and_a_longer_one_moves() -> None:

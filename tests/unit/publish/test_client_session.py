@@ -259,7 +259,16 @@ async def test_a_call_is_carried_with_its_era_and_the_name_of_the_client() -> No
         await client.result("tools/call", {"name": "echo", "_meta": META})
         await client.greet()
         await client.result("tools/call", {"name": "echo"})
-        assert client.presenter.relayed.all == [("tools/call", Era.MODERN, None, "client 1"), ("tools/call", Era.LEGACY, None, "t 1")]
+        assert client.presenter.relayed.all == [("tools/call", Era.MODERN, None, "t 1"), ("tools/call", Era.LEGACY, None, "t 1")]
+
+
+@in_fake_time
+async def test_a_modern_client_is_known_by_its_first_request_whatever_that_is() -> None:
+    async with Conversation() as client:
+        await client.result("tools/list", {"_meta": META})
+        assert (client.session.state.client, client.session.state.version) == ("t", "1")
+        await client.result("tools/list", {"_meta": {**META, "io.modelcontextprotocol/clientInfo": {"name": "other"}}})
+        assert client.session.state.client == "t"
 
 
 @pytest.mark.parametrize("params", [[], [1], {"name": 5}, {"_meta": []}, {"_meta": None}, {"inputResponses": 1}, {"name": "\ud800"}])
@@ -734,3 +743,48 @@ async def test_a_cancelled_request_is_not_counted_as_answered() -> None:
         client.send(method="notifications/cancelled", params={"requestId": "c"})
         await client.presenter.cancelled.wait()
         assert client.session.request_count == 0
+
+
+# what one session sees
+
+
+@in_fake_time
+async def test_a_list_that_changed_for_this_session_alone_is_told_in_the_way_of_each_era() -> None:
+    async with Conversation() as client:
+        await client.greet()
+        await client.result("ping")
+        [tell] = client.presenter.followers
+        tell(CHANGED)
+        tell("notifications/prompts/list_changed")
+        assert await client.channel.notification("notifications/prompts/list_changed") is None
+        await client.channel.notification(CHANGED)
+        assert client.presenter.told == [client.session]
+    assert client.presenter.followers == []
+    async with Conversation() as client:
+        await listen(client, "a", toolsListChanged=True)
+        client.presenter.followers[0](CHANGED)
+        assert await client.channel.notification(CHANGED) == {"_meta": {PREFIX + "subscriptionId": "a"}}
+        assert client.presenter.told == [client.session]
+
+
+@in_fake_time
+async def test_a_change_of_what_the_session_does_not_see_is_no_news() -> None:
+    async with Conversation() as client:
+        await client.greet()
+        await client.result("ping")
+        client.presenter.hidden.add("lazy")
+        client.change("lazy")
+        await asyncio.sleep(LONG_S)
+        assert client.news == []
+        client.change("open")
+        await client.channel.notification(CHANGED)
+
+
+@in_fake_time
+async def test_a_client_that_wants_to_hear_of_other_lists_alone_counts_as_told_of_none() -> None:
+    async with Conversation() as client:
+        await listen(client, "a", promptsListChanged=True)
+        client.presenter.followers[0](CHANGED)
+        client.presenter.followers[0]("notifications/prompts/list_changed")
+        await client.channel.notification("notifications/prompts/list_changed")
+        assert client.presenter.told == []

@@ -56,7 +56,7 @@ class Hub:
     def connect(
         self, role: str = "client", *, session: str = "", server: str | None = None, wants_events: bool = False, pid: int = 0, **more: str
     ) -> "Peer":
-        hello = Hello(role=role, session=session, server=server, cwd=more.get("cwd", ""), wants_events=wants_events, peer_pid=pid)
+        hello = Hello(role, session, server, more.get("cwd", ""), wants_events, pid, more.get("profile", ""))
         return Peer(self.sessions.open(hello, Connection(on_hello=_no_hello)))
 
 
@@ -131,6 +131,18 @@ async def test_a_client_may_ask_for_one_server() -> None:
 
 
 @in_fake_time
+async def test_a_profile_that_is_not_there_is_told_with_every_answer_and_one_that_is_there_is_kept() -> None:
+    hub = Hub()
+    hub.presenter.profiles.add("work")
+    client = hub.connect(profile="play")
+    for method in ("initialize", "tools/list"):
+        assert "no profile 'play'" in (await client.ask(method, id=method))["error"]["message"]
+    assert "result" in await hub.connect(profile="work").ask("ping")
+    assert {client.state.profile for client in hub.clients} == {"play", "work"}
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
 async def test_a_server_that_is_not_there_is_told_with_every_answer() -> None:
     hub = Hub()
     client = hub.connect(server="one")
@@ -197,6 +209,29 @@ async def test_what_a_server_says_outside_of_calls_goes_to_all_who_have_that_ser
     said(hub, Copy(), "notifications/elicitation/complete", elicitationId="e")
     news = [("notifications/elicitation/complete", {"elicitationId": "e"})]
     assert heard(clients) == [news, news, []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_legacy_client_is_asked_for_its_roots_when_it_is_ready_and_when_they_have_changed() -> None:
+    hub = Hub()
+    client = hub.connect()
+    await client.ask("initialize", protocolVersion="2025-06-18")
+    assert hub.presenter.rooted == []
+    for count, method in enumerate(("notifications/initialized", "notifications/roots/list_changed"), 1):
+        client.send(method=method)
+        await client.ask("ping", 1 + count)
+        assert hub.presenter.rooted == [*hub.clients] * count
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_what_a_copy_for_a_project_says_goes_to_nobody_who_works_on_another() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    hub.presenter.elsewhere = [session for session in hub.clients if session.dispatcher is clients[0].dispatcher]
+    said(hub, Copy(), "notifications/elicitation/complete", elicitationId="e")
+    assert heard(clients) == [[], [("notifications/elicitation/complete", {"elicitationId": "e"})], []]
     await hub.sessions.close("ended", grace_s=0)
 
 
@@ -364,7 +399,17 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["answer", "published_uri", "open_server", "end_session", "has_server", "set_session_count", "start_server", "call_tool"],
+    [
+        "answer",
+        "published_uri",
+        "open_server",
+        "end_session",
+        "name_client",
+        "has_server",
+        "set_session_count",
+        "start_server",
+        "call_tool",
+    ],
 )
 def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:
     fake, real = (inspect.signature(getattr(kind, name)) for kind in (FakeCorePresenter, McpPresenter))
@@ -419,6 +464,16 @@ async def test_requests_of_one_token_to_one_place_have_one_state() -> None:
     foreign = hub.sessions.open_client(None, is_lasting=False, client="phone")
     assert one.state is two.state
     assert len({id(each.state) for each in (one, elsewhere, foreign)}) == 3
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_each_request_that_stands_for_itself_says_who_sends_it() -> None:
+    hub = Hub()
+    for name in ("one", "other"):
+        peer = Peer(hub.sessions.open_client(None, is_lasting=False, client="laptop").dispatcher)
+        await peer.ask("tools/list", _meta={**META, "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"}})
+        assert state_of(hub, peer).client == name
     await hub.sessions.close("ended", grace_s=0)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 
 import pytest
 from tests.fakes.fake_clock import in_fake_time
@@ -32,14 +33,16 @@ class Echo:
         return Envelope(result=request.params)
 
 
-async def opened(server: Echo) -> tuple[MemoryTransport, RawDispatcher]:
+async def opened(
+    server: Echo, take_notification: Callable[[Envelope], None] = lambda message: None
+) -> tuple[MemoryTransport, RawDispatcher]:
     deadlines = DeadlineWheel()
 
     async def answer(request: Envelope) -> Envelope:
         return success({})
 
     dispatcher = RawDispatcher(
-        name="hub", deadlines=deadlines, answer=answer, take_notification=lambda message: None, is_server=True, max_line_bytes=2**26
+        name="hub", deadlines=deadlines, answer=answer, take_notification=take_notification, is_server=True, max_line_bytes=2**26
     )
     transport = MemoryTransport(name="hub", server=server, deadlines=deadlines)
     await transport.open(dispatcher)
@@ -107,3 +110,27 @@ async def test_it_has_no_process() -> None:
     assert (transport.pids, transport.exit_code) == ((), None)
     await transport.close()
     assert (transport.pids, transport.exit_code) == ((), None)
+
+
+class Newsy(Echo):
+    """Has news, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tells: list[Callable[[str], None]] = []
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        self.tells.append(tell)
+        return self.tells.clear
+
+
+@in_fake_time
+async def test_what_a_server_tells_arrives_until_the_connection_is_closed() -> None:
+    server, told = Newsy(), Record[str]()
+    transport, _ = await opened(server, take_notification=lambda message: told.add(message.method))
+    server.tells[0]("notifications/tools/list_changed")
+    await told.wait()
+    assert told.all == ["notifications/tools/list_changed"]
+    await transport.close()
+    await transport.close()
+    assert server.tells == []

@@ -381,7 +381,7 @@ def test_help_says_how_to_use_it(home: Path) -> None:
         text = bridge.rest()
         assert (bridge.end(), bridge.errors()) == (0, b"")
     assert text.startswith(cold.PURPOSE.encode())
-    assert all(option in text for option in (b"--server NAME", b"--home DIR", b"--no-start"))
+    assert all(option in text for option in (b"--server NAME", b"--profile NAME", b"--home DIR", b"--no-start"))
 
 
 def test_a_command_line_that_is_not_understood_is_a_usage_error(home: Path) -> None:

@@ -53,6 +53,13 @@ def test_the_first_line_says_who_connects(hub: FakeHub, home: Path) -> None:
     assert hello == {"tooltray": 1, "role": "client", "server": "files", "profile": None, "cwd": str(home)}
 
 
+def test_the_first_line_says_which_profile_is_asked_for(hub: FakeHub, home: Path) -> None:
+    with BridgeProcess("--profile", 'a "writing" ü', environ={"HOME": str(home)}, cwd=home):
+        hello = hub.accept().hello()
+
+    assert (hello["server"], hello["profile"]) == (None, 'a "writing" ü')
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
@@ -394,9 +401,10 @@ def test_without_input_or_output_there_is_nobody_to_serve(hub: FakeHub, home: Pa
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
-        ([], (None, None, True)),
-        (["--server", "files", "--home", "/x", "--no-start"], ("files", "/x", False)),
-        (["--server=a=b", "--home=~/x"], ("a=b", "~/x", True)),
+        ([], (None, None, None, True)),
+        (["--server", "files", "--profile", "work", "--home", "/x", "--no-start"], ("files", "work", "/x", False)),
+        (["--server=a=b", "--profile=c", "--home=~/x"], ("a=b", "c", "~/x", True)),
+        (["--profile"], None),
         (["--server"], None),
         (["--server="], None),
         (["--home"], None),
@@ -409,7 +417,7 @@ def test_without_input_or_output_there_is_nobody_to_serve(hub: FakeHub, home: Pa
 def test_the_command_line_is_read_or_refused(arguments: list[str], options: tuple[object, ...] | None) -> None:
     read = hot.read_options(arguments)
 
-    assert (read and (read.server, read.home, read.may_start)) == options
+    assert (read and (read.server, read.profile, read.home, read.may_start)) == options
 
 
 def test_a_socket_in_a_folder_that_others_can_write_to_is_not_trusted(hub: FakeHub) -> None:

@@ -7,11 +7,11 @@ only when neither the pointer nor the keyboard is among them, or when the person
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.events import ServerCost, ServerSnapshot, ServerState, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
@@ -28,15 +28,18 @@ from tooltray.ui.widgets.server_details import ServerDetails
 from tooltray.ui.widgets.server_table import ServerTable
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.token_summary import TokenSummary
 from tooltray.ui.wishes import ServerWishes
 
 MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 
+ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
 FIRST_MARGIN = 16  # above a banner where no filters are
 
 STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
     lambda server: True,
     lambda server: server.state in WORKING - {ServerState.STOPPING} or server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
+    lambda server: server.state is ServerState.WAITING,
     needs_person,
     lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
 )
@@ -56,7 +59,10 @@ class ServersPage(QWidget):
         self._cards: dict[str, ServerCard] = {}
         self._filter = 0
         self._found: dict[str, int] = {}  # tools that the search found, by server
+        self._costs: dict[str, ServerCost] = {}
+        self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._is_loaded = self._has_to_move = False
+        self._are_costs_old = True
         self.notices = NoticeArea(theme)
         layout = column(self)
         layout.addWidget(self._build_header())
@@ -120,6 +126,20 @@ class ServersPage(QWidget):
         if (details := self.details) is not None and details.server.name == name:
             details.set_tools(tools)
 
+    def show_costs(self, costs: ToolCosts) -> None:
+        """Shows what the definitions of tools cost: on each server, and together."""
+        self._costs = {cost.server: cost for cost in costs.servers}
+        self._tokens.show_costs(costs)
+        self._table.set_costs(self._costs)
+        for name, card in self._cards.items():
+            card.set_cost(self._costs.get(name))
+        if (details := self.details) is not None:
+            details.set_cost(self._costs.get(details.server.name))
+
+    def show_costs_problem(self, problem: Problem) -> None:
+        """Says that the tokens could not be counted, and why."""
+        self._tokens.show_problem(problem)
+
     def toggle_expanded(self, name: str) -> None:
         """Opens a card in place over the whole width, or closes it."""
         card = self._cards[name]
@@ -138,10 +158,12 @@ class ServersPage(QWidget):
     def _build_filters(self) -> QWidget:
         self._filters = QWidget()
         line = row(self._filters, margins=(24, 14, 24, 12), spacing=10)
-        self._tabs = FilterTabs(self._theme, [tr("All"), tr("Running"), tr("Needs you"), tr("Stopped")])
+        self._tabs = FilterTabs(self._theme, [tr("All"), tr("Running"), tr("Waiting"), tr("Needs you"), tr("Stopped")])
         self._tabs.chosen.connect(self._on_filter)
         line.addWidget(self._tabs)
         line.addStretch(1)
+        self._tokens = TokenSummary(self._theme)
+        line.addWidget(self._tokens)
         return self._filters
 
     def _build_empty(self) -> EmptyState:
@@ -158,6 +180,22 @@ class ServersPage(QWidget):
         empty.way_chosen.connect(self._on_way_chosen)
         return empty
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._are_costs_old:
+            self._ask_costs()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
+
+    def _ask_costs(self) -> None:
+        """Asks what tools cost now; a page that nobody sees asks when it is shown."""
+        self._are_costs_old = not (self.isVisible() and self._is_loaded)
+        if not self._are_costs_old:
+            self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
+            self._wishes.costs_requested.emit()
+
     # news
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
@@ -170,6 +208,8 @@ class ServersPage(QWidget):
     def _on_servers_changed(self) -> None:
         servers = self._servers.servers
         self._is_loaded = bool(servers)
+        if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
+            self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
         self._header.set_subtitle(str(len(servers)) if own else "")
         self._filters.setVisible(bool(own))
@@ -200,6 +240,7 @@ class ServersPage(QWidget):
             if server.name not in self._cards:
                 card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
                 card.expand_requested.connect(self.toggle_expanded)
+                card.set_cost(self._costs.get(server.name))
                 for control in card.controls():
                     self._grid.watch(control)
         if is_changed or self._stack.currentWidget() not in (self._grid, self._nothing_found):
@@ -224,6 +265,7 @@ class ServersPage(QWidget):
             self._wishes.tools_requested.emit(name)
         if self._search.text().strip():
             self._wishes.tools_requested.emit("")
+        self._ask_costs()
 
     # filter and search
 
@@ -271,6 +313,7 @@ class ServersPage(QWidget):
             return
         details = ServerDetails(self._theme, server, self._wishes)
         details.close_requested.connect(self._on_close_details)
+        details.set_cost(self._costs.get(server.name))
         self._split.open_details(details)
         self._wishes.tools_requested.emit(server.name)
 

@@ -3,7 +3,7 @@
 import re
 
 from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QFontMetricsF, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QFontMetricsF, QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextLayout, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from tooltray.ui.theme import Theme
@@ -15,6 +15,8 @@ JSON_RULES = (  # later rules win: a number inside a string stays a string's col
 )
 CHROME = 26  # padding, border and document margin
 BAR = 12  # room for the horizontal scroll bar
+WRAP = QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
+LONGEST_MEASURED = 4_000  # characters of a line; it is higher than any view then
 LONGEST_PASTE = 250_000  # characters; a whole log pasted by mistake must not freeze the window
 
 
@@ -60,6 +62,32 @@ class CodeView(QPlainTextEdit):
     def set_lines(self, lines: int) -> None:
         """Makes the view as high as so many lines."""
         self.setFixedHeight(int(lines * QFontMetricsF(self.font()).lineSpacing()) + CHROME + BAR)
+
+    def wrap(self, width: int, most_lines: int) -> None:
+        """Wraps long lines: for what must not be hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
+
+        Args:
+            width: px that the view will have.
+        """
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setWordWrapMode(WRAP)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        lines = 0
+        for text in self.toPlainText().split("\n", most_lines)[:most_lines]:
+            lines += self._parts(text[:LONGEST_MEASURED], width - CHROME - BAR)  # a bar that has come for a moment would stay
+        self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + CHROME)
+
+    def _parts(self, text: str, width: int) -> int:
+        """How many lines a line becomes that is wrapped."""
+        layout = QTextLayout(text, self.font())
+        option = QTextOption()
+        option.setWrapMode(WRAP)
+        layout.setTextOption(option)
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+        layout.endLayout()
+        return layout.lineCount()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():

@@ -81,6 +81,10 @@ class FilterTabs(QWidget):
         self._tabs[0].setChecked(True)
         group.idClicked.connect(self.chosen)
 
+    def choose(self, index: int) -> None:
+        """Puts one on, without `chosen`."""
+        self._tabs[index].setChecked(True)
+
     def set_counts(self, counts: Sequence[int]) -> None:
         for tab, count in zip(self._tabs, counts, strict=True):
             if count != tab.count:

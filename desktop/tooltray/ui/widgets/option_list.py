@@ -105,6 +105,11 @@ class OptionList(QWidget):
     def chosen(self) -> list[str]:
         return [value for value, option in self._options if option.isChecked()]
 
+    def set_chosen(self, chosen: Sequence[str]) -> None:
+        """Changes what is chosen, without `changed`."""
+        for value, option in self._options:
+            option.setChecked(value in chosen)
+
     @property
     def first(self) -> QWidget:
         """What the keyboard goes to."""

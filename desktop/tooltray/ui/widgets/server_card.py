@@ -12,17 +12,19 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.events import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, tool_count
 from tooltray.ui.state_language import IN_USE, server_look
 from tooltray.ui.theme import Theme
+from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import GridCard
-from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.project_copies import ProjectCopies
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.sparkline import Sparkline
 from tooltray.ui.widgets.surface import clear, column, divider, row
@@ -46,9 +48,11 @@ class ServerCard(GridCard):
         self._refusal: Problem | None = None
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
         self._matches = -1
+        self._cost: ServerCost | None = None
         self._shown: Foot | None = None
         self._changed_at = 0.0
         self._tools: ToolTable | None = None
+        self._copies: ProjectCopies | None = None
         self._body = column(self, margins=(16, 16, 16 - GHOST, 8))
         self._body.addLayout(self._title_row())
         self._body.addSpacing(10)
@@ -85,6 +89,12 @@ class ServerCard(GridCard):
             self._matches = count
             self._draw()
 
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Says what the definitions of its tools cost; None: that is not known."""
+        if cost != self._cost:
+            self._cost = cost
+            self._draw()
+
     def set_expanded(self, expanded: bool) -> None:
         """Opens the list of tools below the card, or closes it; `set_tools` fills it."""
         if expanded == self.is_wide:
@@ -97,15 +107,17 @@ class ServerCard(GridCard):
             self._tools.tool_switched.connect(self._on_tool_switched)
             self._line = _inset(divider())
             self._body.addLayout(self._line)
-            self._holder = _inset(self._tools)
-            self._holder.setContentsMargins(0, 4, GHOST, 4)
+            self._copies = ProjectCopies(self._theme)
+            self._copies.reset_requested.connect(self._wishes.projects_reset_requested)
+            self._holder = row(margins=(0, 4, GHOST, 4))
+            self._holder.addWidget(self._opened())
             self._body.addLayout(self._holder)
             self._wishes.tools_requested.emit(self._server.name)
         else:
             for layout in (self._line, self._holder):
                 clear(layout)
                 self._body.removeItem(layout)
-            self._tools = None
+            self._tools = self._copies = None
             self.setFixedHeight(HEIGHT)
         self._draw()
 
@@ -120,6 +132,15 @@ class ServerCard(GridCard):
 
     def controls(self) -> list[QWidget]:
         return [self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
+
+    def _opened(self) -> QWidget:
+        """What is below an expanded card: for which projects it runs, and its tools."""
+        widget = QWidget()
+        lines = column(widget, spacing=4)
+        for part in (self._copies, self._tools):
+            if part is not None:
+                lines.addWidget(part)
+        return widget
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
@@ -146,10 +167,14 @@ class ServerCard(GridCard):
         line = row(margins=(0, 0, GHOST, 0), spacing=12)
         self._badge = StateBadge(self._theme, server_look(self._server))
         line.addWidget(self._badge)
-        line.addStretch(1)
-        self._facts = Label(self._theme, "", "caption", "muted", tabular=True)
+        self._lazy = Chip(self._theme, tr("Lazy"), "accent")
+        self._lazy.setToolTip(tr("AI clients see its tools when they have activated it"))
+        line.addWidget(self._lazy)
+        self._facts = ElidedLabel(self._theme, "", "caption", "muted")
+        self._facts.setFont(self._theme.font("caption", tabular=True))
+        self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._facts.setMinimumHeight(20)
-        line.addWidget(self._facts)
+        line.addWidget(self._facts, 1)
         return line
 
     def _foot_row(self) -> QWidget:
@@ -198,12 +223,18 @@ class ServerCard(GridCard):
         self._reached.set_text(reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         self._badge.set_look(shown)
-        self._facts.setText(self._fact_words())
+        self._lazy.setVisible(server.is_lazy)
+        self._facts.set_text(self._fact_words())
+        if self._copies is not None:
+            self._copies.set_copies(server.copies)
         self._draw_foot(foot(server, self._refusal, datetime.now()))
 
     def _fact_words(self) -> str:
         count = tool_count(self._server)
-        return f"{count} · {tr('{count} found', count=self._matches)}" if self._matches >= 0 else count
+        if self._matches >= 0:
+            return f"{count} · {tr('{count} found', count=self._matches)}"
+        cost = self._cost
+        return f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
 
     def _draw_foot(self, shown: Foot) -> None:
         server = self._server
@@ -259,6 +290,8 @@ class ServerCard(GridCard):
                 self._wishes.sign_in_requested.emit(name)
             case Action.CANCEL_SIGN_IN:
                 self._wishes.sign_in_cancel_requested.emit(name)
+            case Action.CHOOSE_FOLDER:
+                self._wishes.folder_requested.emit(name)
             case Action.EXPAND | Action.NONE:
                 pass
 

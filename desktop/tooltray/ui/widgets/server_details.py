@@ -7,16 +7,18 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerSnapshot, ToolSnapshot
+from tooltray.events import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences
 from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
+from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.project_copies import ProjectCopies
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.tool_table import ToolTable
@@ -33,13 +35,20 @@ class ServerDetails(QFrame):
         self.setObjectName("DetailsPane")
         self._theme, self._server, self._wishes = theme, server, wishes
         self._refusal: Problem | None = None
+        self._cost: ServerCost | None = None
         outer = column(self)
         outer.addLayout(self._title())
         area = PageScroll(tr("Details of {name}", name=server.name), margin=20)
         content = QWidget()
         body = column(content, margins=(20, 4, 20, 16), spacing=6)
+        state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
-        body.addWidget(self._badge)
+        state.addWidget(self._badge)
+        self._lazy = Chip(theme, tr("Lazy"), "accent")
+        self._lazy.setToolTip(tr("AI clients see its tools when they have activated it"))
+        state.addWidget(self._lazy)
+        state.addStretch(1)
+        body.addLayout(state)
         self._reached = CodeLabel(theme, "", "secondary")
         body.addWidget(self._reached)
         body.addSpacing(6)
@@ -50,6 +59,9 @@ class ServerDetails(QFrame):
         self._saved = Label(theme, "", "caption", "muted", wrap=True)
         body.addWidget(self._saved)
         body.addSpacing(8)
+        self._copies = ProjectCopies(theme)
+        self._copies.reset_requested.connect(wishes.projects_reset_requested)
+        body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
         self._tools = ToolTable(theme, server.name, compact=True)
@@ -73,6 +85,11 @@ class ServerDetails(QFrame):
 
     def set_refusal(self, problem: Problem | None) -> None:
         self._refusal = problem
+        self._draw()
+
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Says what the definitions of its tools cost; None: that is not known."""
+        self._cost = cost
         self._draw()
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
@@ -104,6 +121,9 @@ class ServerDetails(QFrame):
         self._why.clicked.connect(self._on_why)
         line.addWidget(self._why)
         line.addStretch(1)
+        self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
+        self._anyway.clicked.connect(self._on_anyway)
+        line.addWidget(self._anyway)
         self._again = IconButton(self._theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name))
         self._again.clicked.connect(self._on_sign_in)
         line.addWidget(self._again)
@@ -133,7 +153,12 @@ class ServerDetails(QFrame):
         self._why.setVisible(shown.has_why)
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
-        self._count.setText(tool_count(server))
+        self._lazy.setVisible(server.is_lazy)
+        self._copies.set_copies(server.copies)
+        cost = self._cost
+        count = tool_count(server)
+        self._count.setText(f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count)
+        self._anyway.setVisible(server.state is ServerState.WAITING)
         self._button.setVisible(shown.action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(shown.action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
@@ -151,6 +176,8 @@ class ServerDetails(QFrame):
                 self._wishes.sign_in_requested.emit(name)
             case Action.CANCEL_SIGN_IN:
                 self._wishes.sign_in_cancel_requested.emit(name)
+            case Action.CHOOSE_FOLDER:
+                self._wishes.folder_requested.emit(name)
             case Action.NONE:
                 pass
 
@@ -159,6 +186,9 @@ class ServerDetails(QFrame):
 
     def _on_address(self) -> None:
         self._wishes.sign_in_address_requested.emit(self._server.name)
+
+    def _on_anyway(self) -> None:
+        self._wishes.start_anyway_requested.emit(self._server.name)
 
     def _on_why(self) -> None:
         self._wishes.diagnosis_requested.emit(self._server.name)

@@ -21,8 +21,12 @@ class ServerMenu(QMenu):
         self.setAccessibleName(tr("More for {name}", name=server.name))
         self.aboutToHide.connect(self.deleteLater)
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING, ServerState.ON_DEMAND)
-        if not server.is_builtin:
+        if not server.is_builtin and server.state is not ServerState.WAITING:
             self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
+        if server.is_deferred:
+            self._add("folder", tr("Choose folder…")).triggered.connect(self._on_folder)
+        if server.state is ServerState.WAITING:
+            self._add("play", tr("Start anyway")).triggered.connect(self._on_anyway)
         if server.state is ServerState.NEEDS_SIGN_IN:
             self._add("external", tr("Sign in")).triggered.connect(self._on_sign_in)
         if server.has_sign_in_page:
@@ -30,8 +34,12 @@ class ServerMenu(QMenu):
         self._add("log", tr("Show log")).triggered.connect(self._on_log)
         if server.is_builtin:
             return
-        words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
-        self._add(*words).triggered.connect(self._on_default)
+        self._add("settings", tr("Options…")).triggered.connect(self._on_options)
+        if server.is_deferred:
+            self._add("stop", tr("Reset projects")).triggered.connect(self._wishes.projects_reset_requested)
+        else:
+            words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
+            self._add(*words).triggered.connect(self._on_default)
         self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
         if server.is_signed_in:
             self._add("key", tr("Sign out")).triggered.connect(self._on_sign_out)
@@ -55,6 +63,15 @@ class ServerMenu(QMenu):
 
     def _on_sign_out(self) -> None:
         self._wishes.sign_out_requested.emit(self._name)
+
+    def _on_folder(self) -> None:
+        self._wishes.folder_requested.emit(self._name)
+
+    def _on_anyway(self) -> None:
+        self._wishes.start_anyway_requested.emit(self._name)
+
+    def _on_options(self) -> None:
+        self._wishes.options_requested.emit(self._name)
 
     def _on_default(self) -> None:
         self._wishes.default_requested.emit(self._name, not self._is_default)

@@ -3,6 +3,7 @@
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from tooltray.ui.theme import Theme
 
@@ -67,7 +68,7 @@ class Sheet(QWidget):
         """Closes the sheet; may be called twice."""
         if self.isVisible():
             self.hide()
-            if self._focus_before is not None and self._focus_before.isVisible():
+            if self._focus_before is not None and isValid(self._focus_before) and self._focus_before.isVisible():
                 self._focus_before.setFocus(Qt.FocusReason.OtherFocusReason)
             self.closed.emit()
             self.close()

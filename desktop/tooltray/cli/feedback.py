@@ -1,0 +1,170 @@
+"""`tooltray feedback ...`: the reports of models that wait for a person, where no window shows them.
+
+Above it: run. Below it: the running hub; without one nothing waits, and the history is read from its files. Reports are written by models:
+all of them goes through the terminal's cleaning.
+"""
+
+import argparse
+import base64
+import contextlib
+import mimetypes
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.presenter.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.publish.control_client import ControlClient
+
+NOTHING_WAITS = "No report waits for an answer."
+LONGEST_FIRST_LINE = 80  # characters of a summary in a list
+
+
+def list_reports(args: argparse.Namespace, home: Home) -> int:
+    waiting = _waiting(home)
+    if args.json:
+        print_json(waiting)
+    elif waiting:
+        rows = [(each["id"], _day(each["asked_at"]), each["client"], _project(each), _first_line(each)) for each in waiting]
+        print_table(("ID", "SINCE", "CLIENT", "PROJECT", "REPORT"), rows)
+        print(f"Answer with: tooltray feedback answer {waiting[0]['id']} 'TEXT'")
+    else:
+        print(NOTHING_WAITS)
+    return 0
+
+
+def show(args: argparse.Namespace, home: Home) -> int:
+    """One report, whole, with its answer if it has one."""
+    reports = [*_waiting(home), *_history(home, "")]
+    found = next((each for each in reports if each["id"] == args.id), None)
+    if found is None:
+        raise TooltrayError(f"There is no report '{args.id}'", hint="See which there are: tooltray feedback history")
+    if args.json:
+        print_json(found)
+        return 0
+    print(f"{clean_line(found['client'])} · {clean_line(_project(found))} · {_day(found['asked_at'])}\n\n{clean(found['summary'])}")
+    if outcome := found.get("outcome", ""):
+        print(f"\n[{clean_line(outcome)}] {clean(found['text'])}".rstrip())
+    for name in found.get("attachments", ()):
+        print(f"[attached: {clean_line(name)}]")
+    return 0
+
+
+def answer(args: argparse.Namespace, home: Home) -> int:
+    attachments = [*map(_picture, args.image), *map(_file, args.file)]
+    with _hub(home) as hub:
+        hub.call("answer_feedback", id=args.id, text=args.text or "", attachments=attachments)
+    if args.json:
+        print_json({"id": args.id, "answered": True, "attachments": len(attachments)})
+    else:
+        print("Answered" + (f" with {count(len(attachments), 'attachment')}." if attachments else "."))
+    return 0
+
+
+def dismiss(args: argparse.Namespace, home: Home) -> int:
+    with _hub(home) as hub:
+        hub.call("dismiss_feedback", id=args.id)
+    if args.json:
+        print_json({"id": args.id, "dismissed": True})
+    else:
+        print("Put away; the model is told that there is no answer.")
+    return 0
+
+
+def history(args: argparse.Namespace, home: Home) -> int:
+    project = str(Path(args.project).absolute()) if args.project else ""
+    entries = _history(home, project)[: args.lines]
+    if args.json:
+        print_json(entries)
+    elif entries:
+        rows = [(each["id"], _day(each["asked_at"]), _project(each), each["outcome"], _first_line(each)) for each in entries]
+        print_table(("ID", "WHEN", "PROJECT", "OUTCOME", "REPORT"), rows)
+    else:
+        print("No model has reported yet.")
+    return 0
+
+
+# the hub, or the files
+
+
+def _waiting(home: Home) -> list[dict[str, Any]]:
+    hub = ControlClient.connect(home)
+    if hub is None:
+        return []
+    with contextlib.closing(hub):
+        waiting: list[dict[str, Any]] = hub.call("get_feedback_requests")
+    return waiting
+
+
+def _history(home: Home, project: str) -> list[dict[str, Any]]:
+    hub = ControlClient.connect(home)
+    if hub is None:
+        return [asdict(entry) for entry in FeedbackHistory(home.feedback).read(project)]
+    with contextlib.closing(hub):
+        entries: list[dict[str, Any]] = hub.call("get_feedback_history", project_path=project, limit=1000)
+    return entries
+
+
+@contextlib.contextmanager
+def _hub(home: Home) -> Iterator[ControlClient]:
+    hub = ControlClient.connect(home)
+    if hub is None:
+        raise TooltrayError("No hub is running", "so no model waits for an answer", "See what was: tooltray feedback history")
+    with contextlib.closing(hub):
+        yield hub
+
+
+# attachments
+
+
+def _picture(name: str) -> dict[str, str]:
+    path = Path(name).absolute()
+    data = _read(path, MOST_PICTURE_BYTES)
+    if data is None:
+        raise TooltrayError(f"'{path.name}' cannot be sent", f"it has more than {MOST_PICTURE_BYTES // 2**20} MiB", f"{LIMITS}.")
+    return _attachment(path, mimetypes.guess_type(path.name)[0] or "image/png", data)
+
+
+def _file(name: str) -> dict[str, str]:
+    """Its content, or where it is if that is too large for a model to read at once."""
+    path = Path(name).absolute()
+    mime_type = mimetypes.guess_type(path.name)[0] or ""
+    data = _read(path, MOST_FILE_BYTES)
+    if data is None:
+        return {"name": path.name, "mime_type": mime_type, "path": str(path)}
+    return _attachment(path, mime_type, data)
+
+
+def _attachment(path: Path, mime_type: str, data: bytes) -> dict[str, str]:
+    return {"name": path.name, "mime_type": mime_type, "data": base64.b64encode(data).decode()}
+
+
+def _read(path: Path, most: int) -> bytes | None:
+    """None if it is larger."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise TooltrayError("A file cannot be read", f"{path}: {error.strerror or error}", "Check its name") from None
+    return data if len(data) <= most else None
+
+
+# words
+
+
+def _project(report: dict[str, Any]) -> str:
+    return report["project_name"] or report["project_path"] or "-"
+
+
+def _first_line(report: dict[str, Any]) -> str:
+    line = clean_line(report["summary"].partition("\n")[0])
+    return line if len(line) <= LONGEST_FIRST_LINE else line[: LONGEST_FIRST_LINE - 1] + "…"
+
+
+def _day(moment: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))

@@ -1,0 +1,60 @@
+"""`tooltray profiles list|set|remove`: named sets of servers and tools.
+
+Above it: run. Below it: a hub; one is started where none runs.
+"""
+
+import argparse
+import contextlib
+from typing import Any
+
+from tooltray.cli.hub import started_hub
+from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table
+from tooltray.config.home import Home
+
+
+def list_profiles(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(started_hub(home)) as hub:
+        profiles = hub.call("get_profiles")
+    if args.json:
+        print_json(profiles)
+    elif profiles:
+        print_table(("PROFILE", "TOOLS", "SERVERS", "DESCRIPTION"), [_row(each) for each in profiles])
+    else:
+        print("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER")
+    return 0
+
+
+def set_profile(args: argparse.Namespace, home: Home) -> int:
+    """Adds a profile, or replaces it as a whole."""
+    tools: dict[str, list[str]] = {}
+    for server, tool in args.tool:
+        tools.setdefault(server, []).append(tool)
+    named = list(dict.fromkeys(args.server)) if args.server else None
+    profile = {"servers": named, "tools": tools, "description": args.description}
+    given = {key: value for key, value in profile.items() if value}
+    with contextlib.closing(started_hub(home)) as hub:
+        hub.call("set_profile", name=args.name, profile=given)
+        made = next(each for each in hub.call("get_profiles") if each["name"] == args.name)
+    if args.json:
+        print_json(made)
+        return 0
+    print(f"The profile {clean_line(args.name)} has {count(made['tool_count'], 'tool')} now.")
+    print_note(f"An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {args.name}")
+    return 0
+
+
+def remove(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(started_hub(home)) as hub:
+        hub.call("remove_profile", name=args.name)
+    if args.json:
+        print_json({"profile": args.name, "removed": True})
+    else:
+        print(f"The profile {clean_line(args.name)} is removed.")
+    return 0
+
+
+def _row(profile: dict[str, Any]) -> list[str]:
+    servers = "all" if profile["servers"] is None else ", ".join(profile["servers"]) or "none"
+    parts = [f"{len(tools)} of {server}" for server, tools in profile["tools"].items()]
+    only = f" (only {', '.join(parts)})" if parts else ""
+    return [profile["name"], str(profile["tool_count"]), servers + only, profile["description"]]

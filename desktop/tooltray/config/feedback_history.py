@@ -1,0 +1,119 @@
+"""What models reported and people answered, kept on the disk: one file a project, bounded.
+
+Above it: Feedbacks, which masks secrets before. Below it: atomic_file. Blocks on the disk: not for the loop's thread. Of pictures and
+files only the names are kept.
+"""
+
+import hashlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from tooltray.config.atomic_file import write_atomically
+from tooltray.events import FeedbackEntry
+
+logger = logging.getLogger(__name__)
+MOST_ENTRIES = 200  # of a project; older ones go first
+MOST_PROJECTS = 200  # models name folders freely
+MOST_BYTES = 4 * 2**20  # of one file; 200 entries of a usual report have a tenth of that
+KEPT_FOR_S = 14 * 86400.0  # as the logs
+HASH_DIGITS = 32
+
+
+class FeedbackHistory:
+    """That of one home. Methods may be called from any thread."""
+
+    def __init__(self, folder: Path, *, now: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            folder: made when something is to be kept.
+            now: unix seconds.
+        """
+        self._folder, self._now = folder, now
+        self._lock = threading.Lock()
+
+    def add(self, entry: FeedbackEntry) -> None:
+        """Keeps a report that has ended, once. A full disk costs this entry, and is logged."""
+        path = self._file(entry.project_path)
+        with self._lock:
+            try:
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+                others = [each for each in self._kept(path) if each.id != entry.id]
+                write_atomically(path, _encoded([*others, entry][-MOST_ENTRIES:]))
+                self._forget_projects()
+            except OSError as error:
+                logger.warning("the history of reports could not be written: %s", error.strerror or error)
+
+    def read(self, project_path: str = "") -> list[FeedbackEntry]:
+        """The newest first.
+
+        Args:
+            project_path: of this project alone; empty: of all.
+        """
+        with self._lock:
+            files = [self._file(project_path)] if project_path else self._files()
+            entries = [entry for file in files for entry in self._kept(file)]
+        return sorted(entries, key=lambda entry: entry.asked_at, reverse=True)
+
+    def _kept(self, path: Path) -> list[FeedbackEntry]:
+        """What a file holds and is not too old, the oldest first."""
+        try:
+            entries = msgspec.json.decode(path.read_bytes(), type=list[FeedbackEntry])
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            logger.warning("the history of reports in %s cannot be read: %s", path.name, error.strerror or error)
+            return []
+        except (ValueError, RecursionError):
+            self._set_aside(path)
+            return []
+        return [entry for entry in entries if entry.asked_at > self._now() - KEPT_FOR_S]
+
+    def _set_aside(self, path: Path) -> None:
+        aside = path.with_suffix(".broken")
+        try:
+            os.replace(path, aside)
+        except OSError:  # a folder that cannot be written: the next entry finds that too
+            return
+        logger.warning("the history of reports in %s cannot be read; it was kept as %s", path.name, aside.name)
+
+    def _forget_projects(self) -> None:
+        """The files that nothing was written to for longest."""
+        files = self._files()
+        for path in sorted(files, key=_last_written)[: max(0, len(files) - MOST_PROJECTS)]:
+            path.unlink(missing_ok=True)
+        for path in files:
+            if _last_written(path) < self._now() - KEPT_FOR_S:
+                path.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        return list(self._folder.glob("*.json"))
+
+    def _file(self, project_path: str) -> Path:
+        digest = hashlib.sha256(project_path.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / f"{digest[:HASH_DIGITS]}.json"
+
+
+def _last_written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _encoded(entries: list[FeedbackEntry]) -> bytes:
+    """As much of the newest as a file may hold."""
+    parts: list[bytes] = []
+    room = MOST_BYTES
+    for entry in reversed(entries):
+        part = msgspec.json.encode(entry)
+        room -= len(part) + 1
+        if room < 0:
+            break
+        parts.append(part)
+    return b"[" + b",\n".join(reversed(parts)) + b"]"

@@ -1,0 +1,202 @@
+"""Pictures and files that a person adds to an answer: read, checked and made small enough to be shown.
+
+Above it: the answer box. Below it: Qt's image readers. Knows no widget. `read` blocks and belongs in a thread; what cannot be taken is said
+in words, before anything is sent.
+"""
+
+import base64
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatabase, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader, QImageWriter
+
+from tooltray.errors import TooltrayError
+from tooltray.events import FeedbackAttachment
+from tooltray.ui.i18n import tr
+
+MIB = 2**20
+LARGEST_PICTURE_BYTES = 5 * MIB  # what models take
+LARGEST_FILE_BYTES = MIB  # larger ones are named by their path, which the AI client can read itself
+LARGEST_ANSWER_BYTES = 20 * MIB  # all together; in base64 it is one line of the control channel
+MOST_PIXELS = 50_000_000  # of one picture: 200 MB in memory; compressed, a few kilobytes can claim any size
+MOST_ATTACHMENTS = 20
+THUMBNAIL = QSize(288, 192)  # pixels: 96 x 64 on a screen of 300 %
+LONGEST_NAME = 120  # characters
+PICTURES = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", "image/gif": b"GIF8", "image/webp": b"RIFF"}
+"""Kinds that models take, and how their files begin."""
+BINARY = "application/octet-stream"
+PASTED_NAME = "picture"
+
+Source = str | bytes | QImage
+"""The path of a file, a picture's file as bytes, or pixels."""
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """What goes with an answer; `thumbnail` is None for what is no picture."""
+
+    name: str
+    mime_type: str
+    size_bytes: int
+    data: bytes = b""  # empty where `path` says where it is
+    path: str = ""
+    thumbnail: QImage | None = None
+
+    def for_engine(self) -> FeedbackAttachment:
+        return FeedbackAttachment(self.name, self.mime_type, base64.b64encode(self.data).decode(), self.path)
+
+
+def sources_of(mime: QMimeData) -> list[Source]:
+    """The files and pictures in what is pasted or dropped; empty where it is text.
+
+    A table or a page copied from an office program is text and a picture of it: the text is meant.
+    """
+    files: list[Source] = [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
+    if files:
+        return files
+    if mime.hasFormat("text/plain") and mime.text().strip():
+        return []
+    for kind in PICTURES:
+        if mime.hasFormat(kind) and (data := bytes(mime.data(kind).data())):
+            return [data]
+    image = mime.imageData() if mime.hasImage() else None
+    return [image] if isinstance(image, QImage) and not image.isNull() else []
+
+
+def has_sources(mime: QMimeData) -> bool:
+    """Whether `sources_of` will find something; reads nothing, since it is asked while something is dragged."""
+    return mime.hasImage() or mime.hasUrls() or any(mime.hasFormat(kind) for kind in PICTURES)
+
+
+def read(source: Source) -> Attachment:
+    """Reads and checks what a person has added. Blocks.
+
+    Raises:
+        TooltrayError: it cannot be taken; says why.
+    """
+    if isinstance(source, str):
+        return _read_file(source)
+    if isinstance(source, QImage):
+        return _from_pixels(source)
+    kind = picture_kind(source)
+    if not kind:
+        raise TooltrayError(tr("The picture cannot be read"), "", tr("Save it as a file and add that."))
+    return _picture(source, f"{PASTED_NAME}.{kind.removeprefix('image/')}", kind)
+
+
+def check_room(present: Sequence[Attachment], new: Attachment) -> None:
+    """
+    Raises:
+        TooltrayError: one more is too much for one answer.
+    """
+    if len(present) >= MOST_ATTACHMENTS:
+        raise TooltrayError(
+            tr("'{name}' does not fit any more", name=new.name), tr("An answer takes {count} pictures and files.", count=MOST_ATTACHMENTS)
+        )
+    total = sum(len(each.data) for each in present) + len(new.data)
+    if total > LARGEST_ANSWER_BYTES:
+        left = size_words(LARGEST_ANSWER_BYTES - total + len(new.data))
+        most = size_words(LARGEST_ANSWER_BYTES)
+        title = tr("'{name}' does not fit any more", name=new.name)
+        raise TooltrayError(title, tr("An answer takes {most} in all; {left} are left.", most=most, left=left))
+
+
+def picture_kind(data: bytes) -> str:
+    """The kind of a picture that models take, by how its file begins; empty for all else."""
+    for kind, start in PICTURES.items():
+        if data.startswith(start) and (kind != "image/webp" or data[8:12] == b"WEBP"):
+            return kind
+    return ""
+
+
+def size_words(size_bytes: int) -> str:
+    """A size as people read it."""
+    for unit, one in (("MiB", MIB), ("KiB", 1024)):
+        if size_bytes >= one:
+            return f"{size_bytes / one:.1f} {unit}"
+    return f"{size_bytes} B"
+
+
+def harmless_name(name: str) -> str:
+    """A file's name as it may be shown and sent: without signs that cannot be seen, and not too long."""
+    shown = "".join(sign if sign.isprintable() else "_" for sign in name)
+    return shown if len(shown) <= LONGEST_NAME else "…" + shown[1 - LONGEST_NAME :]
+
+
+def _read_file(path: str) -> Attachment:
+    name = harmless_name(Path(path).name)
+    try:
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
+            raise TooltrayError(tr("'{name}' is a folder", name=name), "", tr("Add the files in it, or write its path."))
+        if not stat.S_ISREG(found.st_mode):  # reading from a pipe or a device may never end
+            raise TooltrayError(tr("'{name}' is no file", name=name))
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_PICTURE_BYTES + 1)
+    except OSError as error:
+        raise TooltrayError(tr("'{name}' cannot be read", name=name), error.strerror or str(error)) from None
+    if not data:
+        raise TooltrayError(tr("'{name}' is empty", name=name))
+    if kind := picture_kind(data):
+        return _picture(data, name, kind, found.st_size)
+    mime_type = _mime_type(path)
+    if len(data) > LARGEST_FILE_BYTES:
+        return Attachment(name, mime_type, found.st_size, path=os.path.abspath(path))
+    return Attachment(name, BINARY if mime_type in PICTURES else mime_type, len(data), data)  # named like a picture, and none
+
+
+def _mime_type(path: str) -> str:
+    return QMimeDatabase().mimeTypeForFile(path).name() or BINARY
+
+
+def _picture(data: bytes, name: str, kind: str, size_bytes: int = 0) -> Attachment:
+    size_bytes = max(len(data), size_bytes)
+    if size_bytes > LARGEST_PICTURE_BYTES:
+        what = tr("It has {size}; a picture may have {most}.", size=size_words(size_bytes), most=size_words(LARGEST_PICTURE_BYTES))
+        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(kind.removeprefix("image/").encode()))
+    reader.setAutoTransform(True)
+    size = reader.size()  # from the head of the file: nothing is unpacked yet
+    _check_pixels(name, size)
+    if size.isValid():
+        reader.setScaledSize(_thumbnail_size(size))
+    shown = reader.read()
+    if shown.isNull():
+        raise TooltrayError(tr("'{name}' cannot be read", name=name), tr("It is a damaged picture."))
+    return Attachment(name, kind, size_bytes, data, thumbnail=shown)
+
+
+def _from_pixels(image: QImage) -> Attachment:
+    name = f"{PASTED_NAME}.png"
+    _check_pixels(name, image.size())
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return _picture(bytes(buffer.data().data()), name, "image/png")
+
+
+def _check_pixels(name: str, size: QSize) -> None:
+    if size.width() * size.height() > MOST_PIXELS:
+        what = tr(
+            "It has {width} x {height} points, more than {most} million.",
+            width=size.width(),
+            height=size.height(),
+            most=MOST_PIXELS // 10**6,
+        )
+        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
+
+
+def _thumbnail_size(size: QSize) -> QSize:
+    """The size at which a picture just covers its thumbnail; small ones stay as they are."""
+    wanted = size.scaled(THUMBNAIL, Qt.AspectRatioMode.KeepAspectRatioByExpanding)
+    longest = 4 * THUMBNAIL.width()  # a picture of 1 x 50,000 points is not made any larger
+    return (
+        wanted if wanted.width() <= min(size.width(), longest) and wanted.height() <= longest else size.boundedTo(QSize(longest, longest))
+    )

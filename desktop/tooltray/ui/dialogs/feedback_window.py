@@ -1,0 +1,339 @@
+"""The feedback window: what a model did, one box to answer, ready answers, pictures and files. One window per report.
+
+Above it: FeedbackWindows. Below it: the widgets it is made of. It is shown without being activated, so that it never takes the keyboard
+from another program. It knows no engine: it tells what a person wants, and is told how that went.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from tooltray.errors import Problem
+from tooltray.events import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.tasks import Spawn
+from tooltray.ui import icons
+from tooltray.ui.attachments import Attachment, has_sources, sources_of
+from tooltray.ui.dialogs.feedback_history import FeedbackHistoryPanel
+from tooltray.ui.dialogs.link_question import LinkQuestion
+from tooltray.ui.dialogs.ready_answers_panel import ReadyAnswersPanel
+from tooltray.ui.feedback_words import headline, place_words, window_title
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.answer_box import AnswerBox
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.icon import IconTile
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.markdown_view import MarkdownView
+from tooltray.ui.widgets.note_stack import NoteStack
+from tooltray.ui.widgets.ready_answers import ReadyAnswers
+from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+SIZE, NARROWEST = (640, 580), 440
+SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
+SECOND_MS = 1000
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a person has written and added, not sent."""
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+class FeedbackWindow(QWidget):
+    """`answered` carries the report's id, a text and FeedbackAttachments; `closed` is told once, when nobody sees the window any more."""
+
+    answered = Signal(str, str, object)
+    closed = Signal()
+    history_requested = Signal()
+    ready_answers_saved = Signal(object)  # list[str]
+    open_requested = Signal(str)  # the address of a link, which a person has seen
+    copy_requested = Signal(str)
+
+    def __init__(self, theme: Theme, request: FeedbackSnapshot, *, spawn: Spawn) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        self.setObjectName("Window")
+        self._theme, self._request = theme, request
+        self._has_ended = False  # it waits no longer, and not because of this window
+        self._is_sending = False
+        self._sheet: Sheet | None = None
+        for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
+            self.setAttribute(attribute)
+        self.setWindowIcon(icons.app_icon())
+        self.setAcceptDrops(True)
+        self.resize(*SIZE)
+        self.setMinimumWidth(NARROWEST)
+        self._notes = NoteStack(theme)
+        self._summary = MarkdownView(theme, "")
+        self._ready = ReadyAnswers(theme)
+        self._box = AnswerBox(theme, spawn)
+        self._clock = QTimer(self, interval=SECOND_MS)
+        self._lay_out()
+        self._connect()
+        self.retranslate()
+        self.show_request(request)
+
+    @property
+    def request(self) -> FeedbackSnapshot:
+        return self._request
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the report waits no longer while the window is still there."""
+        return self._has_ended
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(self._box.text, tuple(self._box.attachments))
+
+    @property
+    def sheet(self) -> Sheet | None:
+        return self._sheet
+
+    @property
+    def box(self) -> AnswerBox:
+        return self._box
+
+    def show_request(self, request: FeedbackSnapshot) -> None:
+        """Shows a report, the first or a newer one; what a person has written stays."""
+        if self._has_ended:
+            self._notes.clear()
+        self._request, self._has_ended = request, False
+        self._summary.set_markdown(request.summary)
+        self._name_it()
+        self._draw()
+
+    def set_draft(self, draft: Draft) -> None:
+        """Brings back what was written before, and says so."""
+        self._box.set_content(draft.text, draft.attachments)
+        self._notes.add_banner("info", tr("What you wrote before and did not send is here again."))
+
+    def set_ready_answers(self, answers: Sequence[str]) -> None:
+        self._ready.set_answers(answers)
+
+    def show_failure(self, problem: Problem) -> None:
+        """The answer could not be sent, or something could not be added."""
+        self._is_sending = False
+        self._notes.add_banner("error", title(problem), sentences(problem))
+        self._draw()
+
+    def end(self) -> None:
+        """The report waits no longer. A window in which somebody has written stays."""
+        if self._has_ended:
+            return
+        self._has_ended = True
+        if self._box.is_empty and not self._box.is_reading:
+            QTimer.singleShot(0, self, self._close_if_ended)  # a newer report of the same news takes the window over
+        else:
+            text = tr("What you wrote stays here for its next report.")
+            self._notes.add_banner("warning", tr("This report waits no longer."), text)
+        self._draw()
+
+    def show_history(self, entries: Sequence[FeedbackEntry]) -> None:
+        if self._sheet is not None and isinstance(self._sheet.panel, FeedbackHistoryPanel):
+            self._sheet.panel.show_entries(entries)
+
+    def show_sheet_failure(self, problem: Problem) -> None:
+        """What the open sheet wanted did not work."""
+        panel = self._sheet.panel if self._sheet is not None else None
+        if isinstance(panel, ReadyAnswersPanel):
+            panel.show_failure(problem)
+        elif isinstance(panel, FeedbackHistoryPanel):
+            panel.show_entries(())
+            panel.show_fault(problem)
+
+    def dismiss_sheet(self) -> None:
+        if self._sheet is not None:
+            self._sheet.dismiss()
+
+    def show_up(self) -> None:
+        """Brings the window to a person who asks for it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    # what it is made of
+
+    def _lay_out(self) -> None:
+        layout = column(self)
+        layout.addLayout(self._head())
+        layout.addWidget(divider())
+        layout.addLayout(self._body(), 1)
+        layout.addWidget(divider())
+        layout.addLayout(self._foot())
+
+    def _head(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(24, 14, 16, 14), spacing=12)
+        line.addWidget(IconTile(theme, "message", tone="accent"))
+        words = column()
+        self._title = ElidedLabel(theme, "", "heading")
+        self._place = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        words.addWidget(self._title)
+        words.addWidget(self._place)
+        line.addLayout(words, 1)
+        self._history = Button(theme, "", "ghost", "clock", small=True)
+        line.addWidget(self._history)
+        return line
+
+    def _body(self) -> QVBoxLayout:
+        body = column(margins=(24, 16, 24, 16), spacing=12)
+        box = Surface(self._theme)
+        box.setMinimumHeight(SUMMARY_LOWEST)
+        column(box, margins=(18, 14, 8, 8)).addWidget(self._summary)
+        body.addWidget(self._notes)
+        body.addWidget(box, 1)
+        body.addWidget(self._ready)
+        body.addWidget(self._box)
+        return body
+
+    def _foot(self) -> QHBoxLayout:
+        line = row(margins=(24, 12, 24, 12), spacing=16)
+        self._hint = Label(self._theme, "", "caption", "muted", wrap=True)
+        line.addWidget(self._hint, 1)
+        self._send = Button(self._theme, "", "primary", "send")
+        self._send.setToolTip("Ctrl+Enter")
+        line.addWidget(self._send)
+        return line
+
+    def _connect(self) -> None:
+        self._clock.timeout.connect(self._tick)
+        self._summary.link_chosen.connect(self._on_link)
+        self._ready.chosen.connect(self._box.append)
+        self._ready.edit_requested.connect(self._on_edit_ready)
+        self._box.changed.connect(self._draw)
+        self._box.refused.connect(self._on_refused)
+        self._history.clicked.connect(self._on_history)
+        self._send.clicked.connect(self._on_send)
+        self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
+        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
+
+    # what it says
+
+    def retranslate(self) -> None:
+        """Says everything again, in the language of now."""
+        self._summary.setAccessibleName(tr("What was done"))
+        self._history.setText(tr("History"))
+        self._ready.retranslate()
+        self._box.retranslate()
+        self._name_it()
+        self._draw()
+
+    def _name_it(self) -> None:
+        self.setWindowTitle(window_title(self._request))
+        self._title.set_text(headline(self._request))
+        self._tick()
+
+    def _tick(self) -> None:
+        self._place.set_text(place_words(self._request, time.time()))
+
+    def _draw(self) -> None:
+        self._send.setText(tr("Sending…") if self._is_sending else tr("Send"))
+        self._send.setEnabled(not (self._is_sending or self._has_ended or self._box.is_reading or self._box.is_empty))
+        self._hint.setText(self._hint_words())
+
+    def _hint_words(self) -> str:
+        if self._box.is_reading:
+            return tr("Reading what you added…")
+        if self._has_ended:
+            return tr("Closing the window keeps what you wrote for the next report of this project.")
+        if self._box.is_empty:
+            return tr("Closing the window tells the AI that you gave no answer.")
+        return tr("Closing the window tells the AI that you gave no answer, and keeps what you wrote for its next report.")
+
+    # what a person does
+
+    def _on_send(self) -> None:
+        if self._send.isEnabled() and self._sheet is None:
+            self._notes.clear()
+            self._is_sending = True
+            self._draw()
+            sent: list[FeedbackAttachment] = [each.for_engine() for each in self._box.attachments]
+            self.answered.emit(self._request.id, self._box.text.strip(), sent)
+
+    def _on_refused(self, problem: Problem) -> None:
+        self._notes.add_banner("error", title(problem), sentences(problem))
+
+    def _on_link(self, address: str) -> None:
+        question = LinkQuestion(self._theme, address)
+        question.open_requested.connect(self.open_requested)
+        question.copy_requested.connect(self.copy_requested)
+        question.closed.connect(partial(self._notes.remove, question))
+        self._notes.add(question)
+
+    def _on_history(self) -> None:
+        if self._open_sheet(FeedbackHistoryPanel(self._theme, self._request.project_name)):
+            self.history_requested.emit()
+
+    def _on_edit_ready(self) -> None:
+        panel = ReadyAnswersPanel(self._theme, self._ready.answers)
+        panel.saved.connect(self.ready_answers_saved)
+        self._open_sheet(panel)
+
+    def _open_sheet(self, panel: FeedbackHistoryPanel | ReadyAnswersPanel) -> bool:
+        if self._sheet is not None:
+            return False
+        sheet = self._sheet = Sheet(self._theme, self, panel)
+        self._heed_send_keys(False)
+        panel.close_requested.connect(sheet.dismiss)
+        sheet.closed.connect(self._on_sheet_closed)
+        sheet.show()
+        panel.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def _on_sheet_closed(self) -> None:
+        self._sheet = None
+        self._heed_send_keys(True)
+
+    def _heed_send_keys(self, heeds: bool) -> None:
+        """A sheet has the same keys for its own button; Qt would give them to neither."""
+        for shortcut in self._send_keys:
+            shortcut.setEnabled(heeds)
+
+    def _close_if_ended(self) -> None:
+        if self._has_ended:
+            self.close()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if has_sources(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if sources := sources_of(event.mimeData()):
+            event.acceptProposedAction()
+            self._box.add(sources)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._clock.start()
+        self._tick()
+        if self.focusWidget() is None:
+            self._box.field.setFocus(Qt.FocusReason.OtherFocusReason)  # for the moment when the person comes here
+
+    def event(self, event: QEvent) -> bool:
+        is_done = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize) and (layout := self.layout()) is not None:
+            self.setMinimumHeight(layout.totalMinimumHeightForWidth(self.width()))  # by itself Qt forgets that text wraps
+        return is_done
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._clock.stop()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()

@@ -1,0 +1,87 @@
+"""What is said about reports of models and the answers to them, in words.
+
+Above it: the feedback window and its sheets. Below it: events. Pure functions.
+"""
+
+import os
+from datetime import datetime
+
+from tooltray.events import FeedbackEntry, FeedbackSnapshot
+from tooltray.ui.i18n import tr
+
+
+def headline(request: FeedbackSnapshot) -> str:
+    return tr("{client} has finished a step", client=request.client) if request.client else tr("An AI client has finished a step")
+
+
+def window_title(request: FeedbackSnapshot) -> str:
+    name = request.project_name or short_path(request.project_path) or request.client
+    return tr("Feedback for {project}", project=name) if name else tr("Feedback")
+
+
+def project_words(request: FeedbackSnapshot) -> str:
+    """The project's name, or what else there is to call it by."""
+    return request.project_name or os.path.basename(request.project_path) or tr("No project")
+
+
+def place_words(request: FeedbackSnapshot, now: float) -> str:
+    """Which project it is about, and how long it has waited; `now` is in unix seconds."""
+    time = duration_words(now - request.asked_at)
+    if not request.project_path:
+        name = request.project_name
+        return tr("Project {name} · waiting for {time}", name=name, time=time) if name else tr("No project · waiting for {time}", time=time)
+    path = short_path(request.project_path)
+    name = project_words(request)
+    return tr("Project {name} · {path} · waiting for {time}", name=name, path=path, time=time)
+
+
+def short_path(path: str) -> str:
+    """A path with `~` for the person's own folder."""
+    home = os.path.expanduser("~")
+    return f"~{path[len(home) :]}" if home != "/" and path.startswith(f"{home}/") else path
+
+
+def duration_words(seconds: float) -> str:
+    """Minutes and seconds as a clock has them; hours where there are some."""
+    minutes, second = divmod(max(0, int(seconds)), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def ready_answer_words(answer: str) -> str:
+    """A ready answer that comes with Tooltray, in the person's language; one that a person wrote stays as it is."""
+    match answer:
+        case "Go on":
+            return tr("Go on")
+        case "Looks good, commit it":
+            return tr("Looks good, commit it")
+        case "Show me the diff":
+            return tr("Show me the diff")
+        case "Stop here":
+            return tr("Stop here")
+    return answer
+
+
+def outcome_words(entry: FeedbackEntry) -> str:
+    match entry.outcome:
+        case "answered":
+            return tr("You answered")
+        case "dismissed":
+            return tr("You closed it without an answer")
+        case "expired":
+            return tr("Nobody answered in time")
+        case "withdrawn":
+            return tr("The AI client gave up")
+        case "replaced":
+            return tr("A newer report took its place")
+        case "waiting":
+            return tr("Waits for an answer")
+    return entry.outcome
+
+
+def moment_words(moment: float, now: float) -> str:
+    """When something was: the clock for today, the weekday for a week, then the date; both in unix seconds."""
+    then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
+    if then.date() == today.date():
+        return f"{then:%H:%M}"
+    return f"{then:%a %H:%M}" if 0 <= (today.date() - then.date()).days < 7 else f"{then:%Y-%m-%d %H:%M}"

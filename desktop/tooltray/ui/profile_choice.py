@@ -1,0 +1,143 @@
+"""What a person ticks in a profile: servers, and single tools of them. Plain data and pure functions, for the sheet that edits a profile.
+
+Above it: the sheet and its table. Below it: events.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tooltray.events import ProfileSnapshot, ServerSnapshot, ToolSnapshot
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One line: a server, or with `tool` one of its tools."""
+
+    server: str
+    tool: str = ""  # the server's own name for it
+    is_on: bool = False
+    is_known: bool = True  # in the settings, or listed by its server
+    text: str = ""
+    is_open: bool = False  # of a server: its tools stand below it
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.server, self.tool
+
+
+@dataclass
+class ProfileChoice:
+    """What is ticked. A server of which every tool is ticked has no list of its own: tools that it gets later are in it too.
+
+    Args:
+        servers: those there are, in the order of the settings.
+    """
+
+    servers: tuple[str, ...]
+    tools: dict[str, list[ToolSnapshot]] = field(default_factory=dict)
+    takes_all: bool = True  # every server, also those that come later
+    chosen: set[str] = field(default_factory=set)  # servers, where not every one is taken
+    only: dict[str, set[str]] = field(default_factory=dict)  # by server, the only tools of it
+
+    def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:
+        """Says which tools there are."""
+        self.tools = {}
+        for tool in tools:
+            self.tools.setdefault(tool.server, []).append(tool)
+
+    def has(self, server: str, tool: str = "") -> bool:
+        is_in = self.takes_all or server in self.chosen
+        if server not in self.only:
+            return is_in
+        return is_in and (tool in self.only[server] if tool else bool(self.only[server]))
+
+    def set_server(self, server: str, on: bool) -> None:
+        """Ticks a server with all its tools, or takes the tick away."""
+        self.only.pop(server, None)
+        if on:
+            self.chosen.add(server)
+        else:
+            self.take_all(False)
+            self.chosen.discard(server)
+
+    def set_tool(self, server: str, tool: str, on: bool) -> None:
+        known = {each.original_name for each in self.tools.get(server, ())}
+        only = set(self.only.get(server, known)) if self.has(server) else set()
+        only = only | {tool} if on else only - {tool}
+        self.set_server(server, bool(only))
+        if only and only != known:
+            self.only[server] = only
+
+    def take_all(self, takes_all: bool) -> None:
+        """Takes every server, or only those that are ticked: at first all that were taken."""
+        if self.takes_all and not takes_all:
+            self.chosen = {server for server in self.all_servers if server not in self.only or self.only[server]}
+        self.takes_all = takes_all
+
+    @property
+    def all_servers(self) -> list[str]:
+        """The servers there are, and those that the profile names though there are none."""
+        return [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
+
+    def names(self, server: str) -> list[str]:
+        """The tools of a server, and those that the profile names though it lists none of that name."""
+        listed = [tool.original_name for tool in self.tools.get(server, ())]
+        return [*listed, *sorted(self.only.get(server, set()) - set(listed))]
+
+    def settings(self, description: str) -> dict[str, Any]:
+        """Returns the profile as it stands in the settings."""
+        tools = {server: [name for name in self.names(server) if name in only] for server, only in self.only.items() if self._keeps(server)}
+        result: dict[str, Any] = {"tools": tools}
+        if not self.takes_all:
+            result["servers"] = [server for server in self.all_servers if server in self.chosen]
+        if description:
+            result["description"] = description
+        return result
+
+    def _keeps(self, server: str) -> bool:
+        return self.takes_all or server in self.chosen
+
+
+def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnapshot]) -> ProfileChoice:
+    """Returns what is ticked for a profile; None is a new one, which has nothing yet."""
+    choice = ProfileChoice(tuple(server.name for server in servers), takes_all=False)
+    if profile is not None:
+        choice.takes_all = profile.servers is None
+        choice.chosen = set(profile.servers or ())
+        choice.only = {server: set(tools) for server, tools in profile.tools.items()}
+    return choice
+
+
+def choices(choice: ProfileChoice, opened: Iterable[str], words: Sequence[str], descriptions: Mapping[str, str]) -> list[Choice]:
+    """Returns the lines that stand in the table.
+
+    Args:
+        opened: the servers whose tools are shown.
+        words: of a search, casefolded; servers and tools that have them all are shown, opened or not.
+        descriptions: of servers.
+    """
+    lines: list[Choice] = []
+    opened = set(opened)
+    for server in choice.all_servers:
+        text = descriptions.get(server, "")
+        tools = _lines_of_tools(choice, server)
+        found = [line for line in tools if _has(words, line.tool, line.text)] if words else []
+        if found or _has(words, server, text):
+            is_open = server in opened or bool(found)
+            lines.append(Choice(server, "", choice.has(server), server in choice.servers, text, is_open))
+            lines += (found or tools) if is_open else []
+    return lines
+
+
+def _lines_of_tools(choice: ProfileChoice, server: str) -> list[Choice]:
+    texts = {tool.original_name: " ".join(tool.description.split()) for tool in choice.tools.get(server, ())}
+    is_listed = server in choice.tools
+    return [
+        Choice(server, name, choice.has(server, name), name in texts or not is_listed, texts.get(name, "")) for name in choice.names(server)
+    ]
+
+
+def _has(words: Sequence[str], *texts: str) -> bool:
+    text = "\n".join(texts).casefold()
+    return all(word in text for word in words)

@@ -1,0 +1,88 @@
+"""One kind of AI client in full, beside the table: how tools are shown to it and why, its profile, and what that costs."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.events import ClientModeSnapshot, ToolCosts
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.view_words import MODES, client_title, mode_name, mode_text, tokens
+from tooltray.ui.widgets.details_pane import DetailsPane
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.meter import Meter
+from tooltray.ui.widgets.option_list import OptionList
+
+
+class ClientDetails(DetailsPane):
+    """`mode_requested` and `profile_requested` carry the client's name and what was chosen for it; a choice applies at once."""
+
+    mode_requested = Signal(str, str)
+    profile_requested = Signal(str, str)
+
+    def __init__(self, theme: Theme, client: ClientModeSnapshot, profiles: Sequence[str]) -> None:
+        super().__init__(theme, client_title(client))
+        self._client, self._profiles = client, tuple(profiles)
+        if client.client and client.client != client_title(client):
+            self.body.addWidget(CodeLabel(theme, client.client, "secondary"))
+        self._shown = Label(theme, "", "strong", wrap=True)
+        self._reason = Label(theme, "", "body", "secondary", wrap=True)
+        self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
+        self._meter = Meter(theme, tr("Tokens loaded at the start"), height=4)
+        self._meter.hide()
+        self.add_section(tr("What it sees"), self._shown, self._reason, self._cost, self._meter)
+        self._modes = OptionList(
+            theme, [(mode, mode_name(mode)) for mode in MODES], name=tr("How tools are shown"), chosen=[client.mode], may_be_empty=False
+        )
+        self._modes.changed.connect(self._on_mode)
+        self._mode_text = Label(theme, "", "caption", "muted", wrap=True)
+        self.add_section(tr("How tools are shown"), self._modes, self._mode_text)
+        self._add_profiles(theme)
+        self._unasked = Label(theme, "", "body", "secondary", wrap=True)
+        if client.auto_approve is not None:
+            self.add_section(tr("Calls that go through unasked"), self._unasked)
+        self.body.addStretch(1)
+        self._draw()
+
+    @property
+    def client(self) -> ClientModeSnapshot:
+        return self._client
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The names that can be chosen."""
+        return self._profiles
+
+    def set_client(self, client: ClientModeSnapshot) -> None:
+        """Shows a newer snapshot; the options stand where they truly are."""
+        self._client = client
+        self._draw()
+
+    def show_costs(self, costs: ToolCosts) -> None:
+        """Says what definitions cost in this client's context."""
+        self._cost.setText(tr("{tokens} at the start", tokens=tokens(costs.shown_tokens, costs.tokens)))
+        self._meter.setVisible(costs.tokens > 0)
+        self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)
+
+    def _add_profiles(self, theme: Theme) -> None:
+        options = [("", tr("None: it gets everything")), *((name, name) for name in self._profiles)]
+        self._profile = OptionList(theme, options, name=tr("Profile"), chosen=[self._client.profile], may_be_empty=False)
+        self._profile.changed.connect(self._on_profile)
+        note = Label(theme, tr("A client that asks for another profile gets that one."), "caption", "muted", wrap=True)
+        self.add_section(tr("Profile"), self._profile, note)
+
+    def _draw(self) -> None:
+        client = self._client
+        self._shown.setText(mode_name(client.shown_mode))
+        self._reason.setText(client.reason)
+        self._reason.setVisible(bool(client.reason))
+        self._modes.set_chosen([client.mode])
+        self._mode_text.setText(mode_text(client.mode))
+        self._profile.set_chosen([client.profile])
+        self._unasked.setText(", ".join(client.auto_approve or ()) or tr("None"))
+
+    def _on_mode(self) -> None:
+        self.mode_requested.emit(self._client.client, self._modes.chosen[0])
+
+    def _on_profile(self) -> None:
+        self.profile_requested.emit(self._client.client, self._profile.chosen[0])

@@ -1,0 +1,167 @@
+"""Markdown of a model as readable text: our fonts, real paragraph spacing, and nothing that is fetched or run.
+
+Above it: the feedback window. Below it: the theme. Knows nothing of who wrote the text. HTML stays text; pictures are replaced by their
+words before anything is laid out, since Qt would look for them on the disk; links are told, never followed.
+"""
+
+import unicodedata
+from typing import Any
+
+from PySide6.QtCore import QSize, QUrl, Signal
+from PySide6.QtGui import QFont, QImage, QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtWidgets import QTextBrowser
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+
+LINE_HEIGHT, PARAGRAPH_GAP, LIST_GAP, INDENT = 20, 8, 2, 18
+IS_CODE = QTextFormat.Property.UserProperty + 1  # ours: survives a second styling after a theme switch
+LONGEST_TEXT = 32_000  # characters; a whole log would freeze the window
+MOST_BLOCKS = 2_000  # paragraphs and cells; a table of 30,000 cells takes Qt 9 s
+DEEPEST = 16  # marks of quotations in a row; each is a frame within a frame
+FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
+UNSEEN = ("Cc", "Cf", "Co", "Cs", "Cn")  # control, direction, invisible and unassigned signs: none says what it seems to say
+KEPT = "\n\t\u200c\u200d"  # joiners belong to words and to emoji
+
+
+class MarkdownView(QTextBrowser):
+    """`link_chosen` carries the address of a link that a person wants to follow."""
+
+    link_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setUndoRedoEnabled(False)
+        self.setAccessibleName(name)
+        self.anchorClicked.connect(self._on_link)
+        self.highlighted.connect(self._on_hovered)
+        theme.changed.connect(self._style)
+
+    def set_markdown(self, text: str) -> None:
+        document = QTextDocument(self)
+        document.setDefaultFont(self._theme.font())
+        document.setDocumentMargin(0)
+        document.setIndentWidth(INDENT)
+        shown = harmless(text)
+        document.setMarkdown(shown, FEATURES)
+        if document.blockCount() > MOST_BLOCKS:
+            document.setPlainText(shown)
+        _replace_pictures(document)
+        self.setDocument(document)
+        self._style()
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()  # it takes what the others leave
+
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+        """Loads nothing; an empty picture keeps Qt from looking for one by itself."""
+        return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
+
+    def _on_link(self, url: QUrl) -> None:
+        self.link_chosen.emit(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+
+    def _on_hovered(self, url: QUrl) -> None:
+        self.setToolTip(url.toString(QUrl.ComponentFormattingOption.FullyEncoded))
+
+    def _style(self) -> None:
+        edit = QTextCursor(self.document())
+        edit.beginEditBlock()  # one layout for all
+        block = self.document().begin()
+        while block.isValid():
+            self._style_block(block)
+            block = block.next()
+        edit.endEditBlock()
+
+    def _style_block(self, block: QTextBlock) -> None:
+        shape = QTextBlockFormat(block.blockFormat())
+        in_list = block.textList() is not None and block.next().textList() is not None
+        shape.setTopMargin(0)
+        shape.setBottomMargin(LIST_GAP if in_list else PARAGRAPH_GAP)
+        shape.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+        QTextCursor(block).setBlockFormat(shape)
+        is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage) or block.blockFormat().hasProperty(
+            QTextFormat.Property.BlockCodeFence
+        )
+        for start, length, style in _spans(block):
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(self._styled(style, is_heading=shape.headingLevel() > 0, is_code=is_code))
+
+    def _styled(self, style: QTextCharFormat, *, is_heading: bool, is_code: bool) -> QTextCharFormat:
+        """A span's format in our fonts and colours; whatever else Qt has made of it is gone."""
+        new = QTextCharFormat()
+        new.setForeground(self._theme.color("text.primary"))
+        if is_heading:
+            new.setFont(self._theme.font("heading"))
+        elif is_code or style.fontFixedPitch() or style.hasProperty(IS_CODE):
+            new.setFont(self._theme.font("mono"))
+            new.setProperty(IS_CODE, True)
+            new.setForeground(self._theme.color("code.key"))
+        elif style.fontWeight() > QFont.Weight.Medium:
+            new.setFont(self._theme.font("strong"))
+        else:
+            new.setFont(self._theme.font("body"))
+        new.setFontItalic(style.fontItalic())
+        new.setFontStrikeOut(style.fontStrikeOut())
+        if style.isAnchor() and style.anchorHref():
+            new.setAnchor(True)
+            new.setAnchorHref(style.anchorHref())
+            new.setForeground(self._theme.color("accent.text"))
+            new.setFontUnderline(True)
+        return new
+
+
+def words_of(text: str) -> str:
+    """Markdown without its signs, for a place where it is only looked back at."""
+    document = QTextDocument()
+    document.setMarkdown(harmless(text), FEATURES)
+    _replace_pictures(document)
+    return document.toPlainText()
+
+
+def harmless(text: str) -> str:
+    """A model's text without what a person cannot see, bounded in length and in depth."""
+    shown = "".join(sign for sign in text if sign in KEPT or unicodedata.category(sign) not in UNSEEN)
+    if len(shown) > LONGEST_TEXT:
+        shown = shown[:LONGEST_TEXT] + "…"
+    return "\n".join(_shallow(line) for line in shown.split("\n"))
+
+
+def _shallow(line: str) -> str:
+    """A line with no more marks of nesting at its start than anybody reads."""
+    rest = line.lstrip(" \t>-+*")
+    start = line[: len(line) - len(rest)]
+    return line if len(start) <= 4 * DEEPEST else start[: 4 * DEEPEST] + rest
+
+
+def _spans(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
+    """The pieces of a block that look the same, each with its position and length."""
+    spans = []
+    walk = block.begin()
+    while not walk.atEnd():
+        fragment = walk.fragment()
+        spans.append((fragment.position(), fragment.length(), fragment.charFormat()))
+        walk += 1
+    return spans
+
+
+def _replace_pictures(document: QTextDocument) -> None:
+    """Puts words in the place of pictures, from the last to the first, so that positions stay right."""
+    found = []
+    block = document.begin()
+    while block.isValid():
+        found += [(start, length, _picture_name(style)) for start, length, style in _spans(block) if style.isImageFormat()]
+        block = block.next()
+    for start, length, name in reversed(found):
+        cursor = QTextCursor(document)
+        cursor.setPosition(start)
+        cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(tr("[picture, not loaded: {name}]", name=name), QTextCharFormat())
+
+
+def _picture_name(style: QTextCharFormat) -> str:
+    return style.stringProperty(QTextFormat.Property.ImageAltText) or style.toImageFormat().name()

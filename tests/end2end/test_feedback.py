@@ -1,0 +1,122 @@
+"""A model reports through the real bridge, a person answers on the command line, and nothing that was said is lost."""
+
+import base64
+import json
+import os
+import sys
+
+from tests.end2end.processes import wait_until
+from tests.fakes.pictures import png
+
+SUMMARY = "# Done\n\nThe invoice is **fixed**."
+
+
+def report(bridge, id, summary=SUMMARY, **arguments):
+    params = {"name": "collect_feedback", "arguments": {"work_summary": summary, **arguments}, "_meta": {"progressToken": id}}
+    bridge.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+
+
+def reply_to(bridge, id):
+    """The reply, and the news before it."""
+    news = []
+    while (message := bridge.read()).get("id") != id:
+        news.append(message)
+    return message, news
+
+
+def texts(reply):
+    return [block["text"] for block in reply["result"]["content"] if block["type"] == "text"]
+
+
+def waiting(world, count=1):
+    """The reports that wait, as the command line lists them."""
+
+    def listed():
+        reports = json.loads(world.tooltray("feedback", "list", "--json").stdout)
+        return reports if len(reports) == count else None
+
+    return wait_until(listed, f"{count} reports")
+
+
+def write_settings(world, **servers):
+    world.root.mkdir(exist_ok=True)
+    document = {"version": 1, "mcpServers": servers, "defaultServers": [], "autoDetectNpmRegistry": False}
+    (world.root / "settings.json").write_text(json.dumps(document))
+
+
+HABITS = os.path.join(os.path.dirname(__file__), "servers", "habits.py")
+
+
+def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_client_and_the_hub(world):
+    project = world.home / "shop"
+    project.mkdir()
+    waits = {"command": sys.executable, "args": [HABITS, "tools:2", "note:{project_path}"], "deferredStartup": True}
+    fails = {"command": "no-such-command-anywhere", "deferredStartup": True}
+    write_settings(world, waits=waits, fails=fails)
+    world.tooltray("projects", "allow", str(project))
+    hub = world.start_hub()
+    bridge = world.start_bridge()
+    bridge.initialize()
+
+    # text and a picture come back, with what became of the servers
+    picture = world.home / "picture.png"
+    picture.write_bytes(png())
+    report(bridge, 1, project_path=str(project), timeout_s=5)
+    (shown,) = waiting(world)
+    assert (shown["client"], shown["project_name"], shown["summary"]) == ("end2end", "shop", SUMMARY)
+    listed = world.tooltray("feedback", "list").stdout
+    assert shown["id"] in listed
+    assert "The invoice is **fixed**." in world.tooltray("feedback", "show", shown["id"]).stdout
+    answered = world.tooltray("feedback", "answer", shown["id"], "Looks good", "--image", str(picture))
+    assert answered.stdout == "Answered with 1 attachment.\n", answered.stderr
+    reply, news = reply_to(bridge, 1)
+    progress = [message["params"] for message in news if message["method"] == "notifications/progress"]
+    assert progress[0]["progressToken"] == 1
+    assert f"tooltray feedback answer {shown['id']}" in progress[0]["message"]
+    first, image, notes = reply["result"]["content"]
+    assert first["text"] == "Looks good"
+    assert (image["mimeType"], base64.b64decode(image["data"])) == ("image/png", png())
+    for words in ("timeout_s was raised to 600", "'waits' has started", "tool_00000, tool_00001", "'fails' did not start", "not found"):
+        assert words in notes["text"]
+
+    # a call that is given up leaves the report, and its answer is there for the next one
+    report(bridge, 2, "# Next")
+    (shown,) = waiting(world)
+    bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+    assert bridge.request("ping", id=3)["result"] == {}
+    assert waiting(world) == [shown]
+    assert world.tooltray("feedback", "answer", shown["id"], "Later").stdout == "Answered.\n"
+    report(bridge, 4, "# Next")
+    reply, _ = reply_to(bridge, 4)
+    assert texts(reply)[0] == "Later"
+    assert "which you had stopped waiting for" in texts(reply)[-1]
+    late = world.tooltray("feedback", "answer", shown["id"], "Too late")
+    assert (late.returncode, "has ended" in late.stderr) == (1, True)
+
+    # as many large pictures as there may be
+    picture.write_bytes(png(padding=5 * 2**20 - len(png())))
+    report(bridge, 7, "# Pictures")
+    (shown,) = waiting(world)
+    assert world.tooltray("feedback", "answer", shown["id"], *["--image", str(picture)] * 4).returncode == 0
+    sent = base64.b64encode(picture.read_bytes()).decode()
+    assert [block["data"] == sent for block in reply_to(bridge, 7)[0]["result"]["content"] if block["type"] == "image"] == [True] * 4
+
+    # the hub restarts: the call fails with a word on why, and asking again shows the report again
+    report(bridge, 5, "# After")
+    waiting(world)
+    world.tooltray("stop")
+    hub.wait()
+    assert "call again" in reply_to(bridge, 5)[0]["error"]["message"]
+    world.start_hub()
+    report(bridge, 6, "# After")
+    (shown,) = waiting(world)
+    assert world.tooltray("feedback", "dismiss", shown["id"]).returncode == 0
+    assert "without an answer" in texts(reply_to(bridge, 6)[0])[0]
+    entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
+    assert [(each["summary"], each["outcome"]) for each in entries] == [
+        ("# After", "dismissed"),
+        ("# After", "withdrawn"),
+        ("# Pictures", "answered"),
+        ("# Next", "answered"),
+        (SUMMARY, "answered"),
+    ]

@@ -1,0 +1,133 @@
+"""Lazy servers with real servers and clients: a client that lists again when it is told to, one that never does, and a modern one."""
+
+import json
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from tests.end2end.conftest import NPM_SERVERS
+from tests.end2end.processes import BRIDGE, World, wait_until
+
+HERE = Path(__file__).parent
+ACTIVATING, COUNTING = HERE / "clients" / "activating_client.py", HERE / "servers" / "counting.py"
+STDIO = [sys.executable, "-I", "-S", str(BRIDGE)]
+BROWSER_TOOLS = 25
+ADD = ["add_numbers", {"a": 2, "b": 40}]
+
+
+@pytest.fixture
+def hub(world: World, node: str) -> World:
+    """A hub with two lazy servers: @playwright/mcp, whose browser is not there, and a small one."""
+    program = NPM_SERVERS / "playwright-mcp"
+    assert program.exists(), f"{program} is missing; `make test` installs what tests need"
+    scratch = world.home / "scratch"  # the browser's server leaves files there
+    scratch.mkdir()
+    browser = ["--headless", "--executable-path", str(world.home / "no-browser")]
+    for name, command in {"playwright": [node, str(program.resolve()), *browser], "counting": [sys.executable, str(COUNTING)]}.items():
+        added = world.tooltray("servers", "add", name, "--env", f"TMPDIR={scratch}", "--", *command)
+        assert added.returncode == 0, added.stderr
+    path = world.root / "settings.json"
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps({**settings, "publish": {**settings.get("publish", {}), "lazyLoad": True}}))
+    world.start_hub()
+    wait_until(lambda: set(states(world).values()) == {"running"}, "the servers to run", 60.0)
+    return world
+
+
+def states(world: World) -> dict[str, str]:
+    status = json.loads(world.tooltray("status", "--json").stdout)
+    return {server["name"]: server["state"] for server in status["servers"] if server["name"] in ("playwright", "counting")}
+
+
+def activated(world: World, mode: str, server: str, call: list, token: str, *target: str) -> dict:
+    """What a client sees that activates a server and lists again."""
+    program = world.start(sys.executable, str(ACTIVATING), mode, f"activate_{server}", json.dumps(call), token, *target)
+    try:
+        return program.read(timeout_s=60.0)
+    finally:
+        program.end()
+
+
+def check(seen: dict, era: str) -> None:
+    """A client that lists again has seen one tool, was answered with all, and then listed them."""
+    assert seen["era"] == era
+    assert [name for name in seen["before"] if name.startswith("browser_")] == []
+    assert {"activate_playwright", "activate_counting"} <= set(seen["before"])
+    assert (seen["answer"]["activated"], seen["answer"]["toolCount"]) == (True, BROWSER_TOOLS)
+    names = [tool["name"] for tool in seen["answer"]["tools"] if tool["inputSchema"]]
+    assert len(names) == BROWSER_TOOLS
+    assert set(names) <= set(seen["after"])
+    assert {"activate_playwright", "activate_counting"} <= set(seen["after"])
+    assert seen["isError"]
+    assert "no-browser" in seen["text"]  # the server's own word on a browser that is not there
+
+
+def test_over_stdio_a_client_lists_one_tool_and_has_them_all_when_it_activates(hub: World) -> None:
+    for mode, era in (("legacy", "legacy"), ("auto", "modern")):
+        navigate = ["browser_navigate", {"url": "about:blank"}]
+        check(activated(hub, mode, "playwright", navigate, "", *STDIO), era)
+    alone = activated(hub, "auto", "counting", ADD, "", *STDIO, "--server", "counting")
+    assert alone["before"][0] == "activate_counting"
+    assert not {"add_numbers", "activate_playwright"} & set(alone["before"])
+    assert alone["after"] == ["activate_counting", "add_numbers", "count_letters", "reverse_text"]
+    assert alone["text"] == "42"
+    never_lists_again(hub)
+
+
+def never_lists_again(world: World) -> None:
+    bridge = world.start_bridge()
+    bridge.initialize()
+    listed = [tool["name"] for tool in bridge.request("tools/list", {})["result"]["tools"]]
+    assert len([name for name in listed if name.startswith(("browser_", "activate_playwright"))]) == 1
+
+    def call(name: str, arguments: dict) -> dict:
+        reply = bridge.request("tools/call", {"name": name, "arguments": arguments}, timeout_s=30.0)
+        return dict(reply["result"])
+
+    found = call("find_tools", {"query": "take a screenshot of the page"})["structuredContent"]["tools"]
+    assert (found[0]["name"], found[0]["server"]) == ("browser_take_screenshot", "playwright")
+    result = call("call_tool", {"name": "browser_navigate", "arguments": {"url": "about:blank"}})
+    assert result["isError"]
+    assert "no-browser" in result["content"][0]["text"]
+    assert call(*ADD)["content"][0]["text"] == "42"
+    assert call("call_tool", {"name": "reverse_text", "arguments": {"text": "lazy"}})["content"][0]["text"] == "yzal"
+    assert world.tooltray("stop").returncode == 0
+    assert call(*ADD)["content"][0]["text"] == "42"  # the new hub knows nothing of what was activated
+    bridge.end()
+
+
+def test_over_http_too(hub: World) -> None:
+    switched = hub.tooltray("http", "on", "--port", "0", "--json")
+    url = json.loads(switched.stdout)["url"]
+    for mode, era in (("legacy", "legacy"), ("auto", "modern")):
+        token = hub.tooltray("clients", "token", mode).stdout.strip()
+        check(activated(hub, mode, "playwright", ["browser_navigate", {"url": "about:blank"}], token, url), era)
+    sse = url.removesuffix("/mcp") + "/servers/counting/sse"
+    assert activated(hub, "legacy", "counting", ADD, token, sse)["text"] == "42"
+    token = hub.tooltray("clients", "token", "plain").stdout.strip()
+    add = {"name": "call_tool", "arguments": {"name": ADD[0], "arguments": ADD[1]}}
+    assert posted(url, token, "tools/call", add)["content"][0]["text"] == "42"
+    names = [tool["name"] for tool in posted(url, token, "tools/list", {})["tools"]]
+    assert {"activate_playwright", "add_numbers"} <= set(names)  # a call is an activation, for the client that has called
+    assert len(names) < BROWSER_TOOLS
+
+
+def posted(url: str, token: str, method: str, params: dict) -> dict:
+    """The result of one modern request."""
+    prefix = "io.modelcontextprotocol/"
+    meta = {f"{prefix}protocolVersion": "2026-07-28", f"{prefix}clientCapabilities": {}}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": method,
+        **({"Mcp-Name": params["name"]} if "name" in params else {}),
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as response:
+        answer: dict = json.loads(response.read())
+    assert "result" in answer, answer
+    return answer["result"]

@@ -1,0 +1,158 @@
+"""Servers that start for a project, as AI clients, models and people meet them: Serena for two folders at once, and a small server for the
+rest."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import BRIDGE, is_running, wait_until
+
+IN_PROJECT = Path(__file__).parent / "servers" / "in_project.py"
+SERENA_TOOLS = {"activate_project", "initial_instructions", "serena_repl"}
+SERENA_START_S = 60.0  # it imports for seconds, and two of them start at once
+SMALL = {
+    "command": sys.executable,
+    "args": [str(IN_PROJECT), "nowhere"],
+    "startupArgsTemplate": [str(IN_PROJECT), "{project_path}", "{project_name}"],
+    "env": {"PROJECT": "{project_path}"},
+    "cwd": "{project_path}",
+    "deferredStartup": True,
+    "autoApprove": ["all"],
+}
+
+
+def write_settings(world, **servers):
+    world.root.mkdir(mode=0o700)
+    document = {"version": 1, "mcpServers": servers, "defaultServers": list(servers), "autoDetectNpmRegistry": False}
+    (world.root / "settings.json").write_text(json.dumps(document))
+
+
+def project(world, name):
+    folder = world.home / name
+    folder.mkdir()
+    (folder / "who.txt").write_text(f"this is {name}\n")
+    return folder.resolve()
+
+
+def client_in(world, folder, *, roots=None):
+    """An AI client that was started in a folder; its handshake is done, and its roots are told."""
+    client = world.start(sys.executable, "-I", "-S", str(BRIDGE), "--no-start", cwd=folder)
+    capabilities = {} if roots is None else {"roots": {}}
+    params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "end2end", "version": "1"}}
+    client.request("initialize", params, id="hello")
+    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    if roots is not None:
+        while (asked := client.read()).get("method") != "roots/list":
+            pass
+        client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": root.as_uri()} for root in roots]}})
+    return client
+
+
+def names(client):
+    return {tool["name"] for tool in client.request("tools/list", id="list")["result"]["tools"]}
+
+
+def call(client, name, arguments=None, *, timeout_s=SERENA_START_S):
+    return client.request("tools/call", {"name": name, "arguments": arguments or {}}, id=f"call {name}", timeout_s=timeout_s)
+
+
+def text(reply):
+    assert "result" in reply, reply
+    assert not reply["result"].get("isError"), reply
+    return reply["result"]["content"][0]["text"]
+
+
+def where(client):
+    return json.loads(text(call(client, "where")))
+
+
+def server(world):
+    snapshots = json.loads(world.tooltray("status", "--json").stdout)["servers"]
+    return next(each for each in snapshots if each["name"] == "s")
+
+
+def read_who(client):
+    """Whose project Serena reads in."""
+    session = re.search(r"session id is `(\w+)`", text(call(client, "initial_instructions")))[1]
+    read = text(call(client, "serena_repl", {"session": session, "code": 's.fs.read_file("who.txt")'}))
+    return re.findall("this is (one|two)", read)
+
+
+@pytest.mark.timeout(300)
+def test_serena_shows_one_tool_until_it_is_activated_and_then_works_for_two_folders_at_once(world, serena):
+    command = {"command": serena, "args": ["start-mcp-server", "--enable-web-dashboard", "false"]}
+    template = {"startupArgsTemplate": [*command["args"], "--project", "{project_path}"]}
+    write_settings(world, serena={**command, **template, "deferredStartup": True, "lazyLoad": True, "autoApprove": ["all"]})
+    folders = [project(world, "one"), project(world, "two")]
+    world.start_hub()
+    clients = [client_in(world, folder) for folder in folders]
+    for client in clients:
+        assert "activate_serena" in names(client)
+        assert not SERENA_TOOLS & names(client)
+    for number, client in enumerate(clients):  # both are starting before the first is asked for its answer
+        client.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "activate_serena", "arguments": {}}})
+    for number, client in enumerate(clients):
+        while (reply := client.read(SERENA_START_S)).get("id") != number:
+            pass
+        assert reply["result"].get("structuredContent", reply).get("toolCount") == 3, reply
+        assert {tool["name"] for tool in reply["result"]["structuredContent"]["tools"]} == SERENA_TOOLS
+        assert names(client) >= {"activate_serena", *SERENA_TOOLS}
+    assert [read_who(client) for client in clients] == [["one"], ["two"]]
+    copies = json.loads(world.tooltray("projects", "list", "--json").stdout)["copies"]
+    assert {copy["path"]: copy["session_count"] for copy in copies} == {str(folder): 1 for folder in folders}
+    pids = [pid for copy in copies for pid in copy["pids"]]
+    assert len(set(pids)) == len(pids) >= 2
+    for client in clients:
+        client.end()
+    world.stop_hub()
+    assert not any(map(is_running, pids))
+
+
+def test_a_server_runs_once_for_each_project_and_never_for_another(world):
+    write_settings(world, s=SMALL)
+    one, two, odd = project(world, "one"), project(world, "two"), project(world, "it's $(odd); &")
+    world.start_hub()
+    assert server(world)["state"] == "waiting"
+    here, again, there, by_root = (client_in(world, one), client_in(world, one), client_in(world, two), client_in(world, one, roots=[odd]))
+    wait_until(lambda: "where" in names(here), "the first list")
+    said = [where(client) for client in (here, again, there, by_root)]
+    assert [each["args"][0] for each in said] == [each["cwd"] for each in said] == [str(folder) for folder in (one, one, two, odd)]
+    assert [each["variable"] for each in said] == [each["cwd"] for each in said]
+    assert said[0]["pid"] == said[1]["pid"]
+    assert said[3]["args"] == [str(odd), "it's $(odd); &"]
+    nobody = client_in(world, world.home)
+    assert "the home folder itself" in call(nobody, "where")["error"]["message"]
+    refused = world.tooltray("projects", "allow", ".")  # the home folder
+    assert (refused.returncode, "home folder" in refused.stderr) == (1, True)
+    assert world.tooltray("projects", "start", "s", str(two)).returncode == 0
+    assert where(nobody)["pid"] == said[2]["pid"]
+    assert str(two) in world.tooltray("projects", "list").stdout
+    assert world.tooltray("projects", "reset").returncode == 0
+    assert not any(is_running(each["pid"]) for each in said)
+    assert "error" in call(nobody, "where")
+    assert where(there)["args"][0] == str(two)
+    written = json.loads((world.root / "settings.json").read_text())["mcpServers"]["s"]
+    assert written == SMALL  # what was filled in is not written back
+
+
+def test_a_models_report_starts_what_waits_for_its_project(world):
+    write_settings(world, s=SMALL)
+    one, two = project(world, "one"), project(world, "two")
+    world.start_hub()
+    client = client_in(world, one)
+    report = {"work_summary": "done", "project_path": str(two), "project_name": "Two"}
+    client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "collect_feedback", "arguments": report}})
+    refused = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
+    assert world.tooltray("feedback", "answer", refused[0]["id"], "go on").returncode == 0
+    while (reply := client.read()).get("id") != 1:
+        pass
+    assert f"tooltray projects allow {two}" in json.dumps(reply["result"])
+    assert world.tooltray("projects", "allow", str(two)).returncode == 0
+    client.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "collect_feedback", "arguments": report}})
+    asked = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
+    assert world.tooltray("feedback", "answer", asked[0]["id"], "go on").returncode == 0
+    while (reply := client.read()).get("id") != 2:
+        pass
+    assert where(client)["args"] == [str(two), "Two"]

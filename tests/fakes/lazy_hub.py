@@ -1,0 +1,97 @@
+"""Lazy servers that a test scripts, and clients that list, activate and call."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw
+from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, opened
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump
+
+TOOLS, PROMPTS, RESOURCES = (f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources"))
+SEARCH = ["find_tools", "call_tool"]
+PROMPT, RESOURCE, TEMPLATE = {"name": "p"}, {"uri": "x://1", "name": "r"}, {"uriTemplate": "x://t/{id}", "name": "t"}
+
+
+def rich(*tools: dict[str, Any]) -> ScriptedServer:
+    """A server that offers one of everything else, too."""
+    program = ScriptedServer(*tools)
+    capabilities = {"tools": {}, "prompts": {}, "resources": {"subscribe": True}}
+    greeting = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": {"name": "s", "version": "1"}}
+    program.handlers |= {
+        "initialize": lambda copy, params: greeting,
+        "prompts/list": lambda copy, params: {"prompts": [PROMPT]},
+        "prompts/get": lambda copy, params: {"messages": [params["name"]]},
+        "resources/list": lambda copy, params: {"resources": [RESOURCE]},
+        "resources/templates/list": lambda copy, params: {"resourceTemplates": [TEMPLATE]},
+        "resources/read": lambda copy, params: {"contents": [{"uri": params["uri"], "text": "read"}]},
+        "resources/subscribe": lambda copy, params: {},
+        "completion/complete": lambda copy, params: {"completion": {"values": ["v"]}},
+    }
+    return program
+
+
+def six(first: str = "t") -> ScriptedServer:
+    return ScriptedServer(*(tool(f"{first}{number}", description=f"Does {number}") for number in range(6)))
+
+
+def lazy(**programs: ScriptedServer) -> dict[str, Any]:
+    """Servers that are lazy, named as their programs; `open` is not."""
+    servers = {name: entry(name, lazyLoad=name != "open") for name in programs}
+    return {"servers": servers, "programs": programs}
+
+
+class Follower:
+    """A client that notes what it is told of its lists."""
+
+    def __init__(self, parts: HubParts, **options: Any) -> None:
+        self.client: Client = parts.client(**options)
+        self.client.state.id = f"s{id(self)}"
+        self.news: list[str] = []
+        self.end: Callable[[], None] = parts.router.follow_lists(self.client, self.news.append)
+
+    def take(self) -> list[str]:
+        news, self.news[:] = list(self.news), []
+        return news
+
+
+async def ready(parts: HubParts, *names: str) -> None:
+    for name in names:
+        await parts.servers.start(name)
+        await parts.tools.listed(parts.servers.get(name)).wait()
+        await parts.offers.listed(parts.servers.get(name)).wait()
+
+
+async def answered(
+    parts: HubParts, method: str, client: Client, *, is_modern: bool = False, id: bytes = b"1", **params: Any
+) -> dict[str, Any]:
+    if is_modern:
+        params["_meta"] = MODERN_META
+    request = Envelope(id=Raw(id), method=method, params=dump(params))
+    head = eras.read_head(request.params)
+    assert head is not None
+    return opened(await parts.router.answer(request, head, client, client.held, server=client.state.server, client="test"))
+
+
+async def names_of(parts: HubParts, client: Client) -> list[str]:
+    return [each["name"] for each in (await answered(parts, "tools/list", client))["result"]["tools"]]
+
+
+async def described(parts: HubParts, client: Client, name: str) -> str:
+    listed = (await answered(parts, "tools/list", client))["result"]["tools"]
+    return str(next(each["description"] for each in listed if each["name"] == name))
+
+
+async def called(parts: HubParts, client: Client, name: str, /, *, is_modern: bool = False, **arguments: Any) -> dict[str, Any]:
+    reply = await answered(parts, "tools/call", client, name=name, arguments=arguments, is_modern=is_modern)
+    return dict(reply["result"])
+
+
+async def activated(parts: HubParts, client: Client, server: str = "serena") -> dict[str, Any]:
+    return dict((await called(parts, client, f"activate_{server}"))["structuredContent"])
+
+
+def said(result: dict[str, Any]) -> str:
+    return str(result["content"][0]["text"])

@@ -1,0 +1,165 @@
+"""Feedback windows for pictures: `make_screenshots.py` takes them."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.events import FeedbackEntry, FeedbackSnapshot
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.attachments import Attachment
+from tooltray.ui.dialogs.feedback_window import Draft, FeedbackWindow
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.markdown_view import MarkdownView
+
+READY = ("Go on", "Looks good, commit it", "Show me the diff", "Stop here")
+SUMMARY = """## Invoice totals are fixed
+
+- `invoice.py` sums the **net** amount of each line
+- Two tests added, all 48 pass
+- The PDF footer now shows the tax rate
+
+**Open question:** should old invoices be recalculated, or only new ones?
+
+```
+pytest tests/billing -q   48 passed in 2.1 s
+```
+"""
+LONG = """# What I changed
+
+1. **Totals**: `invoice.py` sums *net* amounts, see [the issue](https://tracker.example.org/issues/17?tab=all)
+2. ~~Rounding~~ stays as it was
+   - one level deeper
+   - and another one
+
+| file | lines | tests |
+|---|---:|---|
+| invoice.py | 12 | 4 |
+| footer.py | 3 | 1 |
+
+> A quotation that somebody wrote in the ticket, long enough to need a second line in this window.
+
+![a picture of the footer](https://tracker.example.org/footer.png) <b>no HTML</b>
+
+"""
+REQUEST = FeedbackSnapshot("1", "Claude Code", "/srv/code/shop", "shop", SUMMARY, time.time() - 42, time.time() + 86_400)
+ANSWER = "Only new ones. And the date on the invoice is cut off, see the picture."
+DISK_FULL = Problem("the answer cannot be kept", "No space left on device", "Free some space on that disk")
+
+
+def invoice() -> Attachment:
+    """A stand-in for a screenshot."""
+    image = QImage(288, 192, QImage.Format.Format_RGB32)
+    image.fill(QColor("#DFE2F1"))
+    with QPainter(image) as painter:
+        painter.fillRect(QRectF(42, 30, 204, 162), QColor("white"))
+        for y, width, color in (
+            (51, 78, "#5862CE"),
+            (75, 162, "#D5D7E3"),
+            (93, 162, "#D5D7E3"),
+            (111, 120, "#D5D7E3"),
+            (141, 162, "#EBC9C6"),
+        ):
+            painter.fillRect(QRectF(63, y, width, 9), QColor(color))
+    return Attachment("invoice.png", "image/png", 48_000, b"x", thumbnail=image)
+
+
+FILES = (
+    Attachment("a-rather-long-name-of-a-log-file.log", "text/plain", 812_345, b"x"),
+    Attachment("dump.sql", "text/plain", 91_234_567, path="/srv/dump.sql"),
+)
+
+
+def window(theme: Theme, request: FeedbackSnapshot = REQUEST, ready: tuple[str, ...] = READY) -> FeedbackWindow:
+    result = FeedbackWindow(theme, request, spawn=TaskKeeper().spawn)
+    result.set_ready_answers(ready)
+    result.show()
+    return result
+
+
+def answered(theme: Theme, *more: Attachment) -> FeedbackWindow:
+    result = window(theme)
+    result.box.set_content(ANSWER, (invoice(), *more))
+    return result
+
+
+async def feedback(theme: Theme) -> QWidget:
+    return answered(theme)
+
+
+async def feedback_empty(theme: Theme) -> QWidget:
+    return window(theme, replace(REQUEST, project_path="", project_name="", client=""), ())
+
+
+async def feedback_many(theme: Theme) -> QWidget:
+    result = window(
+        theme,
+        replace(REQUEST, summary=LONG * 3),
+        (*READY, "Run all tests again, on every version of Python that we support & say which fail", "Explain", "Undo"),
+    )
+    result.set_draft(Draft(f"{ANSWER}\n" * 9, (invoice(), *FILES, invoice(), invoice(), invoice())))
+    return result
+
+
+async def feedback_small(theme: Theme) -> QWidget:
+    result = await feedback_many(theme)
+    result.resize(result.minimumSize())
+    return result
+
+
+async def feedback_refused(theme: Theme) -> QWidget:
+    result = answered(theme, *FILES)
+    result.show_failure(DISK_FULL)
+    return result
+
+
+async def feedback_ended(theme: Theme) -> QWidget:
+    result = answered(theme)
+    result.end()
+    return result
+
+
+async def feedback_link(theme: Theme) -> QWidget:
+    result = window(theme, replace(REQUEST, summary=LONG))
+    view = result.findChild(MarkdownView)
+    view.link_chosen.emit("http://xn--pple-43d.com.tracker.example.org:8080/issues/17?tab=all&" + "x" * 90)
+    view.link_chosen.emit("file:///etc/passwd")
+    return result
+
+
+async def feedback_history(theme: Theme) -> QWidget:
+    result = window(theme)
+    result._on_history()
+    now = time.time()
+    entry = FeedbackEntry(
+        "1", "/srv/code/shop", "shop", "Claude Code", SUMMARY, now - 600, "answered", ANSWER, ("invoice.png", "dump.sql"), now
+    )
+    others = (
+        replace(entry, outcome=outcome, text="", attachments=(), asked_at=now - 90_000) for outcome in ("dismissed", "expired", "withdrawn")
+    )
+    result.show_history((entry, *others))
+    return result
+
+
+async def feedback_ready(theme: Theme) -> QWidget:
+    result = window(theme)
+    result._on_edit_ready()
+    return result
+
+
+FeedbackScene = Callable[[Theme], Awaitable[QWidget]]
+FEEDBACK_SCENES: tuple[FeedbackScene, ...] = (
+    feedback,
+    feedback_empty,
+    feedback_many,
+    feedback_small,
+    feedback_refused,
+    feedback_ended,
+    feedback_link,
+    feedback_history,
+    feedback_ready,
+)

@@ -1,0 +1,427 @@
+"""A tool call asks in a window of its own, which takes no keyboard and no hasty answer, and sends only what the person chose."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QPlainTextEdit, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ApprovalSnapshot
+from tooltray.ui.approval_prompt import ApprovalPrompt
+from tooltray.ui.dialogs.approval_window import GUARD_MS, ApprovalWindow
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.diff_view import LONGEST, DiffView
+
+AN_HOUR_MS = 3_600_000  # longer than any test
+WRITE = ApprovalSnapshot(
+    id="1",
+    server="files",
+    tool="edit_file",
+    client="<b>Cursor</b>",
+    category="write",
+    arguments='{\n  "path": "a.txt"\n}',
+    why="The server marks it as one that writes.",
+    ends_at=0.0,
+    choices=("once", "session", "always", "reads"),
+    project="/somewhere/shop",
+    description="Changes lines.",
+    diff=(" same", "-old", "+new"),
+)
+LATE = TooltrayError("this call waits no longer", "its client is gone")
+
+
+class Asked:
+    """A desk to which calls come that wait for a person."""
+
+    def __init__(self, desk: Desk, prompt: ApprovalPrompt) -> None:
+        self.desk, self.engine, self.prompt = desk, desk.engine, prompt
+
+    async def shown(self, request: ApprovalSnapshot = WRITE) -> ApprovalWindow:
+        """The window, once it asks about this call."""
+        self.engine.ask_approval(replace(request, ends_at=time.time() + 60))
+        await until(lambda: self.prompt.window is not None and self.id == request.id)
+        assert self.prompt.window is not None
+        return self.prompt.window
+
+    async def open(self, request: ApprovalSnapshot = WRITE) -> ApprovalWindow:
+        """The same, once it takes an answer."""
+        window = await self.shown(request)
+        await until(lambda: window.takes_answers)
+        return window
+
+    @property
+    def id(self) -> str:
+        window = self.prompt.window
+        return window.request.id if window is not None and window.request is not None else ""
+
+    @property
+    def answers(self) -> list[tuple[object, ...]]:
+        return [call[1:] for call in self.engine.calls if call[0] == "answer_approval"]
+
+
+@pytest.fixture
+async def ask(theme: Theme) -> AsyncIterator[Callable[..., Asked]]:
+    desk = Desk(FakePresenter([server("files")]), theme)
+    prompts: list[ApprovalPrompt] = []
+
+    def begin(guard_ms: int = 0) -> Asked:
+        prompts.append(ApprovalPrompt(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=guard_ms))
+        return Asked(desk, prompts[-1])
+
+    async with desk:
+        yield begin
+        for prompt in prompts:
+            prompt.close()
+
+
+def heard(window: ApprovalWindow) -> list[str]:
+    """What it answers from now on, at once."""
+    answers: list[str] = []
+    window.answered.connect(lambda _, answer: answers.append(answer))
+    return answers
+
+
+def words(widget: QWidget) -> str:
+    texts = [label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+    return "\n".join(texts + [view.toPlainText() for view in widget.findChildren(QPlainTextEdit) if view.isVisibleTo(widget)])
+
+
+def button(widget: QWidget, name: str) -> QAbstractButton:
+    return next(each for each in widget.findChildren(QAbstractButton) if each.text() == name and each.isVisibleTo(widget))
+
+
+def buttons(widget: QWidget) -> list[str]:
+    return [each.text() for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget)]
+
+
+async def test_it_says_who_wants_what_with_which_arguments_and_why_as_plain_text(ask: Callable[..., Asked]) -> None:
+    window = await ask().open()
+    shown = words(window)
+    for text in (
+        "Let <b>Cursor</b> make this change?",
+        "edit_file",
+        "files",
+        "/somewhere/shop",
+        '"path": "a.txt"',
+        WRITE.why,
+        "Changes lines.",
+    ):
+        assert text in shown
+    assert "- old\n+ new" in shown
+    assert all(label.textFormat() is Qt.TextFormat.PlainText for label in window.findChildren(QLabel))
+
+
+async def test_what_is_odd_and_what_has_changed_in_the_definition_is_pointed_out(ask: Callable[..., Asked]) -> None:
+    odd = replace(WRITE, diff=(), arguments="{}", warnings=("Hidden characters",), definition_diff=("-before", "+after"))
+    shown = words(await ask().open(odd))
+    for text in ("Look closely at this tool", "Hidden characters", "defined in another way", "- before\n+ after"):
+        assert text in shown
+    assert "{}" not in shown
+
+
+@pytest.mark.parametrize(
+    ("category", "diff", "question"),
+    [
+        ("write", (), "Let Cursor change something?"),
+        ("read", (), "Let Cursor read something?"),
+        ("write", ("+x",), "Let Cursor make this change?"),
+    ],
+)
+async def test_the_title_is_the_question(ask: Callable[..., Asked], category: str, diff: tuple[str, ...], question: str) -> None:
+    window = await ask().open(replace(WRITE, client="Cursor", category=category, diff=diff))
+    assert window.accessibleName() == question
+    assert question in words(window)
+
+
+async def test_only_choices_that_make_sense_are_offered(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    assert buttons(await asked.open()) == ["Allow this session", "Always…", "Not now", "Allow once"]
+    asked.engine.end_approval("1")
+    assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Not now", "Allow once"]
+
+
+@pytest.mark.parametrize(("press", "answer"), [("Allow once", "once"), ("Allow this session", "session"), ("Not now", "refuse")])
+async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], press: str, answer: str) -> None:
+    asked = ask()
+    button(await asked.open(), press).click()
+    await until(lambda: asked.prompt.window is None)
+    assert asked.answers == [("1", answer)]
+
+
+@pytest.mark.parametrize(("place", "answer", "text"), [(0, "always", "edit_file of files"), (1, "reads", "everything of files that reads")])
+async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Asked], place: int, answer: str, text: str) -> None:
+    asked = ask()
+    window = await asked.open()
+    button(window, "Always…").click()
+    menu = window.findChild(QMenu)
+    assert asked.answers == []
+    assert text in menu.actions()[place].text()
+    menu.actions()[place].trigger()
+    menu.close()
+    await until(lambda: asked.answers == [("1", answer)])
+
+
+async def test_a_choice_from_a_menu_that_was_opened_for_something_else_is_none(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    button(window, "Always…").click()
+    menu, answers = window.findChild(QMenu), heard(window)
+    await asked.shown(replace(WRITE, arguments='{"path": "other"}'))
+    await until(lambda: "other" in words(window) and window.takes_answers)
+    menu.actions()[0].trigger()
+    menu.close()
+    assert answers == []
+
+
+async def test_enter_grants_nothing_since_not_now_has_the_focus(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    window.go_there()
+    await until(lambda: QApplication.focusWidget() is button(window, "Not now"))
+    answers = heard(window)
+    await until(lambda: not window._arrival.isActive())
+    QTest.keyClick(button(window, "Not now"), Qt.Key.Key_Return)
+    assert answers == []
+
+
+@pytest.mark.parametrize(
+    ("key", "modifier", "answer"),
+    [
+        (Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier, "once"),
+        (Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier, "refuse"),
+        (Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier, "refuse"),
+    ],
+)
+async def test_keys_answer(ask: Callable[..., Asked], key: Qt.Key, modifier: Qt.KeyboardModifier, answer: str) -> None:
+    asked = ask()
+    window = await asked.open()
+    window.go_there()
+    await until(lambda: QApplication.focusWidget() is button(window, "Not now") and not window._arrival.isActive())
+    QTest.keyClick(button(window, "Not now"), key, modifier)
+    await until(lambda: asked.answers == [("1", answer)])
+
+
+async def test_closing_the_window_refuses(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    (await asked.open()).close()
+    await until(lambda: asked.answers == [("1", "refuse")])
+
+
+async def test_nothing_answers_while_it_is_guarded(ask: Callable[..., Asked]) -> None:
+    asked = ask(AN_HOUR_MS)
+    window = await asked.shown()
+    window.activateWindow()
+    assert not window.takes_answers
+    assert not any(each.isEnabled() for each in window.findChildren(QAbstractButton))
+    answers = heard(window)
+    QTest.keyClick(window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    window.close()
+    assert window.isVisible()
+    assert answers == []
+
+
+def test_the_guard_is_as_long_as_it_takes_to_notice_a_window() -> None:
+    assert GUARD_MS == 700
+
+
+async def test_each_change_of_what_it_asks_is_guarded_anew(ask: Callable[..., Asked], theme: Theme) -> None:
+    window = await ask().open()
+    window.ask(replace(WRITE, arguments='{"path": "b.txt"}'), 1)
+    assert not window.takes_answers
+    await until(lambda: window.takes_answers)
+    assert window.request is not None
+    window.ask(window.request, 2)
+    assert window.takes_answers  # that another one waits behind it changes nothing of it
+    assert "1 of 2" in words(window)
+
+
+async def test_keys_that_come_with_the_activation_are_no_answer(theme: Theme) -> None:
+    window = ApprovalWindow(theme, guard_ms=0)
+    window._arrival.setInterval(AN_HOUR_MS)
+    answers = heard(window)
+    window.ask(replace(WRITE, ends_at=time.time() + 60), 1)
+    window.show()
+    await until(lambda: window.takes_answers)
+    window.go_there()
+    await until(window.isActiveWindow)
+    QTest.keyClick(window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert answers == []
+    button(window, "Allow once").click()
+    assert answers == ["once"]
+    window.hide()
+    window.deleteLater()
+
+
+async def test_it_is_shown_without_taking_the_keyboard_and_can_be_gone_to_once_it_takes_answers(ask: Callable[..., Asked]) -> None:
+    asked = ask(AN_HOUR_MS)
+    window = await asked.shown()
+    assert window.isVisible()
+    assert window.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+    assert window.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
+    assert window.windowHandle().flags() & Qt.WindowType.WindowStaysOnTopHint
+    window._guard.setInterval(0)
+    window.show_fault(Problem("something"))  # begins the guard anew
+    await until(lambda: window.takes_answers)
+    assert not window.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
+    assert window.isVisible()
+    asked.prompt.go_there()
+    await until(window.isActiveWindow)
+
+
+async def test_several_calls_are_asked_one_at_a_time_the_oldest_first(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    asked.engine.ask_approval(replace(WRITE, id="2", tool="second"))
+    asked.engine.ask_approval(replace(WRITE, id="3", tool="third"))
+    await until(lambda: "1 of 3" in words(window))
+    button(window, "Not now").click()
+    await until(lambda: asked.id == "2")
+    assert not window.takes_answers
+    assert "1 of 2" in words(window)
+    asked.engine.end_approval("3")
+    await until(lambda: "1 of 2" not in words(window))
+    assert asked.prompt.window is window
+
+
+async def test_it_goes_by_itself_when_the_call_waits_no_longer(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    await asked.open()
+    asked.engine.end_approval("1")
+    await until(lambda: asked.prompt.window is None)
+    assert asked.answers == []
+
+
+async def test_an_answer_is_given_once(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    for _ in range(3):
+        button(window, "Allow once").click()
+    await until(lambda: asked.prompt.window is None)
+    assert asked.answers == [("1", "once")]
+
+
+async def test_an_answer_that_comes_too_late_says_why_until_it_is_put_away(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    asked.engine.failures["answer_approval"] = LATE
+    button(window, "Allow once").click()
+    asked.engine.end_approval("1")
+    await until(lambda: buttons(window) == ["Close"] and "This call waits no longer" in words(window))
+    await until(lambda: window.takes_answers)
+    button(window, "Close").click()
+    await until(lambda: asked.prompt.window is None)
+    assert len(asked.answers) == 1
+
+
+async def test_an_answer_that_comes_too_late_is_told_above_the_next_call(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    asked.engine.ask_approval(replace(WRITE, id="2", tool="second"))
+    asked.engine.failures["answer_approval"] = LATE
+    button(window, "Allow once").click()
+    asked.engine.end_approval("1")
+    await until(lambda: asked.id == "2" and "This call waits no longer" in words(window))
+    asked.engine.failures.clear()
+    await until(lambda: window.takes_answers)
+    button(window, "Allow once").click()
+    await until(lambda: asked.prompt.window is None)
+    assert asked.answers == [("1", "once"), ("2", "once")]
+
+
+async def test_a_new_call_takes_the_place_of_what_has_ended(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    asked.engine.failures["answer_approval"] = LATE
+    button(window, "Allow once").click()
+    asked.engine.end_approval("1")
+    await until(lambda: buttons(window) == ["Close"])
+    await asked.open(replace(WRITE, id="2"))
+    assert buttons(window) == ["Allow this session", "Always…", "Not now", "Allow once"]
+
+
+async def test_a_call_waits_on_where_the_answer_could_not_be_kept(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open()
+    asked.engine.failures["answer_approval"] = TooltrayError("the disk is full", "grants.json", "Free some space")
+    for _ in range(2):
+        button(window, "Allow this session").click()
+        await until(lambda: "The disk is full" in words(window) and window.takes_answers)
+    asked.engine.failures.clear()
+    button(window, "Allow once").click()
+    await until(lambda: asked.prompt.window is None)
+    assert asked.answers == [("1", "session"), ("1", "session"), ("1", "once")]
+
+
+async def test_the_questions_end_with_the_engine(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    await asked.open()
+    asked.desk.link.detach()
+    asked.desk.hub.forget()
+    await until(lambda: asked.prompt.window is None)
+
+
+async def test_a_call_that_waited_before_the_window_listened_is_asked(theme: Theme) -> None:
+    desk = Desk(FakePresenter(), theme)
+    desk.engine.approvals = [WRITE]
+    prompt = ApprovalPrompt(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
+    counts: list[int] = []
+    prompt.count_changed.connect(counts.append)
+    async with desk:
+        await until(lambda: prompt.window is not None)
+        assert counts == [1]
+        prompt.close()
+
+
+async def test_an_engine_that_leaves_before_it_has_told_asks_nothing(theme: Theme) -> None:
+    desk = Desk(FakePresenter(), theme)
+    desk.engine.failures["get_approvals"] = TooltrayError("The hub is not running")
+    prompt = ApprovalPrompt(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
+    async with desk:
+        await desk.asked("get_approvals")
+        prompt.go_there()
+        assert prompt.window is None
+
+
+async def test_the_time_that_is_left_is_said(ask: Callable[..., Asked]) -> None:
+    window = await ask().shown()
+    assert any(f"Refuses by itself in {left}" in words(window) for left in ("1:00", "0:59", "0:58"))
+
+
+async def test_a_long_call_scrolls_between_its_edges_and_the_buttons_stay_on_the_screen(ask: Callable[..., Asked]) -> None:
+    window = await ask().open(replace(WRITE, definition_diff=("+x" * 400,) * 50, warnings=("Odd. " * 400,), arguments="a\n" * 900))
+    screen = window.screen().availableGeometry()
+    assert screen.contains(window.geometry())
+    assert window.rect().contains(button(window, "Not now").geometry())
+
+
+async def test_it_follows_the_theme(ask: Callable[..., Asked], theme: Theme, app: QApplication) -> None:
+    window = await ask().open()
+    view = window.findChild(DiffView)
+    before = [selection.format.background().color() for selection in view.extraSelections()]
+    theme.apply(app, "dark")
+    after = [selection.format.background().color() for selection in view.extraSelections()]
+    assert before != after
+    assert theme.color("diff.remove") in after
+
+
+def test_a_diff_marks_whole_lines_and_says_what_it_leaves_out(theme: Theme) -> None:
+    view = DiffView(theme, ["+a", " b", "-c", *("+more",) * LONGEST], "Changes", width=400)
+    assert view.toPlainText().startswith("+ a\n  b\n- c\n+ more")
+    assert view.toPlainText().endswith("… and 3 more lines")
+    filled = {selection.cursor.blockNumber() for selection in view.extraSelections()[:9]}
+    assert filled == {0, 2, 3}
+
+
+def test_long_lines_of_a_diff_are_wrapped_since_what_is_hidden_may_be_what_matters(theme: Theme) -> None:
+    short, long = (DiffView(theme, [f"+{text}"], "Changes", width=400) for text in ("a", "word " * 60))
+    assert long.height() > short.height()
+    assert not long.horizontalScrollBar().isVisibleTo(long)
+    assert DiffView(theme, ["+" + "word " * 60_000], "Changes", width=400).height() < 400

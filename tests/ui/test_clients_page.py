@@ -1,0 +1,254 @@
+"""The page of AI clients shows what each sees and why, and hands on what a person chooses for it."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionListChanged, SessionProject, SessionSnapshot, ToolCosts
+from tooltray.ui.main_window import CLIENTS
+from tooltray.ui.pages.clients import ClientsPage
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.client_details import ClientDetails
+from tooltray.ui.widgets.option_list import Option
+from tooltray.ui.widgets.session_details import SessionDetails
+
+SHOP = SessionProject("/srv/projects/shop", "shop", "folder")
+FIRST = SessionSnapshot("s1", "claude-code", "2.4", mode="lazy", reason="It obeys.", project=SHOP, activated=("serena",))
+LEFT = SessionSnapshot("s2", "cursor-7", profile="coding", is_connected=False, server="files")
+KINDS = [
+    ClientModeSnapshot("claude-code", "Claude Code", "lazy", "lazy", "You chose it.", is_seen=True),
+    ClientModeSnapshot("cursor-*", "Cursor", "", "everything", "Nothing is lazy.", "coding", auto_approve=("read_*",)),
+    ClientModeSnapshot("", "", "", "everything", "Nothing is lazy."),
+]
+PROFILES = [ProfileSnapshot("coding", None, {}), ProfileSnapshot("web", ("web",), {})]
+
+
+def words(widget: QWidget | None) -> str:
+    assert widget is not None
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def press(widget: QWidget | None, name: str) -> None:
+    assert widget is not None
+    found = [
+        each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName())
+    ]
+    assert found, f"no control {name!r}"
+    found[0].click()
+
+
+def engine(sessions: tuple[SessionSnapshot, ...] = (FIRST, LEFT)) -> FakePresenter:
+    fake = FakePresenter([server("a")])
+    fake.sessions, fake.client_modes, fake.profiles = list(sessions), list(KINDS), list(PROFILES)
+    return fake
+
+
+async def opened(desk: Desk) -> ClientsPage:
+    desk.window.open_page(CLIENTS)
+    page = desk.window.view_pages.clients
+    await until(lambda: page.kinds.rows and len(page.sessions.rows) == len(desk.engine.sessions))
+    return page
+
+
+async def kind(desk: Desk, client: str) -> ClientDetails:
+    page = await opened(desk)
+    page.show_tab(1)
+    page.kinds.row_chosen.emit(next(each for each in page.kinds.rows if each.client == client))
+    assert isinstance(page.details, ClientDetails)
+    return page.details
+
+
+def ticked(details: QWidget | None) -> list[str]:
+    assert details is not None
+    return [option.text() for option in details.findChildren(Option) if option.isChecked()]
+
+
+async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_come_last(theme: Theme) -> None:
+    async with Desk(engine((LEFT, FIRST)), theme) as desk:
+        page = await opened(desk)
+        table = page.sessions.model()
+        rows = [[table.index(row, column).data() for column in range(6)] for row in range(2)]
+        assert rows[0] == ["claude-code 2.4", "Connected", "After activation", "shop", "–", "serena"]
+        assert rows[1] == ["cursor-7", "Has left", "All at once", "Not known", "coding", "–"]
+        assert table.index(0, 2).data(Qt.ItemDataRole.ToolTipRole) == "It obeys."
+        assert "1 connected" in words(page)
+
+
+async def test_without_a_session_the_page_says_how_to_get_one(theme: Theme) -> None:
+    async with Desk(engine(()), theme) as desk:
+        wanted: list[bool] = []
+        desk.window.entry_copy_requested.connect(lambda: wanted.append(True))
+        page = await opened(desk)
+        assert "No AI client is connected" in words(page)
+        press(page, "Copy the entry for an AI client. Paste it into Claude Code, Cursor or another client")
+        assert wanted
+
+
+async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_nobody_sees(theme: Theme) -> None:
+    async with Desk(engine((FIRST,)), theme) as desk:
+        page = await opened(desk)
+        page.sessions.row_chosen.emit(FIRST)
+        desk.engine.sessions = [replace(FIRST, activated=("serena", "web"))]
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: "serena, web" in words(page.details))
+        desk.engine.sessions = []
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: page.details is None)
+        desk.window.open_page(0)
+        desk.engine.calls.clear()
+        desk.engine.bus.publish(SessionListChanged())
+        desk.engine.set_sessions(7)
+        await until(lambda: desk.hub.snapshot is not None and desk.hub.snapshot.session_count == 7)
+        assert ("get_sessions",) not in desk.engine.calls
+
+
+async def test_a_session_s_details_say_why_and_where_from(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        page.sessions.row_chosen.emit(FIRST)
+        for text in ("After activation", "It obeys.", "/srv/projects/shop", "The client was started there.", "None: it gets everything"):
+            assert text in words(page.details)
+        page.sessions.row_chosen.emit(LEFT)
+        for text in ("It has the server files alone.", "Not known", "coding"):
+            assert text in words(page.details)
+        assert isinstance(badge := page.details.findChild(StateBadge), StateBadge)
+        assert badge.accessibleName() == "Has left"
+
+
+async def test_a_folder_is_chosen_for_a_session(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        page.sessions.row_chosen.emit(FIRST)
+        press(page.details, "Choose folder")
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        dialog.fileSelected.emit("/srv/projects/site")
+        await desk.asked("set_session_project", "s1", "/srv/projects/site")
+        dialog.close()
+
+
+async def test_a_folder_that_cannot_be_a_project_is_refused_in_words_until_another_works(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.engine.failures["set_session_project"] = TooltrayError(
+            "this folder cannot be a project", "it is the home folder", "choose another"
+        )
+        desk.views.set_project("s1", "/srv")
+        await until(lambda: "This folder cannot be a project" in words(page))
+        desk.engine.failures.clear()
+        desk.views.set_project("s1", "/srv/projects")
+        await until(lambda: "This folder cannot be a project" not in words(page))
+
+
+async def test_a_session_leads_to_the_choices_of_its_kind_of_client_also_where_that_is_a_pattern(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        for session, client in ((FIRST, "claude-code"), (LEFT, "cursor-*")):
+            page.show_tab(0)
+            page.sessions.row_chosen.emit(session)
+            press(page.details, "Change what it sees")
+            assert isinstance(page.details, ClientDetails)
+            assert page.details.client.client == client
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"), [("All at once", "everything"), ("By search", "search"), ("Automatic", "automatic"), ("As set for all", "")]
+)
+async def test_how_tools_are_shown_is_chosen_for_a_kind_of_client(theme: Theme, name: str, mode: str) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "claude-code")
+        assert ticked(details)[0] == "After activation"
+        press(details, name)
+        await desk.asked("set_client_mode", "claude-code", mode)
+
+
+async def test_a_profile_is_chosen_for_a_kind_of_client_and_taken_back(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "cursor-*")
+        assert ticked(details) == ["As set for all", "coding"]
+        press(details, "web")
+        await desk.asked("set_client_profile", "cursor-*", "web")
+        press(details, "None: it gets everything")
+        await desk.asked("set_client_profile", "cursor-*", "")
+        assert "read_*" in words(details)
+
+
+async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "claude-code")
+        for verb in ("set_client_mode", "set_client_profile"):
+            desk.engine.failures[verb] = TooltrayError(f"{verb}: the disk is full")
+        for name in ("By search", "web"):
+            press(details, name)
+        await until(lambda: ticked(details) == ["After activation", "None: it gets everything"])
+        await until(lambda: "the disk is full" in words(desk.window.view_pages.clients))
+
+
+async def test_the_choice_for_all_others_comes_first_and_is_made_for_no_name(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "")
+        assert [client.client for client in desk.window.view_pages.clients.kinds.rows] == ["", "claude-code", "cursor-*"]
+        press(details, "After activation")
+        await desk.asked("set_client_mode", "", "lazy")
+
+
+async def test_a_kind_of_client_says_what_tools_cost_it(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.engine.costs = ToolCosts("o200k", 36_650, 3_190, ())
+        details = await kind(desk, "claude-code")
+        await desk.asked("get_tool_costs", "claude-code")
+        await until(lambda: "3,190 of 36,650 tokens at the start" in words(details))
+
+
+async def test_new_profiles_can_be_chosen_at_once_and_a_kind_that_is_gone_is_closed(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        await kind(desk, "claude-code")
+        page = desk.window.view_pages.clients
+        desk.engine.profiles.append(ProfileSnapshot("new", None, {}))
+        desk.views.look_clients()
+        await until(lambda: isinstance(page.details, ClientDetails) and "new" in page.details.profiles)
+        desk.engine.client_modes = KINDS[1:]
+        desk.views.look_clients()
+        await until(lambda: page.details is None)
+
+
+async def test_the_page_is_used_by_keyboard_alone(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        page.sessions.setFocus(Qt.FocusReason.TabFocusReason)
+        page.sessions.selectRow(0)
+        QTest.keyClick(page.sessions, Qt.Key.Key_Return)
+        assert isinstance(page.details, SessionDetails)
+        QTest.keyClick(page.sessions, Qt.Key.Key_Escape)
+        assert page.details is None
+        assert QApplication.focusWidget() is page.sessions
+        page.sessions.row_chosen.emit(FIRST)
+        press(page.details, "Close details")
+        assert page.details is None
+
+
+async def test_a_hub_that_does_not_answer_is_said_on_the_page(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.engine.failures["get_sessions"] = TooltrayError("sessions are nowhere to be found")
+        desk.window.open_page(CLIENTS)
+        await until(lambda: "Sessions are nowhere to be found" in words(desk.window.view_pages.clients))
+        desk.engine.failures.clear()
+        desk.views.look_clients()
+        await until(lambda: "Sessions are nowhere to be found" not in words(desk.window.view_pages.clients))
+
+
+async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_only(theme: Theme) -> None:
+    async with Desk(engine(tuple(replace(FIRST, id=str(number)) for number in range(100))), theme) as desk:
+        page = await opened(desk)
+        desk.engine.calls.clear()
+        for _ in range(50):
+            page.look_again()
+        await until(lambda: desk.engine.calls.count(("get_sessions",)) == 2)
+        assert len(page.sessions.rows) == 100

@@ -1,0 +1,325 @@
+"""A server that waits for a project says so and can be given one; lazy ones say so; what tools cost stands on the servers."""
+
+from datetime import datetime
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QPlainTextEdit, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ProjectCopySnapshot, ServerCost, ServerSnapshot, ServerState, ToolCosts, ToolListChanged
+from tooltray.ui.dialogs.server_options import ServerOptionsPanel
+from tooltray.ui.server_words import Action, button_face, foot
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.server_details import ServerDetails
+from tooltray.ui.widgets.server_menu import ServerMenu
+from tooltray.ui.wishes import ServerWishes
+
+S = ServerState
+NOW = datetime(2026, 11, 21, 12, 0)
+WHY = "2 AI clients are connected, none says which folder it works on"
+SINCE = datetime(2026, 11, 21, 9, 5).timestamp()
+WAITING = server("serena", S.WAITING, is_deferred=True, detail=WHY, since=SINCE)
+COPIES = (
+    ProjectCopySnapshot("/srv/shop", "shop", S.RUNNING, 2, "serena --project /srv/shop"),
+    ProjectCopySnapshot("/srv/site", "site", S.ERROR, 1, "", Problem("it ended", "exit code 1")),
+    ProjectCopySnapshot("/srv/old", "old", S.STOPPING),
+)
+COSTS = ToolCosts("o200k", 6_600, 210, (ServerCost("serena", 6_480, 90, ()), ServerCost("b", 120, 120, ())))
+
+
+def words(widget: QWidget | None) -> str:
+    assert widget is not None
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def control(widget: QWidget | None, name: str) -> QAbstractButton:
+    assert widget is not None
+    found = [
+        each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName())
+    ]
+    assert found, f"no control {name!r}"
+    return found[0]
+
+
+def pick(desk: Desk, text: str) -> None:
+    menu = ServerMenu(desk.theme, WAITING, desk.wishes, desk.window)
+    next(action for action in menu.actions() if action.text() == text).trigger()
+
+
+async def options(desk: Desk, name: str = "a") -> ServerOptionsPanel:
+    desk.wishes.options_requested.emit(name)
+    assert desk.window.sheet is not None
+    panel = desk.window.sheet.panel
+    assert isinstance(panel, ServerOptionsPanel)
+    await desk.asked("get_mcp_servers")
+    return panel
+
+
+def test_a_waiting_server_says_since_when_and_why_and_wants_a_folder() -> None:
+    shown = foot(WAITING, None, NOW)
+    assert (shown.headline, shown.detail, shown.explanation) == ("Waits since 09:05", WHY, WHY)
+    assert button_face(shown.action) == ("Choose folder", "folder")
+    unknown = foot(server("a", S.WAITING), None, NOW)
+    assert unknown.headline == "It starts when a project is known"
+    assert unknown.detail == "No AI client says which folder it works on."
+    assert foot(WAITING, Problem("no such folder"), NOW).action is Action.CHOOSE_FOLDER
+
+
+async def test_a_folder_is_chosen_on_the_card_and_the_server_starts_for_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        control(desk.card("serena"), "Choose folder, serena").click()
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        assert dialog.fileMode() is QFileDialog.FileMode.Directory
+        dialog.fileSelected.emit("/srv/shop")
+        await desk.asked("start_for_project", "serena", "/srv/shop")
+        dialog.close()
+
+
+async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.failures["start_for_project"] = TooltrayError("this folder cannot be a project", "it is the home folder")
+        desk.commands.start_for("serena", "/srv")
+        await until(lambda: "This folder cannot be a project" in words(desk.card("serena")))
+
+
+async def test_the_menu_starts_it_anyway_chooses_a_folder_and_resets(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        pick(desk, "Start anyway")
+        await desk.asked("start_without_project", "serena")
+        pick(desk, "Reset projects")
+        await desk.asked("reset_deferred_state")
+        pick(desk, "Choose folder…")
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        dialog.close()
+
+
+@pytest.mark.parametrize(
+    ("shown", "there", "absent"),
+    [
+        (WAITING, {"Choose folder…", "Start anyway", "Reset projects", "Options…"}, {"Restart", "Start", "Start with the hub"}),
+        (server("a", is_deferred=True), {"Choose folder…", "Reset projects", "Restart"}, {"Start anyway", "Start with the hub"}),
+        (server("a"), {"Options…", "Start with the hub"}, {"Choose folder…", "Start anyway", "Reset projects"}),
+    ],
+)
+def test_the_menu_has_what_fits_the_server(theme: Theme, shown: ServerSnapshot, there: set[str], absent: set[str]) -> None:
+    parent = QWidget()
+    texts = {action.text() for action in ServerMenu(theme, shown, ServerWishes(), parent).actions()}
+    assert there <= texts
+    assert not absent & texts
+
+
+async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened(theme: Theme) -> None:
+    running = server("serena", is_deferred=True, copies=COPIES)
+    async with Desk(FakePresenter([running], [tool("x", "serena")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        assert "shop" not in words(desk.card("serena"))
+        desk.window.page.toggle_expanded("serena")
+        await until(lambda: "shop" in words(desk.card("serena")))
+        said = words(desk.card("serena"))
+        for text in ("shop", "/srv/shop", "2 AI clients", "1 AI client", "No AI client", "It ended. Exit code 1."):
+            assert text in said
+        control(desk.card("serena"), "Reset projects").click()
+        await desk.asked("reset_deferred_state")
+        desk.engine.set_state("serena", S.RUNNING, copies=COPIES[:1])
+        await until(lambda: "site" not in words(desk.card("serena")))
+        desk.window.page.toggle_expanded("serena")
+        assert desk.card("serena").tools is None
+
+
+async def test_a_server_without_copies_says_nothing_of_projects(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("a")
+        assert "Runs for" not in words(desk.card("a"))
+
+
+def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -> None:
+    wishes = ServerWishes()
+    said: list[str] = []
+    wishes.start_anyway_requested.connect(lambda name: said.append(f"anyway {name}"))
+    wishes.folder_requested.connect(lambda name: said.append(f"folder {name}"))
+    wishes.projects_reset_requested.connect(lambda: said.append("reset"))
+    details = ServerDetails(theme, WAITING, wishes)
+    control(details, "Start serena anyway").click()
+    control(details, "Choose folder").click()
+    details.set_server(server("serena", is_deferred=True, is_lazy=True, copies=COPIES))
+    control(details, "Reset projects").click()
+    assert said == ["anyway serena", "folder serena", "reset"]
+    assert [chip.accessibleName() for chip in details.findChildren(Chip) if chip.isVisibleTo(details)] == ["Lazy"]
+    details.set_cost(COSTS.servers[0])
+    assert "90 of 6,480 tokens" in words(details)
+    assert not [each for each in details.findChildren(QAbstractButton) if "anyway" in each.accessibleName() and each.isVisibleTo(details)]
+
+
+async def test_a_lazy_server_has_a_chip_and_says_what_it_costs_before_and_after(theme: Theme) -> None:
+    fake = FakePresenter([server("serena", tool_count=29, is_lazy=True), server("b", tool_count=1)])
+    fake.costs = COSTS
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "29 tools · 90 of 6,480 tokens" in words(desk.card("serena")))
+        assert "1 tool · 120 tokens" in words(desk.card("b"))
+        chips = {name: [each.isVisibleTo(desk.card(name)) for each in desk.card(name).findChildren(Chip)] for name in ("serena", "b")}
+        assert chips == {"serena": [True], "b": [False]}
+        assert "210 of 6,600 tokens loaded at the start" in words(desk.window.page)
+
+
+async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await desk.asked("get_tool_costs", None)
+        desk.engine.calls.clear()
+        desk.engine.tell(server("a", calls_today=5))
+        await until(lambda: desk.servers.find("a").calls_today == 5)
+        assert ("get_tool_costs", None) not in desk.engine.calls
+        desk.engine.tell(server("a", is_lazy=True))
+        await desk.asked("get_tool_costs", None)
+        desk.window.open_page(1)
+        desk.engine.calls.clear()
+        desk.engine.bus.publish(ToolListChanged("a"))
+        desk.engine.tell(server("a", calls_today=6))
+        await until(lambda: desk.servers.find("a").calls_today == 6)
+        assert ("get_tool_costs", None) not in desk.engine.calls
+        desk.window.open_page(0)
+        await desk.asked("get_tool_costs", None)
+
+
+async def test_tokens_that_cannot_be_counted_are_said_to_be_so(theme: Theme) -> None:
+    fake = FakePresenter([server("a", tool_count=2)])
+    fake.failures["get_tool_costs"] = TooltrayError("no tokenizer", "it is not installed")
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "Tokens could not be counted" in words(desk.window.page))
+        assert "2 tools" in words(desk.card("a"))
+
+
+async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: Theme) -> None:
+    fake = FakePresenter([server(f"s{number}") for number in range(30)])
+    fake.costs = ToolCosts("o200k", 500, 20, (ServerCost("s1", 500, 20, ()),))
+    async with Desk(fake, theme) as desk:
+        table = desk.window.page._table
+        await until(lambda: table.isVisible() and table.model().index(1, 4).data() == "20")
+        assert table.model().index(1, 4).data(3) == "20 of 500 tokens"
+        assert (table.model().index(2, 4).data(), table.model().index(2, 4).data(3)) == ("–", "")
+        table.row_chosen.emit(desk.servers.find("s1"))
+        assert "20 of 500 tokens" in words(desk.window.page.details)
+        desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))
+        desk.views.look_costs()
+        await until(lambda: "500 tokens" in words(desk.window.page.details) and "20 of" not in words(desk.window.page.details))
+
+
+async def test_servers_that_wait_have_a_filter_of_their_own(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING, server("b")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        control(desk.window.page, "Waiting, 1").click()
+        await until(lambda: desk.card("serena").isVisible() and not desk.card("b").isVisible())
+
+
+# the sheet of options
+
+
+async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        panel = await options(desk)
+        control(panel, "Show tools only after activation").click()
+        await desk.asked("set_lazy_load", True, "a")
+        await until(control(panel, "Wait for a project").isEnabled)
+        control(panel, "Wait for a project").click()
+        await desk.asked("set_deferred", "a", True, None)
+        desk.engine.set_state("a", S.WAITING, is_deferred=True, is_lazy=True)
+        await until(lambda: "Arguments for a project, one on each line" in words(panel))
+        desk.engine.set_state("a", S.RUNNING, is_deferred=False, is_lazy=False)
+        await until(lambda: not control(panel, "Wait for a project").isChecked())
+        assert "Arguments for a project, one on each line" not in words(panel)
+
+
+async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        panel = await options(desk)
+        desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
+        switch = control(panel, "Show tools only after activation")
+        switch.click()
+        await until(lambda: "The disk is full" in words(panel))
+        assert not switch.isChecked()
+        desk.engine.failures.clear()
+        desk.commands.set_lazy("b", True)
+        await desk.asked("set_lazy_load", True, "b")
+        assert "The disk is full" in words(panel)
+        switch.click()
+        await until(lambda: "The disk is full" not in words(panel))
+
+
+async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person_says_so(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", S.WAITING, is_deferred=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.entries["a"] = {"command": "uvx", "args": ["serena", "a b"]}
+        panel = await options(desk)
+        field = panel.findChild(QPlainTextEdit)
+        await until(lambda: field.toPlainText() == "serena\na b")
+        assert "Nothing in them names the project yet." in words(panel)
+        save = control(panel, "Save arguments")
+        assert not save.isEnabled()
+        field.setPlainText("serena\n\n--project\n{project_path}\na b\n")
+        assert "A line is one argument, also with spaces; no quotes." in words(panel)
+        save.click()
+        await desk.asked("set_deferred", "a", True, ["serena", "--project", "{project_path}", "a b"])
+
+
+async def test_a_template_goes_before_the_arguments_and_what_is_saved_counts_as_such(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["y", "{project_name}"]}
+        panel = await options(desk)
+        field = panel.findChild(QPlainTextEdit)
+        await until(lambda: field.toPlainText() == "y\n{project_name}")
+        field.setPlainText("z")
+        desk.engine.entries["a"]["startupArgsTemplate"] = ["z"]
+        control(panel, "Save arguments").click()
+        await until(lambda: not control(panel, "Save arguments").isEnabled())
+
+
+async def test_a_template_is_kept_while_the_server_does_not_wait(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["{project_name}"]}
+        panel = await options(desk)
+        switch = control(panel, "Wait for a project")
+        await until(switch.isEnabled)
+        switch.click()
+        await desk.asked("set_deferred", "a", False, None)
+        switch.click()
+        await desk.asked("set_deferred", "a", True, ["{project_name}"])
+
+
+async def test_a_remote_server_has_no_arguments_and_is_told_where_the_project_can_stand(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_deferred=True, transport="http")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.entries["a"] = {"url": "http://127.0.0.1:1/{project_name}"}
+        panel = await options(desk)
+        await until(lambda: "Its URL and headers can have these in them:" in words(panel))
+        assert "Arguments for a project, one on each line" not in words(panel)
+
+
+async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server(theme: Theme) -> None:
+    fake = FakePresenter([server("serena"), server("b")])
+    fake.costs = COSTS
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page._costs)
+        panel = await options(desk, "serena")
+        assert "Now a client reads 90 of 6,480 tokens of it at the start." in words(panel)
+        desk.engine.costs = ToolCosts("o200k", 1, 1, ())
+        desk.views.look_costs()
+        await until(lambda: "Now a client reads" not in words(panel))
+        desk.wishes.options_requested.emit("b")
+        assert desk.window.sheet.panel is panel
+        desk.commands.remove("b")
+        desk.commands.remove("serena")
+        await until(lambda: desk.window.sheet is None)
+        desk.wishes.options_requested.emit("serena")
+        assert desk.window.sheet is None

@@ -1,0 +1,239 @@
+"""`tooltray approve ...` and `tooltray grants ...`, with a running hub and a person at a terminal, or without one."""
+
+import io
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Result
+
+from tooltray.cli.run import run
+from tooltray.config.home import Home
+
+CALL = {
+    "id": "ab12",
+    "server": "files",
+    "tool": "write_file",
+    "client": "Cursor",
+    "category": "write",
+    "arguments": '{\n  "path": "x"\n}',
+    "why": "it writes",
+    "ends_at": 0.0,
+    "choices": ["once", "session", "always"],
+    "project": "/p",
+    "description": "Writes\x1b[1m",
+    "diff": ["+new"],
+    "definition_diff": ["-old", "+new\x1b[2J"],
+    "warnings": ["odd\x07"],
+}
+TOOL = {"name": "write_file", "original_name": "write_file", "server": "files", "category": "write", "description": "Writes"}
+GRANT = {
+    "id": "g1",
+    "kind": "tool",
+    "server": "files",
+    "tool": "write_file",
+    "client": "",
+    "session": "",
+    "created_at": 0.0,
+    "expires_at": 0.0,
+    "held_tools": [],
+}
+CHANGE = {"server": "files", "tool": "write_file", "diff": ["-Reads", "+Sends"], "warnings": ["odd"]}
+
+AtTerminal = Callable[..., Result]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def person(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> AtTerminal:
+    """Runs a command in this process, at a terminal into which `typed` is typed."""
+
+    def call(*words: str, typed: str = "y\n", sees: bool = True) -> Result:
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: sees)
+        capsys.readouterr()
+        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call
+
+
+def hub(home: Home, **answers: Any) -> FakeControlHub:
+    usual = {
+        "get_approvals": [CALL],
+        "answer_approval": None,
+        "preview_grant": [TOOL],
+        "get_tool_changes": [],
+        "add_grant": GRANT,
+        "remove_grant": None,
+        "get_grants": [GRANT],
+        "accept_tool_change": None,
+    }
+    return FakeControlHub(home, usual | answers)
+
+
+@pytest.mark.parametrize("words", [("approve",), ("approve", "list")])
+def test_calls_that_wait_are_listed(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    with hub(hub_home, get_approvals=[{**CALL, "ends_at": time.time() + 90}]):
+        lines = person(*words).out.splitlines()
+    assert lines[0].split() == ["ID", "SERVER", "TOOL", "CLIENT", "FOR", "WHY"]
+    assert lines[1].split()[:4] == ["ab12", "files", "write_file", "Cursor"]
+
+
+def test_lists_need_no_terminal_and_come_in_json(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_tool_changes=[CHANGE]):
+        assert tooltray("approve", "list", "--json").json == [CALL]
+        assert tooltray("grants", "list", "--json").json == [GRANT]
+        assert tooltray("grants", "preview", "files", "--json").json == [TOOL]
+        assert tooltray("grants", "changes", "--json").json == [CHANGE]
+        assert tooltray("grants", "remove", "g1", "--json").json == {"removed": "g1"}
+
+
+def test_empty_lists_are_said(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_approvals=[], get_grants=[]):
+        assert tooltray("approve").out == "No call waits for a yes.\n"
+        assert tooltray("grants", "list").out == "Nothing is allowed for longer than one call.\n"
+        assert tooltray("grants", "changes").out == "No tool has changed since it was allowed.\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "answer"), [((), "once"), (("--session",), "session"), (("--always",), "always"), (("--reads",), "reads")]
+)
+def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
+    person: AtTerminal, hub_home: Home, option: tuple[str, ...], answer: str
+) -> None:
+    with hub(hub_home) as fake:
+        result = person("approve", "ab12", *option)
+    assert fake.params_of("answer_approval") == {"id": "ab12", "answer": answer}
+    assert result.out.splitlines() == [
+        "Cursor calls write_file of files (write).",
+        "Project: /p",
+        "Description: Writes",
+        "It asks because: it writes",
+        "Careful: odd",
+        "The definition has changed:",
+        "  -old",
+        "  +new",
+        "It would change:",
+        "  +new",
+        "Arguments:",
+        "  {",
+        '    "path": "x"',
+        "  }",
+        "Allow this? [y/N] Allowed.",
+    ]
+    assert result.code == 0
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "n\n", "maybe\n"])
+def test_what_is_no_yes_allows_nothing(person: AtTerminal, hub_home: Home, typed: str) -> None:
+    with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
+        for words in (("approve", "ab12"), ("approve", "files", "write_file"), ("grants", "accept", "files", "write_file")):
+            result = person(*words, typed=typed)
+            assert (result.code, result.out.splitlines()[-1][-20:]) == (1, "Nothing was allowed.")
+    assert {"answer_approval", "add_grant", "accept_tool_change"}.isdisjoint(fake.methods())
+
+
+def test_a_call_is_refused_without_a_question(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        assert person("approve", "refuse", "ab12").out == "Refused.\n"
+    assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
+
+
+def test_a_call_that_does_not_wait_is_named(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home):
+        result = person("approve", "zz\x1b[1m")
+    assert (result.code, result.err) == (1, "tooltray: No call 'zz' waits for a yes. See which do: tooltray approve list\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("approve", "ab12"), ("approve", "s", "t"), ("approve", "s", "--all-reads"), ("grants", "accept", "s", "t")]
+)
+def test_a_yes_needs_a_terminal_at_both_ends(person: AtTerminal, tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    with hub(hub_home) as fake:
+        for result in (tooltray(*words, stdin="y\n"), person(*words, sees=False)):
+            assert result.code == 1
+            assert "needs a person at a terminal" in result.err
+    assert fake.calls == []
+
+
+def test_a_tool_is_allowed_for_good_after_a_preview(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_tool_changes=[CHANGE, {**CHANGE, "tool": "other"}]) as fake:
+        lines = person("approve", "files", "write_file").out.splitlines()
+    assert lines[1:] == [
+        "write_file  files   write  Writes",
+        "1 tool.",
+        "write_file of files has changed since it was allowed:",
+        "  -Reads",
+        "  +Sends",
+        "Careful: odd",
+        "For every AI client, until it is taken back.",
+        "Allow this? [y/N] Allowed. To take it back: tooltray grants remove g1",
+    ]
+    wanted = {"server": "files", "kind": "tool", "tool": "write_file", "client": ""}
+    assert fake.params_of("preview_grant") == wanted
+    assert fake.params_of("add_grant") == {**wanted, "expires_in_s": None}
+
+
+def test_all_reads_are_allowed_for_a_client_and_a_time(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        result = person("approve", "files", "--all-reads", "--client", "Cursor", "--for", "8h")
+    assert "For Cursor, until 2" in result.out
+    assert fake.params_of("add_grant") == {"server": "files", "kind": "reads", "tool": "", "client": "Cursor", "expires_in_s": 28800.0}
+
+
+def test_grants_are_listed_in_words(tooltray: AtTerminal, hub_home: Home) -> None:
+    reads = {**GRANT, "id": "g2", "kind": "reads", "client": "Cursor", "session": "s1", "expires_at": 1e300, "held_tools": ["a", "b"]}
+    with hub(hub_home, get_grants=[GRANT, reads]):
+        lines = tooltray("grants", "list").out.splitlines()
+    assert lines[1].startswith("g1  files   write_file  every client           19")
+    assert lines[1].endswith("taken back")
+    assert lines[2].endswith("a, b")
+    assert "all reads   Cursor (this session)" in lines[2]
+
+
+def test_a_grant_is_taken_back_and_a_preview_printed(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        assert tooltray("grants", "remove", "g1").out == "Taken back.\n"
+        assert tooltray("grants", "preview", "files", "write_file").out.splitlines()[-1] == "1 tool."
+    assert fake.params_of("preview_grant") == {"server": "files", "kind": "tool", "tool": "write_file"}
+
+
+def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
+        assert "  +Sends" in person("grants", "changes").out.splitlines()
+        result = person("grants", "accept", "files", "write_file")
+        other = person("grants", "accept", "files", "other")
+    assert result.out.splitlines()[-1] == "Allow this? [y/N] Accepted."
+    assert fake.params_of("accept_tool_change") == {"server": "files", "tool": "write_file"}
+    assert "'other' has not changed" in other.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a", "b", "c"),
+        ("ab12", "--client", "c"),
+        ("ab12", "--for", "1h"),
+        ("a", "b", "--once"),
+        ("a", "b", "--all-reads"),
+        ("--all-reads",),
+        ("a", "--all-reads", "--reads"),
+        ("--always",),
+        ("a", "b", "--for", "0s"),
+        ("a", "b", "--for", "1y"),
+        ("a", "b", "--for", "1.5h"),
+    ],
+)
+def test_words_that_do_not_go_together_are_refused(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    result = person("approve", *words)
+    assert result.code == 2
+    assert "usage: tooltray approve" in result.err

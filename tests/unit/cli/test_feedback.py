@@ -1,0 +1,120 @@
+"""`tooltray feedback ...`, with a running hub and without."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.pictures import png
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.home import Home
+from tooltray.errors import TooltrayError
+from tooltray.events import FeedbackEntry
+from tooltray.presenter.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+
+WAITING = {
+    "id": "ab12",
+    "client": "Claude\x1b[1m",
+    "project_path": "/code/shop",
+    "project_name": "shop",
+    "summary": "# Done\x1b[2J " + "x" * 100 + "\n\nmore",
+    "asked_at": 0.0,
+    "ends_at": 1.0,
+}
+ENDED = {**WAITING, "id": "cd34", "project_name": "", "outcome": "answered", "text": "Yes\x1b[1m", "attachments": ["a.png"]}
+
+
+def answers(**more: Any) -> dict[str, Any]:
+    verbs = {"get_feedback_requests": [WAITING], "get_feedback_history": [ENDED], "answer_feedback": None, "dismiss_feedback": None}
+    return verbs | more
+
+
+def test_what_waits_is_listed_on_one_line_each_with_the_way_to_answer(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, answers()):
+        lines = tooltray("feedback", "list").out.splitlines()
+        assert lines[1].split()[0] == "ab12"
+        assert "# Done xxx" in lines[1]
+        assert "more" not in lines[1]
+        assert "tooltray feedback answer ab12" in lines[2]
+        assert tooltray("feedback", "list", "--json").json == [WAITING]
+    with FakeControlHub(hub_home, answers(get_feedback_requests=[])):
+        assert tooltray("feedback", "list").out == "No report waits for an answer.\n"
+
+
+def test_one_report_is_shown_whole_and_clean(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, answers()):
+        waiting, ended = tooltray("feedback", "show", "ab12").out, tooltray("feedback", "show", "cd34").out
+        assert tooltray("feedback", "show", "cd34", "--json").json["text"] == "Yes\x1b[1m"
+        assert "There is no report 'x'" in tooltray("feedback", "show", "x").err
+    assert "\n\nmore" in waiting
+    assert "shop" in waiting
+    assert "[answered] Yes\n[attached: a.png]\n" in ended
+    assert "\x1b" not in waiting + ended
+
+
+def test_an_answer_takes_text_pictures_and_files_along(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    picture, notes, large = tmp_path / "a", tmp_path / "n.txt", tmp_path / "large.log"
+    picture.write_bytes(png())
+    notes.write_bytes(b"notes")
+    large.write_bytes(b"x" * (MOST_FILE_BYTES + 1))
+    with FakeControlHub(hub_home, answers()) as hub:
+        words = ("--image", str(picture), "--file", str(notes), "--file", str(large))
+        assert tooltray("feedback", "answer", "ab12", "Looks good", *words).out == "Answered with 3 attachments.\n"
+        sent = hub.params_of("answer_feedback")
+        assert tooltray("feedback", "answer", "ab12", "Yes").out == "Answered.\n"
+        assert tooltray("feedback", "answer", "ab12", "Yes", "--json").json == {"id": "ab12", "answered": True, "attachments": 0}
+    assert (sent["id"], sent["text"]) == ("ab12", "Looks good")
+    assert sent["attachments"] == [
+        {"name": "a", "mime_type": "image/png", "data": base64.b64encode(png()).decode()},
+        {"name": "n.txt", "mime_type": "text/plain", "data": base64.b64encode(b"notes").decode()},
+        {"name": "large.log", "mime_type": sent["attachments"][2]["mime_type"], "path": str(large)},
+    ]
+
+
+def test_what_cannot_be_sent_is_said_before_anything_is(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    large = tmp_path / "large.png"
+    large.write_bytes(png(padding=MOST_PICTURE_BYTES))
+    with FakeControlHub(hub_home, answers()) as hub:
+        assert "more than 5 MiB" in tooltray("feedback", "answer", "ab12", "--image", str(large)).err
+        assert "cannot be read" in tooltray("feedback", "answer", "ab12", "--file", str(tmp_path / "gone")).err
+        assert "answer_feedback" not in hub.methods()
+
+
+def test_a_report_is_put_away(tooltray: Tooltray, hub_home: Home) -> None:
+    def refuse(id: str) -> None:
+        raise TooltrayError("This report has ended")
+
+    with FakeControlHub(hub_home, answers()) as hub:
+        assert tooltray("feedback", "dismiss", "ab12").out.startswith("Put away")
+        assert hub.params_of("dismiss_feedback") == {"id": "ab12"}
+        assert tooltray("feedback", "dismiss", "ab12", "--json").json == {"id": "ab12", "dismissed": True}
+        hub.answers["dismiss_feedback"] = refuse
+        refused = tooltray("feedback", "dismiss", "ab12")
+        assert (refused.code, refused.err) == (1, "tooltray: This report has ended\n")
+
+
+def test_the_history_is_of_one_project_or_of_all(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    with FakeControlHub(hub_home, answers()) as hub:
+        line = tooltray("feedback", "history").out.splitlines()[1]
+        assert "/code/shop" in line
+        assert "answered" in line
+        assert hub.params_of("get_feedback_history")["project_path"] == ""
+        tooltray("feedback", "history", "--project", str(tmp_path))
+        assert hub.params_of("get_feedback_history")["project_path"] == str(tmp_path)
+        hub.answers["get_feedback_history"] = [ENDED] * 3
+        assert len(tooltray("feedback", "history", "-n", "2", "--json").json) == 2
+
+
+def test_without_a_hub_nothing_waits_and_the_history_is_read_from_its_files(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    assert tooltray("feedback", "list").out == "No report waits for an answer.\n"
+    assert tooltray("feedback", "history").out == "No model has reported yet.\n"
+    for words in (("answer", "x", "Yes"), ("dismiss", "x")):
+        refused = tooltray("feedback", *words)
+        assert refused.code == 1
+        assert "No hub is running" in refused.err
+    FeedbackHistory(hub_home.feedback).add(FeedbackEntry("e1", "", "", "c", "# Done", 4e9, "dismissed"))
+    assert tooltray("feedback", "history").out.splitlines()[1].split()[0] == "e1"
+    assert "[dismissed]" in tooltray("feedback", "show", "e1").out

@@ -1,0 +1,149 @@
+"""`tooltray sessions`, `tooltray clients modes|mode`, `tooltray servers lazy` and `tooltray tools override`, with a running hub."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.config.home import Home
+
+
+def session(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "id": "s1",
+        "client": "acme",
+        "version": "7",
+        "server": "",
+        "profile": "",
+        "mode": "lazy",
+        "reason": "so it is",
+    }
+    return values | {"project": None, "activated": [], "is_connected": True} | changes
+
+
+def client(name: str, **changes: Any) -> dict[str, Any]:
+    values = {"client": name, "title": name.title(), "mode": "", "shown_mode": "everything", "reason": "nothing is hidden"}
+    return values | {"profile": "", "is_seen": True, "auto_approve": None} | changes
+
+
+def rows(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()[1:]]
+
+
+def test_sessions_are_listed_with_what_they_see_and_why(tooltray: Tooltray, hub_home: Home) -> None:
+    sessions = [
+        session(),
+        session(id="s2", client="", version="", is_connected=False, server="files", profile="work"),
+        session(id="s3", project={"name": "p", "path": "/p", "source": "roots"}, activated=["a", "b"]),
+    ]
+    with FakeControlHub(hub_home, {"get_sessions": sessions}):
+        printed = tooltray("sessions").out
+        in_json = tooltray("sessions", "--json").json
+    assert rows(printed) == [
+        "s1 acme 7 lazy - - - so it is",
+        "s2 ? (left) lazy (files only) work - - so it is",
+        "s3 acme 7 lazy - /p a, b so it is",
+    ]
+    assert in_json == sessions
+
+
+def test_no_session_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_sessions": []}):
+        assert tooltray("sessions").out == "No AI client has a session now.\n"
+
+
+def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: Home) -> None:
+    clients = [client("acme", mode="search", shown_mode="search", profile="work"), client("other", is_seen=False)]
+    with FakeControlHub(hub_home, {"get_client_modes": clients}):
+        printed = tooltray("clients", "modes").out
+        in_json = tooltray("clients", "modes", "--json").json
+    assert rows(printed) == [
+        "Acme acme search search work nothing is hidden",
+        "Other (not seen) other default everything - nothing is hidden",
+    ]
+    assert in_json == clients
+
+
+@pytest.mark.parametrize(
+    ("words", "calls", "printed"),
+    [
+        (["acme", "search"], [("set_client_mode", {"client": "acme", "mode": "search"})], "Acme sees: everything"),
+        (["acme", "default"], [("set_client_mode", {"client": "acme", "mode": ""})], "profile: none."),
+        (["*", "lazy"], [("set_client_mode", {"client": "", "mode": "lazy"})], "Chosen for all AI clients that have no mode of their own."),
+        (["acme", "--profile", "work"], [("set_client_profile", {"client": "acme", "profile": "work"})], "Acme sees"),
+        (
+            ["gone", "lazy", "--no-profile"],
+            [("set_client_profile", {"client": "gone", "profile": ""}), ("set_client_mode", {"client": "gone", "mode": "lazy"})],
+            "Chosen for gone.",
+        ),
+    ],
+)
+def test_a_mode_and_a_profile_are_chosen(
+    tooltray: Tooltray, hub_home: Home, words: list[str], calls: list[tuple[str, Any]], printed: str
+) -> None:
+    answers = {"set_client_mode": None, "set_client_profile": None, "get_client_modes": [client("acme")]}
+    with FakeControlHub(hub_home, answers) as hub:
+        assert printed in tooltray("clients", "mode", *words).out
+        assert "mode" in tooltray("clients", "mode", *words, "--json").json
+    assert hub.calls[: len(calls)] == calls
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["acme"], 1, "There is nothing to choose"),
+        (["*", "--profile", "work"], 1, "A profile is given to one AI client"),
+        (["acme", "loud"], 2, "invalid choice"),
+        (["acme", "--profile", "x", "--no-profile"], 2, "not allowed with"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(tooltray: Tooltray, hub_home: Home, words: list[str], code: int, said: str) -> None:
+    with FakeControlHub(hub_home, {}) as hub:
+        result = tooltray("clients", "mode", *words)
+    assert (result.code, hub.calls) == (code, [])
+    assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "switch", "params", "printed"),
+    [
+        ("files", "on", {"enabled": True, "server": "files"}, "files shows its tools when it is activated.\n"),
+        ("files", "off", {"enabled": False, "server": "files"}, "files shows its tools at once.\n"),
+        ("files", "default", {"enabled": None, "server": "files"}, "files does as is set for all servers.\n"),
+        ("*", "default", {"enabled": None, "server": None}, "Every server that does not say otherwise shows its tools at once.\n"),
+    ],
+)
+def test_servers_are_made_lazy(tooltray: Tooltray, hub_home: Home, name: str, switch: str, params: Any, printed: str) -> None:
+    with FakeControlHub(hub_home, {"set_lazy_load": None}) as hub:
+        assert tooltray("servers", "lazy", name, switch).out == printed
+        assert tooltray("servers", "lazy", name, switch, "--json").json == {"server": params["server"], "lazy": params["enabled"]}
+    assert hub.calls[0] == ("set_lazy_load", params)
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "description", "printed"),
+    [
+        (["--name", "look"], "look", "Before", "read of files is shown as look, with your description."),
+        (["--description", "New"], "old", "New", "read of files is shown as old, with your description."),
+        (["--clear"], None, None, "read of files has its own name and description again."),
+        (["--clear", "--name", "look"], "look", None, "read of files is shown as look."),
+        (["--clear", "--description", "New"], None, "New", "read of files is shown under its own name, with your description."),
+    ],
+)
+def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
+    tooltray: Tooltray, hub_home: Home, words: list[str], name: str | None, description: str | None, printed: str
+) -> None:
+    entries = {"files": {"toolOverrides": {"read": {"name": "old", "description": "Before"}}}}
+    params = {"server": "files", "tool": "read", "name": name, "description": description}
+    with FakeControlHub(hub_home, {"get_mcp_servers": entries, "set_tool_override": None}) as hub:
+        assert tooltray("tools", "override", "files", "read", *words).out == printed + "\n"
+        assert tooltray("tools", "override", "files", "read", *words, "--json").json == params
+    assert hub.calls[1] == ("set_tool_override", params)
+
+
+def test_an_override_without_anything_to_change_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {}) as hub:
+        result = tooltray("tools", "override", "files", "read")
+    assert (result.code, hub.calls) == (1, [])
+    assert "Give --name, --description or --clear" in result.err
