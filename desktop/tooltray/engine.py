@@ -31,25 +31,22 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
-from tooltray.presenter.approvals import Approvals
+from tooltray.presenter.approvals.approvals import Approvals
+from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
-from tooltray.presenter.feedback_tool import FeedbackTool
-from tooltray.presenter.feedbacks import Feedbacks
-from tooltray.presenter.grant_book import GrantBook
+from tooltray.presenter.feedback.feedback_tool import FeedbackTool
+from tooltray.presenter.feedback.feedbacks import Feedbacks
+from tooltray.presenter.feedback.ready_answers import ReadyAnswers, read_shipped
 from tooltray.presenter.http_access import HttpAccess
-from tooltray.presenter.known_clients import KnownClients
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.modes import Modes
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
-from tooltray.presenter.profiles import Profiles
-from tooltray.presenter.projects import Projects
+from tooltray.presenter.projects.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
-from tooltray.presenter.ready_answers import ReadyAnswers, read_shipped
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
@@ -59,14 +56,17 @@ from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionStates
 from tooltray.presenter.setup import Setup, shipped_servers
-from tooltray.presenter.sign_ins import SignIns
+from tooltray.presenter.sign_ins.sign_ins import SignIns
+from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.token_store import TokenStore
 from tooltray.presenter.tool_calls import ToolCalls
-from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
-from tooltray.presenter.view_parts import make_views
+from tooltray.presenter.views.known_clients import KnownClients
+from tooltray.presenter.views.modes import Modes
+from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.views.tool_costs import ToolCosting
+from tooltray.presenter.views.view_parts import make_views
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
@@ -305,9 +305,7 @@ class Engine:
         client_profiles = await asyncio.to_thread(read_client_profiles, resource("client-profiles.json"))
         known_clients = KnownClients(config=self._config, profiles=client_profiles)
         profiles = Profiles(config=self._config, clients=known_clients, tools=self._tools)
-        modes = Modes(
-            config=self._config, states=self._states, clients=known_clients, profiles=profiles, tools=self._tools, bus=self.bus
-        )
+        modes = Modes(config=self._config, states=self._states, clients=known_clients, profiles=profiles, tools=self._tools, bus=self.bus)
         prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
         resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)
         calls: ToolCalls  # below: it calls by way of the views, and they by way of it

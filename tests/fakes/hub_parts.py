@@ -27,27 +27,24 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
 from tooltray.events import EventBus, HttpStatus
-from tooltray.presenter.approvals import Approvals
+from tooltray.presenter.approvals.approvals import Approvals
+from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.completion import Completion
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.era_memory import EraMemory
-from tooltray.presenter.feedback_tool import FeedbackTool
-from tooltray.presenter.feedbacks import Feedbacks
-from tooltray.presenter.grant_book import GrantBook
+from tooltray.presenter.feedback.feedback_tool import FeedbackTool
+from tooltray.presenter.feedback.feedbacks import Feedbacks
+from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
-from tooltray.presenter.known_clients import KnownClients
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.modes import Modes
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offers import Offers, read_offered
-from tooltray.presenter.profiles import Profiles
-from tooltray.presenter.projects import Projects
+from tooltray.presenter.projects.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
-from tooltray.presenter.ready_answers import ReadyAnswers
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
@@ -57,15 +54,18 @@ from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.setup import Setup
-from tooltray.presenter.sign_ins import SignIns
+from tooltray.presenter.sign_ins.sign_ins import SignIns
+from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.token_store import TokenStore
 from tooltray.presenter.tool_calls import ToolCalls
-from tooltray.presenter.tool_costs import ToolCosting
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager, read_tools
-from tooltray.presenter.view_parts import make_views
+from tooltray.presenter.views.known_clients import KnownClients
+from tooltray.presenter.views.modes import Modes
+from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.views.tool_costs import ToolCosting
+from tooltray.presenter.views.view_parts import make_views
 from tooltray.resources import resource
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport

@@ -18,7 +18,7 @@ from tooltray.cli.terminal import clean, clean_line, count, print_json, print_ta
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
-from tooltray.presenter.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.presenter.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
 from tooltray.publish.control_client import ControlClient
 
 NOTHING_WAITS = "No report waits for an answer."

@@ -23,7 +23,7 @@ from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
-    from tooltray.presenter.project_folders import ProjectFolders
+    from tooltray.presenter.projects.project_folders import ProjectFolders
     from tooltray.presenter.setup import Setup
 
 
@@ -147,7 +147,7 @@ class SettingsHub:
         await self._folders().disallow(path)
 
     def _folders(self) -> "ProjectFolders":
-        from tooltray.presenter.project_folders import ProjectFolders
+        from tooltray.presenter.projects.project_folders import ProjectFolders
 
         return ProjectFolders(config=self._helper, home=str(Path.home()))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tooltray.events import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
-from tooltray.presenter.feedbacks import Feedbacks
+from tooltray.presenter.feedback.feedbacks import Feedbacks
 
 
 class FeedbackVerbs:

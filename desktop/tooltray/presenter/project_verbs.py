@@ -1,6 +1,6 @@
 """Verbs of McpPresenter about projects, and servers that start for one. Mixed into it."""
 
-from tooltray.presenter.projects import Projects
+from tooltray.presenter.projects.projects import Projects
 
 
 class ProjectVerbs:

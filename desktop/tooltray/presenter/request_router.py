@@ -25,7 +25,7 @@ from tooltray.presenter.resource_manager import ResourceManager, not_found, read
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_calls import ToolCalls
-from tooltray.presenter.views import Views
+from tooltray.presenter.views.views import Views
 from tooltray.tools.offer import RESOURCES, TEMPLATES
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of

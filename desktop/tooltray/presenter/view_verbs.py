@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
-from tooltray.presenter.modes import Modes
-from tooltray.presenter.profiles import Profiles
-from tooltray.presenter.tool_costs import ToolCosting
+from tooltray.presenter.views.modes import Modes
+from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.views.tool_costs import ToolCosting
 
 
 class ViewVerbs:

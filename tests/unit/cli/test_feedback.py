@@ -12,7 +12,7 @@ from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.events import FeedbackEntry
-from tooltray.presenter.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.presenter.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
 
 WAITING = {
     "id": "ab12",

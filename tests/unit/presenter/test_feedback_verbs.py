@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.fakes.hub_parts import hub_parts
 
-from tooltray.presenter.feedbacks import Asked
+from tooltray.presenter.feedback.feedbacks import Asked
 
 
 async def test_the_verbs_show_answer_and_put_away_reports_and_keep_ready_answers(tmp_path: Path) -> None:

@@ -141,7 +141,11 @@ async def test_a_hub_starts_serves_and_ends_in_order(hubs: Hubs, is_free: Callab
     assert (told["pid"], told["socket"], told["http"], told["kind"]) == (os.getpid(), str(hubs.home.socket), None, "serve")
     assert hubs.home.socket.stat().st_mode & 0o777 == 0o600
     client = await hubs.client()
-    assert [each["name"] for each in (await client.request("tools/list"))["result"]["tools"]] == ["collect_feedback", "list_servers", "server_status"]
+    assert [each["name"] for each in (await client.request("tools/list"))["result"]["tools"]] == [
+        "collect_feedback",
+        "list_servers",
+        "server_status",
+    ]
     result = (await client.request("tools/call", {"name": "list_servers", "arguments": {}}))["result"]
     assert result["structuredContent"]["servers"][0]["name"] == "hub"
     engine.request_stop("sigterm")

@@ -1,0 +1,196 @@
+"""Asks a person about one tool call until there is an answer to the tool as it is, and takes the answer.
+
+Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, GrantBook, which keeps what lasts, and approval_form, for the
+client's own person.
+"""
+
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ApprovalSnapshot
+from tooltray.presenter.approvals import approval_form
+from tooltray.presenter.approvals.approval_questions import ALWAYS, ONCE, READS, REFUSE, SESSION, AskedCall, Masked, snapshot
+from tooltray.presenter.approvals.grant_book import GrantBook
+from tooltray.presenter.approvals.waiting_approvals import (
+    CHANGED,
+    EXPIRED,
+    TOO_MANY,
+    UNASKED,
+    WAIT_S,
+    WITHDRAWN,
+    Question,
+    WaitingApprovals,
+)
+from tooltray.presenter.caller import Caller
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.tasks import Spawn
+from tooltray.tools import suspicion
+from tooltray.tools.approval import Decision
+from tooltray.tools.fingerprints import definition_text, fingerprint
+from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, failure, success
+
+MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
+MOST_FORMS = 3  # of one question, where the answer cannot be written
+ELICITATION = "elicitation/create"
+APPROVED = success({})
+"""Known by identity: the call goes through."""
+
+_REFUSED_ALREADY = "nobody could be asked when it was called, and it was refused; "
+
+
+class ApprovalRounds:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        tools: ToolManager,
+        states: SessionStates,
+        grants: GrantBook,
+        waiting: WaitingApprovals,
+        decide: Callable[[Route, SessionState], Decision],
+        masked: Masked,
+        spawn: Spawn,
+    ) -> None:
+        """
+        Args:
+            decide: what the rules alone say.
+            masked: takes known secrets out of what is shown.
+        """
+        self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
+        self._decide, self._masked, self._spawn = decide, masked, spawn
+
+    async def decided(self, call: AskedCall, request: Envelope, person: Caller | None) -> Envelope:
+        """APPROVED, or why not.
+
+        Args:
+            person: who is asked where no desktop is there.
+        """
+        before = self._grants.seen_before(call.route, call.state, call.client)
+        for _ in range(MOST_ROUNDS):
+            answer = await self._answered(call, request, person, before)
+            if answer not in (CHANGED, WITHDRAWN):
+                return self._outcome(call, answer)
+            now = call.current()
+            if now is None:
+                return _failure(f"the tool '{_name(call)}' is not offered any more")
+            decision = self._decide(now, call.state)
+            if decision.is_approved:
+                return APPROVED
+            if before is None and fingerprint(now.definition) != fingerprint(call.route.definition):
+                before = definition_text(call.route.definition)
+            call = replace(call, route=now, decision=decision)
+        return _failure(f"the tool '{_name(call)}' changes while a person is asked about it; it was not called")
+
+    def unasked(self, call: AskedCall) -> Envelope:
+        """Refused at once, and remembered: the command that is named allows the next call that is the same."""
+        before = self._grants.seen_before(call.route, call.state, call.client)
+        question = self._waiting.refuse(call, partial(self._snapshot, call, before, _REFUSED_ALREADY))
+        always = shlex.join(["tooltray", "approve", question.snapshot.server, question.snapshot.tool])
+        why = call.decision.message if before is None else f"the tool '{_name(call)}' is defined in another way than when it was allowed"
+        return _failure(
+            f"{why}. Nobody can be asked here. To allow it, the person types in a terminal: tooltray approve {question.snapshot.id} "
+            f"(the next call that is the same, within 10 minutes) or {always} (always). {call.decision.hint}."
+        )
+
+    async def take(self, question: Question, answer: str) -> None:
+        """Takes a person's answer; what lasts is written first.
+
+        Raises:
+            TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
+        """
+        if question.answer.done() or question.is_being_answered:
+            raise TooltrayError("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+        if answer not in (REFUSE, *question.snapshot.choices):
+            options = ", ".join((*question.snapshot.choices, REFUSE))
+            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
+        question.is_being_answered = True
+        try:
+            await self._keep(question.call, answer)
+            question.end(answer)
+        finally:
+            question.is_being_answered = False
+            if question.is_overdue:
+                question.end(EXPIRED)
+        if not question.is_asked:
+            self._waiting.forget(question)
+            if answer == ONCE:
+                self._waiting.let_pass(question.call.same)
+
+    async def _keep(self, call: AskedCall, answer: str) -> None:
+        server, name = call.route.server, call.route.definition.name
+        if answer == SESSION:
+            self._grants.allow_in_session(call.route, call.state)
+        elif answer == ALWAYS:
+            await self._grants.allow(server, "tool", {name: call.route}, client=call.client, is_seen=True)
+        elif answer == READS:
+            await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
+
+    async def _answered(self, call: AskedCall, request: Envelope, person: Caller | None, before: str | None) -> str:
+        if same := self._waiting.same(call):
+            return await same.ended()
+        if not self._waiting.has_room(call.route.server):
+            return TOO_MANY
+        question = self._waiting.ask(call, partial(self._snapshot, call, before, ""))
+        asking = self._spawn(self._ask(question, request, person), name=f"approval {call.route.server}") if person else None
+        try:
+            return await question.ended()
+        finally:
+            self._waiting.close(question)
+            if asking:
+                asking.cancel()
+
+    async def _ask(self, question: Question, request: Envelope, person: Caller) -> None:
+        """Asks the client's own person; an answer that cannot be kept is asked for again."""
+        shown = question.snapshot
+        for _ in range(MOST_FORMS):
+            reply = await person.ask(ELICITATION, approval_form.params_of(shown), about=request.id)
+            answer = approval_form.answer_in(reply, shown)
+            if answer is None:
+                break
+            try:
+                await self.take(question, answer)
+                return
+            except TooltrayError as error:
+                shown = replace(shown, why=f"{error}; {question.snapshot.why}")
+        question.end(UNASKED)
+
+    def _outcome(self, call: AskedCall, answer: str) -> Envelope:
+        if answer in (ONCE, SESSION, ALWAYS, READS):
+            return APPROVED
+        if answer == UNASKED:
+            return self.unasked(call)
+        if answer == EXPIRED:
+            return _failure(f"nobody said within {WAIT_S:.0f} s whether '{_name(call)}' may be called; it was not called")
+        if answer == TOO_MANY:
+            return _failure("too many calls wait for a person's yes already; call again when some are answered")
+        return _failure(f"the person refused this call of '{_name(call)}'")
+
+    def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float) -> ApprovalSnapshot:
+        return snapshot(
+            call,
+            id=id,
+            ends_at=ends_at,
+            before=before,
+            is_new_read=self._grants.has_all_reads(call.route.server, call.client),
+            has_session=self._states.find(call.state.id) is call.state,
+            masked=self._masked,
+            note=note,
+        )
+
+
+def reads(tools: ToolManager, server: str) -> dict[str, Route]:
+    """A server's tools that read, as they are now."""
+    return {name: route for name, route in tools.routes(server).items() if route.decision.category == "read"}
+
+
+def _name(call: AskedCall) -> str:
+    return suspicion.visible(call.route.definition.name)
+
+
+def _failure(message: str) -> Envelope:
+    return failure(CONNECTION_CLOSED, message)

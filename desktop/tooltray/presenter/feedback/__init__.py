@@ -1,0 +1,1 @@
+"""Reports of models to the person, and the answers."""

@@ -1,0 +1,76 @@
+"""One report of a model, from its question to the answer, and who waits for it.
+
+Above it: Feedbacks, which keeps them, and the tool, which waits. Below it: the events' snapshots.
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from tooltray.events import FeedbackEntry, FeedbackSnapshot
+from tooltray.presenter.feedback.feedback_attachments import Attachments
+from tooltray.wire.deadlines import Deadline
+
+ANSWERED, DISMISSED, EXPIRED, WITHDRAWN, REPLACED = "answered", "dismissed", "expired", "withdrawn", "replaced"
+WAITING = "waiting"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a report ended.
+
+    Attributes:
+        outcome: ANSWERED, DISMISSED (the person closed it), EXPIRED, WITHDRAWN (nobody was left to be told), or REPLACED (by a newer report
+            of its session).
+        at: unix seconds.
+    """
+
+    outcome: str
+    at: float
+    text: str = ""
+    attachments: Attachments = field(default_factory=Attachments)
+
+
+@dataclass(eq=False)
+class Report:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        entry_id: in the history; the window's id, which is the snapshot's, stays when a newer report takes its place.
+        session: the id of the session it is of.
+        waits_s: how long it is open.
+        waiters: how many calls wait for its answer now.
+        is_collected: a call has returned the answer.
+        is_asked_there: the client's own person is asked now.
+        deadline: of the report while it is open, then of its answer, while that is kept.
+    """
+
+    snapshot: FeedbackSnapshot
+    entry_id: str
+    session: str
+    waits_s: float
+    outcome: "asyncio.Future[Answer]"
+    waiters: int = 0
+    is_collected: bool = False
+    is_asked_there: bool = False
+    deadline: Deadline | None = None
+
+    @property
+    def id(self) -> str:
+        return self.snapshot.id
+
+    def entry(self, text: str = "") -> FeedbackEntry:
+        """As the history shows it. `text`: of the answer, as it may be kept."""
+        answer = self.outcome.result() if self.outcome.done() else None
+        snapshot = self.snapshot
+        return FeedbackEntry(
+            id=self.entry_id,
+            project_path=snapshot.project_path,
+            project_name=snapshot.project_name,
+            client=snapshot.client,
+            summary=snapshot.summary,
+            asked_at=snapshot.asked_at,
+            outcome=WAITING if answer is None else WITHDRAWN if answer.outcome == REPLACED else answer.outcome,
+            text=text,
+            attachments=answer.attachments.names if answer else (),
+            answered_at=answer.at if answer else 0.0,
+        )

@@ -1,0 +1,1 @@
+"""Which project each session works on, and which folders may be one."""

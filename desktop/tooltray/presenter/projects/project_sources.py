@@ -1,0 +1,156 @@
+"""Finds out on which project each session works, from what its client brings along: the folder in which its bridge was started, and the
+roots that it declares.
+
+Above it: Projects. Below it: ProjectFolders, which says what may be a project, and the sessions' states, which keep what was found.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from weakref import WeakSet
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.errors import TooltrayError
+from tooltray.events import SessionProject
+from tooltray.presenter.caller import Session
+from tooltray.presenter.projects.project_folders import ProjectFolders
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.servers.projects import folder_of_uri, project_name
+from tooltray.tasks import Spawn
+
+logger = logging.getLogger(__name__)
+ANSWER_WAIT_S = 5.0  # a client answers from memory; a call that waits for its project waits for this
+MOST_ROOTS = 64  # of which the first that may be a project counts
+ROOTS = "roots/list"
+
+
+class ProjectSources:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, folders: ProjectFolders, states: SessionStates, spawn: Spawn, is_wanted: Callable[[], bool], on_changed: Callable[[], None]
+    ) -> None:
+        """
+        Args:
+            is_wanted: whether any server starts for a project: else no client is asked for its roots.
+            on_changed: called when a session works on another project than before.
+        """
+        self._folders, self._states, self._spawn = folders, states, spawn
+        self._is_wanted, self._on_changed = is_wanted, on_changed
+        self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
+        self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
+        self._refusals: dict[str, str] = {}  # by the state's id
+        states.listen(on_connected=self._on_connected)
+
+    def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
+        """Notes what a source says; None: nothing any more."""
+        before = state.projects.get(source)
+        if project:
+            state.projects[source] = project
+        else:
+            state.projects.pop(source, None)
+        if project != before:
+            self._states.tell_changed()
+            self._on_changed()
+
+    def refusal(self, state: SessionState) -> str:
+        """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""
+        return self._refusals.get(state.id, "")
+
+    def is_settled(self, session: Session) -> bool:
+        """Whether nothing is being found out about a session."""
+        return not self._pending.get(session.state.id) and session not in self._unasked
+
+    async def settle(self, session: Session) -> None:
+        """Waits until nothing is; bounded."""
+        if session in self._unasked and self._is_wanted():
+            self.ask(session)
+        if pending := self._pending.get(session.state.id):
+            await asyncio.wait(pending, timeout=ANSWER_WAIT_S)
+
+    def ask(self, session: Session) -> None:
+        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        if not session.can_answer(ROOTS):
+            return
+        if not self._is_wanted():
+            self._unasked.add(session)
+            return
+        self._unasked.discard(session)
+        self._begin(session.state, self._ask(session))
+
+    def look_at_folder(self, state: SessionState) -> None:
+        """Looks whether the folder of a session's bridge is a project, now that this may have changed; does not wait."""
+        if state.folder:
+            self._begin(state, self._look_at_folder(state))
+
+    def _on_connected(self, state: SessionState) -> None:
+        for gone in [id for id in self._refusals if self._states.find(id) is None] if len(self._refusals) > MOST_ROOTS else []:
+            del self._refusals[gone]
+        self.look_at_folder(state)
+
+    def _begin(self, state: SessionState, finding_out: object) -> None:
+        task = self._spawn(finding_out, name=f"project of {state.id}")
+        pending = self._pending.setdefault(state.id, set())
+        pending.add(task)
+
+        def on_done(task: "asyncio.Task[None]") -> None:
+            pending.discard(task)
+            if not pending and self._pending.get(state.id) is pending:
+                del self._pending[state.id]
+
+        task.add_done_callback(on_done)
+
+    async def _look_at_folder(self, state: SessionState) -> None:
+        try:
+            folder = await self._folders.own_folder(state)
+        except TooltrayError as error:
+            self._refuse(state, error)
+            self.set(state, "folder", None)
+        else:
+            self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
+
+    async def _ask(self, session: Session) -> None:
+        try:
+            async with asyncio.timeout(ANSWER_WAIT_S):
+                reply = await session.ask(ROOTS, Raw(b"{}"))
+        except TimeoutError:
+            logger.info("%s did not say which roots it has", session.name)
+            return
+        if reply.error:
+            logger.info("%s does not say which roots it has: %s", session.name, bytes(reply.error).decode(errors="replace"))
+            return
+        await self._take_roots(session.state, _read_roots(reply.result))
+
+    async def _take_roots(self, state: SessionState, given: list["_Root"]) -> None:
+        found: list[SessionProject] = []
+        for root in given[:MOST_ROOTS]:
+            try:
+                folder = await self._folders.real(folder_of_uri(root.uri) or root.uri)
+            except TooltrayError as error:
+                self._refuse(state, error)
+            else:
+                found.append(SessionProject(folder, project_name(root.name or "", folder), "roots"))
+        state.roots = tuple(project.path for project in found)
+        self.set(state, "roots", found[0] if found else None)
+
+    def _refuse(self, state: SessionState, error: TooltrayError) -> None:
+        self._refusals[state.id] = str(error)
+        logger.info("%s: %s", state.client or state.id, error)
+
+
+class _Root(msgspec.Struct):
+    uri: str
+    name: str | None = None
+
+
+class _Roots(msgspec.Struct):
+    roots: list[_Root] = []
+
+
+def _read_roots(result: Raw) -> list[_Root]:
+    try:
+        return msgspec.json.decode(result, type=_Roots).roots
+    except (ValueError, RecursionError):
+        return []

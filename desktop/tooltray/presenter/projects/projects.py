@@ -1,0 +1,245 @@
+"""Which project each session works on, which folders may be one, and the servers that start for them.
+
+Above it: McpPresenter, and the tool by which models report. Below it: ServerManager, SessionStates, the settings; and the parts of this:
+ProjectFolders (what is allowed), ProjectSources (what clients say), ProjectLeases (what nobody needs any more).
+"""
+
+import asyncio
+import logging
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tooltray.config.expansion import shown_target
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
+from tooltray.events import ProjectCopySnapshot, ServerState, SessionProject
+from tooltray.presenter.caller import Session
+from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.projects.project_folders import ProjectFolders
+from tooltray.presenter.projects.project_leases import ProjectLeases
+from tooltray.presenter.projects.project_sources import ProjectSources
+from tooltray.presenter.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.servers.projects import is_inside, project_name, shown
+from tooltray.tasks import Spawn
+from tooltray.wire.deadlines import DeadlineWheel
+
+logger = logging.getLogger(__name__)
+SAID_BY = {
+    "feedback": "its model has said so",
+    "roots": "the client has said so",
+    "folder": "the client was started there",
+    "person": "a person has said so",
+}
+
+
+@dataclass(frozen=True)
+class ProjectReport:
+    """What came of a model's word on its project.
+
+    Attributes:
+        started: names of the servers that run for it now, in the settings' order.
+        failed: name and reason of those that do not.
+        warning: why nothing was started; empty if the folder may be a project.
+    """
+
+    started: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    warning: str = ""
+
+
+class Projects:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        sources: what clients say of themselves.
+    """
+
+    def __init__(
+        self, *, config: McpConfHelper, servers: ServerManager, states: SessionStates, deadlines: DeadlineWheel, spawn: Spawn, home: str
+    ) -> None:
+        """
+        Args:
+            home: the person's own folder.
+        """
+        self._config, self._servers, self._states = config, servers, states
+        self._folders = ProjectFolders(config=config, home=home)
+        self._leases = ProjectLeases(servers=servers, states=states, deadlines=deadlines, spawn=spawn)
+        self.sources = ProjectSources(
+            folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), on_changed=self._leases.look
+        )
+        servers.projects = self
+        servers.listen(on_changed=lambda name: self._leases.look(), on_notification=lambda *said: None)
+        states.listen(on_connected=lambda state: self._leases.look(), on_ended=lambda state: self._leases.look())
+
+    # what sessions work on (ProjectSource)
+
+    def is_settled(self, session: Session) -> bool:
+        return self.sources.is_settled(session)
+
+    async def settle(self, session: Session) -> None:
+        await self.sources.settle(session)
+
+    def missing(self, server: str, session: Session) -> TooltrayError:
+        why = self.sources.refusal(session.state) or "this AI client has not said which folder it works on"
+        report = "Call collect_feedback with project_path, or ask" if self._config.settings.publish.feedback else "Ask"
+        by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {shlex.quote(server)} DIR"
+        error = TooltrayError(f"server '{server}' waits for a project", why, f"{report} the person {by_hand}")
+        logger.warning("%s: %s", session.name, error)
+        return error
+
+    def take_roots(self, session: Session) -> None:
+        """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
+        self.sources.ask(session)
+
+    async def before_listing(self, session: Session, only: str | None) -> None:
+        """Begins to start, for a session's project, what was never listed: its tools are not known otherwise.
+
+        Args:
+            only: the session has this server alone.
+        """
+        lazy = self._config.settings.publish.lazy_load
+        unlisted = [each for each in self._startable() if not each.is_known and only in (None, each.name) and not each.config.is_lazy(lazy)]
+        if not unlisted or not self._config.settings.mcp_enabled:
+            return
+        await self.sources.settle(session)
+        if project := session.state.project:
+            for server in unlisted:
+                server.copy_for(project).start()
+
+    async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
+        """A model says on which project its session works: starts the deferred servers for it, and waits for the outcome.
+
+        Args:
+            name: of the project; empty: its folder's.
+            path: of its folder; empty if the model did not say.
+        """
+        if path:
+            try:
+                folder = await self._folders.permitted(path, state)
+            except TooltrayError as error:
+                logger.warning("%s reported a project: %s", state.client or state.id, error)
+                return ProjectReport(warning=str(error))
+            self.sources.set(state, "feedback", SessionProject(folder, project_name(name, folder), "feedback"))
+        servers = self._startable()
+        if not servers:
+            return ProjectReport()
+        if state.project is None:
+            warning = "no server was started, since project_path was not given"
+            logger.warning("%s reported: %s", state.client or state.id, warning)
+            return ProjectReport(warning=warning)
+        if not self._config.settings.mcp_enabled:
+            return ProjectReport(warning="no server was started, since Tooltray is paused")
+        return await self._start_all(servers, state.project)
+
+    async def _start_all(self, servers: Sequence[DeferredServer], project: SessionProject) -> ProjectReport:
+        reasons = await asyncio.gather(*(self._why_not_started(server, project) for server in servers))
+        outcomes = [(server.name, reason) for server, reason in zip(servers, reasons, strict=True)]
+        return ProjectReport(tuple(name for name, reason in outcomes if not reason), tuple(each for each in outcomes if each[1]))
+
+    async def _why_not_started(self, server: DeferredServer, project: SessionProject) -> str:
+        try:
+            await server.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
+        except TooltrayError as error:
+            return str(error)
+        return ""
+
+    def _startable(self) -> list[DeferredServer]:
+        return [server for server in self._servers.deferred() if not server.config.disable]
+
+    # what people choose (see ProjectVerbs)
+
+    def allowed(self) -> list[str]:
+        """See ProjectVerbs.get_allowed_folders."""
+        return self._folders.allowed()
+
+    async def allow(self, path: str) -> str:
+        """See ProjectVerbs.allow_folder."""
+        folder = await self._folders.allow(path)
+        for state in self._states:
+            self.sources.look_at_folder(state)
+        return folder
+
+    async def disallow(self, path: str) -> None:
+        """See ProjectVerbs.disallow_folder."""
+        folder = await self._folders.disallow(path)
+        for state in list(self._states):
+            for source, project in list(state.projects.items()):
+                if is_inside(project.path, folder) and not await self._folders.is_permitted(project.path, state):
+                    self.sources.set(state, source, None)
+        for server in self._servers.deferred():
+            if server.chosen and is_inside(server.chosen.path, folder):
+                server.chosen = None
+            await server.end(copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder))
+
+    async def start(self, server: str, path: str | None) -> None:
+        """See ProjectVerbs.start_for_project; None: start_without_project."""
+        deferred = self._servers.find_deferred(server)
+        if path is None:
+            deferred.check_needs_no_project()
+            project = deferred.chosen = None
+        else:
+            folder = await self.allow(path)
+            project = deferred.chosen = SessionProject(folder, project_name("", folder), "person")
+        deferred.is_without_project = path is None
+        self._leases.look()
+        deferred.wake()
+        await deferred.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
+
+    async def choose(self, session: str, path: str) -> None:
+        """See ProjectVerbs.set_session_project."""
+        state = self._states.find(session)
+        if state is None:
+            raise TooltrayError(f"there is no session '{shown(session)}'", hint="See which there are: tooltray sessions")
+        folder = await self._folders.real(path)
+        if (known := state.project) and known.source != "person" and known.path != folder:
+            title = f"This AI client works on '{known.name}' already"
+            raise TooltrayError(title, f"{SAID_BY[known.source]}: {known.path}", "What a client says goes before what a person chooses.")
+        self.sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
+
+    async def reset(self) -> None:
+        """See ProjectVerbs.reset_deferred_state."""
+        servers = self._servers.deferred()
+        await asyncio.gather(*(server.stop(then=server.idle_state) for server in servers))
+        for server in servers:
+            server.forget()
+
+    async def set_deferred(self, server: str, deferred: bool, template: list[str] | None) -> None:
+        """See ProjectVerbs.set_deferred."""
+        fields = {"startup_args_template": template} if deferred or template is not None else {}
+        await self._config.change_server(server, deferred_startup=deferred or None, **fields)
+
+    # how it is shown
+
+    def detail(self, server: ManagedServer) -> str:
+        """What a server does at the moment, or waits for."""
+        if server.state is not ServerState.WAITING:
+            return server.first.detail
+        sessions = [state for state in self._states if state.connections and state.server in (None, server.name)]
+        if names := sorted({state.project.name for state in sessions if state.project}):
+            return f"Starts for {names[0]} when it is first used" if len(names) == 1 else "Starts for each project when it is first used"
+        match len(sessions):
+            case 0:
+                return "Waits for a project: no AI client is connected"
+            case 1:
+                return "Waits for a project: 1 AI client is connected, and does not say which folder it works on"
+        return f"Waits for a project: {len(sessions)} AI clients are connected, none says which folder it works on"
+
+    def copies(self, server: ManagedServer) -> tuple[ProjectCopySnapshot, ...]:
+        """The copies of a server, one for each project."""
+        return tuple(self._copy_snapshot(copy, server) for copy in server.copies) if isinstance(server, DeferredServer) else ()
+
+    def _copy_snapshot(self, copy: ProjectCopy, server: DeferredServer) -> ProjectCopySnapshot:
+        project = copy.project or SessionProject("", "", "person")
+        users = [state for state in self._states if state.connections and server.uses(state, copy)]
+        return ProjectCopySnapshot(
+            path=project.path,
+            name=project.name,
+            state=copy.state,
+            session_count=len(users),
+            target=shown_target(copy.config, project) if copy.project else copy.config.target,
+            problem=copy.problem,
+            pids=copy.pids,
+        )

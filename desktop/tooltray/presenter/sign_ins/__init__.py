@@ -1,0 +1,1 @@
+"""Signing in to servers elsewhere, and the tokens of it."""

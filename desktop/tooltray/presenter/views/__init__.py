@@ -1,0 +1,1 @@
+"""What each AI client sees of all that is offered, and what that costs."""

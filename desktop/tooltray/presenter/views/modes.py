@@ -1,0 +1,262 @@
+"""How tools are shown to each AI client, and why: everything, lazily, or by search alone.
+
+Above it: Views, which lists by it, and McpPresenter. Below it: the settings, KnownClients, SessionStates, and ToolManager for how much
+there is. Nothing is hidden unless the settings say so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tooltray.config import view_settings
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings import MCPServerConfig
+from tooltray.errors import TooltrayError
+from tooltray.events import ClientModeSnapshot, ConfigChanged, EventBus, SessionSnapshot, ToolListChanged
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.views.known_clients import KnownClients
+from tooltray.presenter.views.profiles import Profiles
+from tooltray.tools import approval, tokens
+from tooltray.wire.eras import ClientInfo
+
+AUTOMATIC_TOKENS = 5000  # a few per cent of the context of today's smaller models; beyond it, tools are worth to be looked for
+MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
+NAMES_IN_REASON = 3
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How tools are shown to a session.
+
+    Attributes:
+        mode: "everything", "lazy" or "search".
+        reason: why, in words for a person.
+    """
+
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What decides how tools are shown to a session."""
+
+    client: str
+    server: str | None
+    profile: str
+    obeys_changes: bool | None
+
+
+@dataclass(frozen=True)
+class _View:
+    """What was decided.
+
+    Attributes:
+        lazy_by_default: what counts for a server that does not say it; None: no server is lazy.
+        is_automatic: it also depends on which tools there are.
+    """
+
+    shown: Shown
+    lazy_by_default: bool | None
+    is_automatic: bool = False
+
+
+class Modes:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        states: SessionStates,
+        clients: KnownClients,
+        profiles: Profiles,
+        tools: ToolManager,
+        bus: EventBus,
+    ) -> None:
+        self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
+        self._views: dict[_Key, _View] = {}
+        self._on_changed: list[Callable[[], None]] = []
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(ToolListChanged, self._on_tools_changed)
+
+    def listen(self, on_changed: Callable[[], None]) -> None:
+        """
+        Args:
+            on_changed: called when sessions may see something else because there are other tools than before.
+        """
+        self._on_changed.append(on_changed)
+
+    # what counts for a session
+
+    def shown(self, state: SessionState) -> Shown:
+        """How tools are shown to a session now."""
+        return self._view(self._key(state)).shown
+
+    def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
+        """Whether a session sees a server's tools only when it has activated it; False where the mode is not "lazy"."""
+        return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
+
+    def obeys_changes(self, state: SessionState) -> bool | None:
+        """Whether a session's client lists again when it is told that a list has changed: as seen, else as known; None: nobody knows."""
+        return self._obeys(state.client, state.obeys_changes)
+
+    def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
+        """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
+        return self._clients.settings(state.client).auto_approve
+
+    # what is learnt of a session
+
+    def named(self, state: SessionState, info: ClientInfo) -> None:
+        """A client says who it is; several clients may take turns in one session of HTTP requests."""
+        if (state.client, state.version) == (info.name, info.version):
+            return
+        if state.client != info.name:
+            state.obeys_changes = None
+            self._clients.saw(info.name)
+        state.client, state.version = info.name, info.version
+        self._states.tell_changed()
+
+    # verbs
+
+    def sessions(self) -> list[SessionSnapshot]:
+        """See ViewVerbs.get_sessions."""
+        return [self._session(state) for state in self._states]
+
+    def clients(self) -> list[ClientModeSnapshot]:
+        """See ViewVerbs.get_client_modes."""
+        return [self._client(name) for name in self._clients.names()]
+
+    async def set_mode(self, client: str, mode: str) -> None:
+        """See ViewVerbs.set_client_mode."""
+        await self._config.change_document(view_settings.client_mode(client, mode))
+
+    async def set_profile(self, client: str, profile: str) -> None:
+        """See ViewVerbs.set_client_profile."""
+        await self._config.change_document(view_settings.client_profile(client, profile))
+
+    async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
+        """See ViewVerbs.set_client_auto_approve."""
+        if problem := approval.problem_of(client, rules or (), ()):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        await self._config.change_document(view_settings.client_field(client, "autoApprove", rules))
+
+    async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
+        """See ViewVerbs.set_lazy_load."""
+        await self._config.change_document(view_settings.lazy_load(enabled, server))
+
+    def _session(self, state: SessionState) -> SessionSnapshot:
+        shown = self.shown(state)
+        return SessionSnapshot(
+            id=state.id,
+            client=state.client,
+            version=state.version,
+            server=state.server or "",
+            profile=self._profiles.of(state),
+            mode=shown.mode,
+            reason=shown.reason,
+            project=state.project,
+            activated=tuple(sorted(state.activated)),
+            is_connected=state.connections > 0,
+        )
+
+    def _client(self, name: str) -> ClientModeSnapshot:
+        settings = self._clients.settings(name)
+        shown = self.shown(SessionState("", client=name))
+        return ClientModeSnapshot(
+            client=name,
+            title=self._clients.title(name),
+            mode=settings.mode or "",
+            shown_mode=shown.mode,
+            reason=shown.reason,
+            profile=settings.profile or "",
+            is_seen=self._clients.is_seen(name),
+            auto_approve=settings.auto_approve,
+        )
+
+    # deciding
+
+    def _key(self, state: SessionState) -> _Key:
+        return _Key(state.client, state.server, state.profile, state.obeys_changes)
+
+    def _view(self, key: _Key) -> _View:
+        if (view := self._views.get(key)) is None:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            view = self._views[key] = self._decide(key)
+        return view
+
+    def _decide(self, key: _Key) -> _View:
+        publish = self._config.settings.publish
+        own = self._clients.settings(key.client).mode
+        mode, is_automatic = own or publish.mode, False
+        whose = "for this AI client" if own else "for all AI clients"
+        shown = Shown(mode or "lazy", f"chosen {whose}")
+        if mode == "automatic":
+            shown, is_automatic = self._by_size(key), True
+        by_default = {"lazy": True, None: publish.lazy_load}.get(shown.mode if is_automatic else mode)
+        if mode is None:
+            shown = _by_servers(self._lazy(key, by_default))
+        return _View(shown, by_default, is_automatic)
+
+    def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
+        servers = self._config.settings.mcp_servers.items()
+        return sorted(name for name, config in servers if key.server in (None, name) and _is_lazy(config, by_default))
+
+    def _by_size(self, key: _Key) -> Shown:
+        """What the mode "automatic" comes to."""
+        count, cost = self._size(key)
+        profile = self._clients.profile(key.client)
+        if profile and profile.tool_cap and count > profile.tool_cap:
+            reason = f"{profile.title} shows at most {profile.tool_cap} tools, there are {count}"
+        elif cost > AUTOMATIC_TOKENS:
+            reason = f"{count} tools cost about {cost} tokens, more than {AUTOMATIC_TOKENS}"
+        else:
+            return Shown("everything", f"{count} tools cost about {cost} tokens, so that all fit")
+        match self._obeys(key.client, key.obeys_changes):
+            case True:
+                return Shown("lazy", f"{reason}; it lists again when tools change")
+            case False:
+                return Shown("search", f"{reason}; it does not list again when tools change")
+        return Shown("search", f"{reason}; whether it lists again when tools change is not known")
+
+    def _size(self, key: _Key) -> tuple[int, int]:
+        """How many tools there are for a session, and about how many tokens they cost."""
+        profile = key.profile or self._clients.settings(key.client).profile or ""
+        routes = [route for route in self._tools.all_routes(key.server) if self._profiles.has(profile, route.server, route.definition.name)]
+        return len(routes), tokens.estimated(sum(len(memoryview(route.definition.raw)) for route in routes))
+
+    def _obeys(self, client: str, observed: bool | None) -> bool | None:
+        if observed is not None:
+            return observed
+        profile = self._clients.profile(client)
+        return profile.obeys_changes if profile else None
+
+    # changes
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        before, self._views = self._views, {}
+        if any(self._view(key) != view for key, view in before.items()):
+            self._states.tell_changed()
+
+    def _on_tools_changed(self, event: ToolListChanged) -> None:
+        before = {key: view for key, view in self._views.items() if view.is_automatic}
+        for key in before:
+            del self._views[key]
+        if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
+            self._states.tell_changed()
+            for callback in self._on_changed:
+                callback()
+
+
+def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
+    """The hub's own server has no entry in the settings, and is never hidden."""
+    return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
+
+
+def _by_servers(names: list[str]) -> Shown:
+    """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
+    if not names:
+        return Shown("everything", "nothing is set to be hidden")
+    named = ", ".join(names[:NAMES_IN_REASON]) + (f" and {more} more" if (more := len(names) - NAMES_IN_REASON) > 0 else "")
+    return Shown("lazy", f"tools are shown on activation only, by the settings of: {named}")

@@ -1,0 +1,240 @@
+"""What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
+profile, and the tools that find and call others.
+
+Above it: the router, which lists through it, ToolCalls, and the sessions, which are told when what they see changes. Below it:
+SessionViews, which works out what that is; ViewLists, which makes the lists; Activation.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol
+
+from msgspec import Raw
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ServerRemoved
+from tooltray.presenter.caller import Caller, Session
+from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.views import meta_tools
+from tooltray.presenter.views.activation import Activation
+from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.views.session_view import SessionView, SessionViews, own_copy
+from tooltray.presenter.views.view_lists import ViewLists
+from tooltray.tools.offer import KINDS, TOOLS
+from tooltray.wire import eras
+from tooltray.wire.envelope import INVALID_PARAMS, Envelope, dump, failure
+from tooltray.wire.eras import Head
+from tooltray.wire.member_scanner import closed, opened
+
+CALLS_WITHOUT_LISTING = 3  # of a client that was told that its tools have changed; one that lists again does so sooner
+EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
+
+Tell = Callable[[str], None]
+"""Takes a notification that says which list has changed."""
+
+
+class MetaTool(Protocol):
+    """A tool of the hub about other tools."""
+
+    async def __call__(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope: ...
+
+
+class ToolCall(Protocol):
+    """ToolCalls.call."""
+
+    def __call__(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    ) -> Awaitable[Envelope]: ...
+
+
+class Views:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        profiles: Profiles,
+        states: SessionStates,
+        views: SessionViews,
+        lists: ViewLists,
+        activation: Activation,
+        call: ToolCall,
+        bus: EventBus,
+    ) -> None:
+        """
+        Args:
+            call: carries out the call that a call of `call_tool` stands for.
+        """
+        self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
+        self._views, self._lists, self._activation, self._call = views, lists, activation, call
+        self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
+        self._seen: dict[str, SessionView] = {}  # what followers were last told of
+        bus.subscribe(ConfigChanged, lambda event: self.invalidate())
+        bus.subscribe(ServerRemoved, self._on_server_removed)
+
+    # lists
+
+    async def listing(self, session: Session, head: Head, *, server: str | None) -> Raw:
+        """The result of `tools/list` for a session."""
+        state, client = session.state, own_copy(self._servers, server, head.era, session)
+        view = self._views.of(state)
+        if state.id in self._followers:
+            self._seen[state.id] = view
+        if view.is_whole:
+            return await self._tools.listing(server, client=client)
+        return await self._lists.listing(view, state, client=client)
+
+    async def at_start(self, state: SessionState) -> Raw:
+        """The same for a session that is yet to come, with nothing of its own."""
+        view = self._views.of(state)
+        return await (self._tools.listing(state.server) if view.is_whole else self._lists.listing(view, state, client=None))
+
+    def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
+        """Which servers' prompts and resources are listed to a session; None: all."""
+        view = self._views.of(state)
+        if not view.hidden and not view.profile:
+            return None
+        return lambda server: server not in view.hidden and self.reaches(state, server)
+
+    def shows(self, state: SessionState, server: str, changed: str) -> bool:
+        """Whether a change of a server's list concerns a session. `changed`: the notification that says so."""
+        if not self.reaches(state, server):
+            return False
+        view = self._views.of(state)
+        if changed == TOOLS.changed:  # also of a hidden server: what is said of it changes with them
+            return not view.is_search or self._is_builtin(server)
+        return server not in view.hidden
+
+    # calls
+
+    def meta_tool(self, name: str, state: SessionState) -> MetaTool | None:
+        """The tool about other tools that a session calls by this name; None if it is none."""
+        key = self._lists.key(name, state.server)
+        if key is None:
+            return None
+        if key == meta_tools.FIND_KEY:
+            return self._find
+        if key == meta_tools.CALL_KEY:
+            return self._call_inner
+        return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
+
+    def offers(self, state: SessionState, route: Route) -> bool:
+        """Whether a session may call a tool, whether it is shown to it by now or not."""
+        return self._profiles.includes(state, route.server, route.definition.name)
+
+    def reaches(self, state: SessionState, server: str) -> bool:
+        """The same of a server's prompts and resources."""
+        return self._profiles.includes(state, server)
+
+    def called(self, state: SessionState, route: Route) -> None:
+        """A session calls a tool: the server of a tool that was not shown yet counts as activated from now on."""
+        self.used(state, route.server)
+
+    def used(self, state: SessionState, server: str) -> None:
+        """The same for a prompt or a resource, and for an activation."""
+        if self._views.hides(state, server):
+            state.activated.add(server)
+            self._states.tell_changed()
+            self._tell_if_changed(state)
+
+    async def _activate(self, server: str, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        state = caller.session.state
+        if not self.reaches(state, server) or state.server not in (None, server):
+            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), head.era)
+        try:
+            loaded = await self._activation.load(server, head.era, caller)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        self.used(state, server)
+        return meta_tools.answer(loaded, head.era)
+
+    async def _find(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        try:
+            query, limit = meta_tools.read_search(request.params)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        state = caller.session.state
+        copy = own_copy(self._servers, state.server, head.era, caller.session)
+        found = await self._lists.found(query, limit, state, client=copy)
+        tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
+        return meta_tools.answer(closed({"tools": meta_tools.array(tools)}), head.era)
+
+    async def _call_inner(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        state = caller.session.state
+        try:
+            inner = meta_tools.inner_call(request)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        inner_head = eras.read_head(inner.params)
+        if inner_head is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters")
+        if self._lists.key(inner_head.name, state.server) == meta_tools.CALL_KEY:
+            return meta_tools.refusal(TooltrayError(f"{head.name} cannot call itself", "name the tool that is to be called"), head.era)
+        return await self._call(inner, inner_head, caller, held, server=state.server, client=client)
+
+    # news
+
+    def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
+        """Calls `tell` whenever what a session sees has changed for itself alone; returns what ends that."""
+        self._followers.setdefault(state.id, {})[tell] = state
+        self._seen.setdefault(state.id, self._views.of(state))
+
+        def end() -> None:
+            followers = self._followers.get(state.id, {})
+            followers.pop(tell, None)
+            if not followers:
+                self._followers.pop(state.id, None)
+                self._seen.pop(state.id, None)
+
+        return end
+
+    def invalidate(self) -> None:
+        """What sessions see may be another thing now: those for whom it is are told."""
+        for followers in list(self._followers.values()):
+            self._tell_if_changed(next(iter(followers.values())))
+
+    def _tell_if_changed(self, state: SessionState) -> None:
+        before, view = self._seen.get(state.id), self._views.of(state)
+        if before is None or before == view:
+            return
+        self._seen[state.id] = view
+        news = (
+            EVERY_LIST
+            if (before.profile, before.included) != (view.profile, view.included)
+            else self._lists.changed_with(before.hidden ^ view.hidden)
+        )
+        for tell in list(self._followers[state.id]):
+            for changed in news:
+                tell(changed)
+
+    def told(self, state: SessionState) -> None:
+        """A session's client has been told that its tools have changed."""
+        state.calls_since_told = 0
+
+    def asked(self, state: SessionState, method: str) -> None:
+        """A request of a session that was told: whether its client obeys shows in what it asks for."""
+        if method == TOOLS.method:
+            self._observed(state, True)
+        elif method == "tools/call":
+            state.calls_since_told = (state.calls_since_told or 0) + 1
+            if state.calls_since_told >= CALLS_WITHOUT_LISTING:
+                self._observed(state, False)
+
+    def _observed(self, state: SessionState, obeys: bool) -> None:
+        state.calls_since_told = None
+        if state.obeys_changes is not obeys:
+            state.obeys_changes = obeys
+            self._states.tell_changed()
+
+    def _on_server_removed(self, event: ServerRemoved) -> None:
+        for state in self._states:
+            state.activated.discard(event.name)
+
+    def _is_builtin(self, server: str) -> bool:
+        managed = self._servers.find(server)
+        return managed is not None and managed.is_builtin

@@ -1,0 +1,264 @@
+"""What a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from tests.fakes.approval_desk import READ, WRITE, desk
+from tests.fakes.hub_parts import entry
+from tests.fakes.scripted_server import tool
+
+from tooltray.config.grants import Grant, GrantStore
+from tooltray.errors import TooltrayError
+from tooltray.events import GrantsChanged, GrantSnapshot
+from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S
+from tooltray.tools.fingerprints import fingerprint
+
+CHANGED = tool("write_it", description="Sends it")
+
+
+async def test_a_tool_that_is_allowed_always_is_allowed_for_this_client_after_a_restart_too(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        assert "result" in await here.call(arguments={"other": 1})
+    async with desk(tmp_path) as here:
+        assert "result" in await here.call()
+        other = here.calling(client=here.session("Other"))
+        await here.answer("refuse")
+        assert "error" in await other
+        [grant] = await here.parts.presenter.get_grants()
+        assert (grant.kind, grant.server, grant.tool, grant.client, grant.session) == ("tool", "s", "write_it", "Cursor", "")
+        assert grant.created_at <= time.time()
+
+
+async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        grant = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+        assert 59 < grant.expires_at - time.time() <= 60
+        assert "result" in await here.call()
+        assert "result" in await here.call(client=here.parts.client())
+
+
+async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
+        assert "error" in await here.call()
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_reads_can_be_allowed_together(tmp_path: Path) -> None:
+    async with desk(tmp_path, READ, tool("get_it"), WRITE, has_window=False) as here:
+        assert [each.original_name for each in await here.parts.presenter.preview_grant("s", "reads")] == ["read_it", "get_it"]
+        assert [each.original_name for each in await here.parts.presenter.preview_grant("s", "tool", "write_it")] == ["write_it"]
+        await here.parts.presenter.add_grant("s", "reads")
+        assert "result" in await here.call("read_it")
+        assert "result" in await here.call("get_it")
+        assert "error" in await here.call("write_it")
+
+
+async def test_what_cannot_be_granted_is_refused_with_the_reason(tmp_path: Path) -> None:
+    async with desk(tmp_path, WRITE) as here:
+        presenter = here.parts.presenter
+        for arguments, reason in (
+            (("nobody", "tool", "write_it"), "nobody"),
+            (("s", "tool", "gone\u202e"), r"offers no tool 'gone\\u202e'"),
+            (("s", "writes", ""), "no kind of grant"),
+            (("s", "reads", ""), "has no tools that read"),
+        ):
+            with pytest.raises(TooltrayError, match=reason):
+                await presenter.preview_grant(*arguments)
+            with pytest.raises(TooltrayError, match=reason):
+                await presenter.add_grant(*arguments)
+        for seconds in (0.0, -1.0, float("nan"), LONGEST_GRANT_S + 1):
+            with pytest.raises(TooltrayError, match="for a year at most"):
+                await presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
+        assert not here.parts.home.grants.exists()
+
+
+async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.allow("read_it", answer="always")
+        lasting, session = await here.parts.presenter.get_grants()
+        assert (lasting.tool, session.tool, session.session, session.client) == ("read_it", "write_it", here.client.state.id, "Cursor")
+        for grant in (session, lasting):
+            await here.parts.presenter.remove_grant(grant.id)
+            with pytest.raises(TooltrayError, match="nothing was allowed under"):
+                await here.parts.presenter.remove_grant(grant.id)
+        assert await here.parts.presenter.get_grants() == []
+        for name in ("write_it", "read_it"):
+            call = here.calling(name)
+            await here.answer("refuse")
+            await call
+        assert len(here.parts.heard.of(GrantsChanged)) == 4
+
+
+async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        first = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        other = await here.parts.presenter.add_grant("s", "tool", "write_it")
+        again = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        assert {each.id for each in await here.parts.presenter.get_grants()} == {other.id, again.id}
+        assert first.id != again.id
+
+
+async def test_a_changed_tool_is_held_until_a_person_has_seen_how_it_differs(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        presenter = here.parts.presenter
+        await here.allow()
+        changed = len(here.parts.heard.of(GrantsChanged))
+        await here.redefine(CHANGED, READ)
+        assert len(here.parts.heard.of(GrantsChanged)) == changed + 1
+        [grant] = await presenter.get_grants()
+        assert (grant.is_held, grant.held_tools) == (True, ("write_it",))
+        assert {each.original_name: each.is_held for each in await presenter.get_tools()} == {"write_it": True, "read_it": False}
+        [change] = await presenter.get_tool_changes()
+        assert (change.server, change.tool) == ("s", "write_it")
+        assert {"-description: Writes it", "+description: Sends it"} <= set(change.diff)
+        call = here.calling()
+        question = await here.answer("refuse")
+        assert question.definition_diff == change.diff
+        assert "defined in another way" in question.why
+        await call
+        await presenter.accept_tool_change("s", "write_it")
+        assert "result" in await here.call()
+        assert await presenter.get_tool_changes() == []
+        with pytest.raises(TooltrayError, match="has not changed"):
+            await presenter.accept_tool_change("s", "write_it")
+        with pytest.raises(TooltrayError, match="has not changed"):
+            await presenter.accept_tool_change("s", "unknown")
+
+
+async def test_a_yes_for_good_to_a_changed_tool_counts_for_every_grant_of_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+        await here.redefine(CHANGED)
+        await here.allow(answer="always")
+        assert "result" in await here.call(client=here.session("Other"))
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_a_yes_for_once_leaves_a_changed_tool_held(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED)
+        await here.allow(answer="once")
+        assert len(await here.parts.presenter.get_tool_changes()) == 1
+
+
+async def test_a_session_asks_again_about_a_changed_tool_and_shows_the_difference(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.redefine(CHANGED)
+        call = here.calling()
+        assert "+description: Sends it" in (await here.answer("session")).definition_diff
+        await call
+        assert "result" in await here.call()
+        [grant] = await here.parts.presenter.get_grants()
+        assert grant.session
+
+
+async def test_a_tool_that_is_back_to_what_was_allowed_is_not_held(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED)
+        await here.redefine({"description": WRITE["description"], **WRITE})
+        assert "result" in await here.call()
+
+
+async def test_a_reading_tool_that_writes_now_is_not_among_the_reads_any_more(tmp_path: Path) -> None:
+    reads = tool("note_it", annotations={"readOnlyHint": True})
+    async with desk(tmp_path, reads, READ) as here:
+        await here.parts.presenter.add_grant("s", "reads")
+        await here.redefine(tool("note_it"), READ)
+        await here.parts.presenter.accept_tool_change("s", "note_it")
+        call = here.calling("note_it")
+        await here.answer("refuse")
+        assert "error" in await call
+        assert "result" in await here.call("read_it")
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_a_tool_that_is_not_taken_for_a_reading_one_any_more_is_not_among_the_reads(tmp_path: Path) -> None:
+    """Another version may judge the same definition in another way."""
+    async with desk(tmp_path, has_window=False) as here:
+        now = fingerprint(here.parts.tools.routes("s")["write_it"].definition)
+    GrantStore(here.parts.home.grants).write([Grant(id="1", kind="reads", server="s", tools={"write_it": now})], {})
+    async with desk(tmp_path, has_window=False) as here:
+        assert len(await here.parts.presenter.get_grants()) == 1
+        assert "error" in await here.call("write_it")
+
+
+async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "reads")
+        await here.redefine(tool("read_it", description="Reads more"))
+        await here.parts.presenter.accept_tool_change("s", "read_it")
+        assert "result" in await here.call("read_it")
+
+
+async def test_a_change_of_a_server_without_grants_is_no_news_of_grants(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.redefine(CHANGED)
+        assert not here.parts.heard.of(GrantsChanged)
+
+
+async def test_what_was_allowed_of_a_server_goes_with_it(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.conf.set_server("other", entry("program"))
+        await here.parts.presenter.remove_mcp_server("other")
+        assert len(await here.parts.presenter.get_grants()) == 2
+        await here.parts.presenter.remove_mcp_server("s")
+        await here.parts.ended()
+        assert await here.parts.presenter.get_grants() == []
+        assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
+
+
+@pytest.mark.expected_warnings("could not be taken back")
+async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        settings = here.parts.conf.entries["s"]
+        with here.unwritable():
+            await here.parts.presenter.remove_mcp_server("s")
+            await here.parts.presenter.add_mcp_server("s", settings)
+            await here.parts.ended()
+        await here.parts.servers.start("s")
+        assert await here.parts.presenter.get_grants() == []
+        assert "error" in await here.call()
+
+
+async def test_a_server_that_is_added_again_at_once_is_allowed_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        settings = here.parts.conf.entries["s"]
+        await here.parts.presenter.remove_mcp_server("s")
+        await here.parts.presenter.add_mcp_server("s", settings)
+        await here.parts.servers.start("s")
+        assert "error" in await here.call()
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.ended()
+        assert len(await here.parts.presenter.get_grants()) == 1
+
+
+async def test_grants_that_cannot_be_read_allow_nothing_and_are_said(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        here.parts.home.grants.write_text("{")
+    async with desk(tmp_path) as here:
+        assert any("allowed for longer than one call cannot be read" in each.title for each in here.parts.presenter.snapshot().notices)
+        call = here.calling()
+        await here.answer("refuse")
+        assert "error" in await call
+
+
+async def test_a_grant_reads_as_it_is_listed(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        grant = await here.parts.presenter.add_grant("s", "reads", client="Cursor")
+        assert isinstance(grant, GrantSnapshot)
+        assert (grant.kind, grant.tool, grant.client, grant.expires_at, grant.is_held) == ("reads", "", "Cursor", 0.0, False)
+        assert await here.parts.presenter.get_grants() == [grant]

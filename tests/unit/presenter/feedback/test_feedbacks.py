@@ -1,0 +1,302 @@
+"""A report waits for one answer, which reaches the model once, also if its call was given up meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.heard import Heard
+from tests.fakes.manual_wheel import ManualWheel
+from tests.fakes.pictures import attached, png
+
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
+from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded, FeedbackSnapshot
+from tooltray.presenter.feedback.feedback_report import Answer, Report
+from tooltray.presenter.feedback.feedbacks import ANSWER_KEPT_S, LONGEST_ANSWER, MOST_KEPT, MOST_OPEN, Asked, Feedbacks
+from tooltray.presenter.feedback.ready_answers import ReadyAnswers
+from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
+from tooltray.tasks import TaskKeeper
+
+ASKED = Asked("Claude", "# Done", "shop", "/code/shop", 900.0)
+
+
+class Desk:
+    """Feedbacks, with what they need."""
+
+    def __init__(self, folder: Path, *, has_window: bool = True, spawn: Any = None) -> None:
+        self.bus, self.keeper = EventBus(), TaskKeeper()
+        self.wheel = ManualWheel()
+        deadlines: Any = self.wheel
+        self.heard = Heard(self.bus)
+        self.states = SessionStates(bus=self.bus, deadlines=deadlines)
+        self.history = FeedbackHistory(folder / "feedback")
+        self.feedbacks = Feedbacks(
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn or self.keeper.spawn,
+            states=self.states,
+            history=self.history,
+            ready=ReadyAnswers(config=McpConfHelper(folder / "settings.json", self.bus), shipped=("Go on",)),
+            mask=lambda text: text.replace("hunter2", "***"),
+            has_window=has_window,
+        )
+
+    def open(self, state: SessionState, **changes: Any) -> Report:
+        return self.feedbacks.open(state, replace(ASKED, **changes))
+
+    async def call(self, report: Report) -> Answer:
+        """As the tool waits."""
+        with self.feedbacks.collecting(report):
+            return await self.feedbacks.answer_to(report, while_waiting=lambda: None)
+
+    async def waiting_call(self, report: Report) -> "asyncio.Task[Answer]":
+        call = self.keeper.spawn(self.call(report), name="call")
+        await asyncio.sleep(0)
+        return call
+
+    async def outcomes(self) -> list[tuple[str, str]]:
+        return [(entry.outcome, entry.summary) for entry in await self.feedbacks.history("", 100)]
+
+    def told(self, kind: type) -> list[Any]:
+        return self.heard.of(kind)
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path)
+    yield desk
+    while len(desk.keeper):
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+
+
+async def given_up(call: "asyncio.Task[Answer]") -> None:
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+
+
+async def test_a_report_is_shown_answered_once_and_kept_in_the_history(desk: Desk) -> None:
+    report = desk.open(SessionState("s1"))
+    call = await desk.waiting_call(report)
+    (snapshot,) = desk.feedbacks.waiting()
+    assert (
+        snapshot
+        == desk.told(FeedbackAsked)[0].request
+        == FeedbackSnapshot(report.id, "Claude", "/code/shop", "shop", "# Done", snapshot.asked_at, snapshot.asked_at + 900)
+    )
+    assert await desk.outcomes() == [("waiting", "# Done")]
+    await desk.feedbacks.answer(report.id, " Yes ", [attached(png())])
+    answer = await call
+    assert (answer.outcome, answer.text, answer.attachments.names) == ("answered", "Yes", ("a.png",))
+    assert desk.told(FeedbackEnded) == [FeedbackEnded(report.id)]
+    assert desk.feedbacks.waiting() == []
+    (entry,) = await desk.feedbacks.history("/code/shop", 10)
+    assert (entry.id, entry.outcome, entry.text, entry.attachments) == (report.id, "answered", "Yes", ("a.png",))
+    assert entry.answered_at == answer.at
+    for late in (desk.feedbacks.answer(report.id, "No", ()), desk.feedbacks.dismiss(report.id)):
+        with pytest.raises(TooltrayError, match="has ended"):
+            await late
+
+
+async def test_what_is_no_answer_is_refused_and_the_report_waits_on(desk: Desk) -> None:
+    report = desk.open(SessionState("s1"))
+    for text, attachments in ((" \n", []), ("x" * (LONGEST_ANSWER + 1), []), ("x", [attached(b"no picture")])):
+        with pytest.raises(TooltrayError):
+            await desk.feedbacks.answer(report.id, text, attachments)
+    with pytest.raises(TooltrayError, match="has ended"):
+        await desk.feedbacks.answer("gone", "x", ())
+    assert len(desk.feedbacks.waiting()) == 1
+    await desk.feedbacks.answer(report.id, "half \ud800", ())
+    assert report.outcome.result().text == "half ?"
+
+
+async def test_closing_a_report_tells_the_model_so_and_is_not_kept_for_the_next_call(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    call = await desk.waiting_call(report)
+    await desk.feedbacks.dismiss(report.id)
+    assert (await call).outcome == "dismissed"
+    left_alone = desk.open(state)
+    await desk.feedbacks.dismiss(left_alone.id)
+    assert not desk.open(state).outcome.done()
+
+
+async def test_two_answers_at_once_are_one(desk: Desk) -> None:
+    report = desk.open(SessionState("s1"))
+    call = await desk.waiting_call(report)
+    both = await asyncio.gather(*(desk.feedbacks.answer(report.id, text, ()) for text in "ab"), return_exceptions=True)
+    assert [type(each) for each in both].count(TooltrayError) == 1
+    assert (await call).text in ("a", "b")
+    assert len(await desk.feedbacks.history("", 10)) == 1
+
+
+async def test_time_runs_out(desk: Desk) -> None:
+    call = await desk.waiting_call(desk.open(SessionState("s1")))
+    assert desk.wheel.expire(900.0) == 1
+    assert (await call).outcome == "expired"
+    assert await desk.outcomes() == [("expired", "# Done")]
+
+
+async def test_a_call_that_is_given_up_leaves_the_report_open_and_finds_the_answer_by_asking_again(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    await given_up(await desk.waiting_call(report))
+    assert desk.feedbacks.waiting() == [report.snapshot]
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    assert not desk.open(SessionState("other")).outcome.done()
+    assert not desk.open(SessionState("third"), project_path="/other").outcome.done()
+    again = desk.open(state, summary="something else", project_path="")
+    assert (await desk.call(again)).text == "Yes"
+    assert not desk.open(state).outcome.done()
+
+
+async def test_an_answer_for_another_project_is_not_given(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    other = desk.open(state, project_path="/other")
+    assert not other.outcome.done()
+    await desk.feedbacks.dismiss(other.id)
+    assert desk.open(state).outcome.result().text == "Yes"
+
+
+async def test_an_answer_that_came_as_the_call_was_given_up_is_not_lost(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    call = await desk.waiting_call(report)
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    await given_up(call)
+    assert (await desk.call(desk.open(state))).text == "Yes"
+
+
+async def test_the_same_report_again_joins_the_one_that_waits_and_gives_the_person_its_time(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    first = await desk.waiting_call(report)
+    assert desk.open(state, waits_s=1200.0) is report
+    second = await desk.waiting_call(report)
+    assert desk.wheel.of(900.0) == []
+    assert [each.request.id for each in desk.told(FeedbackAsked)] == [report.id] * 2
+    assert desk.feedbacks.waiting()[0].ends_at > report.snapshot.asked_at + 1100
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    assert (await first).text == (await second).text == "Yes"
+    assert not desk.open(state).outcome.done()
+
+
+async def test_of_two_calls_one_is_enough_to_take_the_answer(desk: Desk) -> None:
+    state = SessionState("s1")
+    report = desk.open(state)
+    first, second = await desk.waiting_call(report), await desk.waiting_call(report)
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    first.cancel()
+    assert (await second).text == "Yes"
+    assert first.cancelled()
+    assert not desk.open(state).outcome.done()
+
+
+async def test_a_newer_report_of_a_session_takes_over_the_window(desk: Desk) -> None:
+    state = SessionState("s1")
+    before = desk.open(state)
+    call = await desk.waiting_call(before)
+    newer = desk.open(state, summary="# More")
+    assert (await call).outcome == "replaced"
+    assert newer.id == before.id
+    assert newer.entry_id != before.entry_id
+    assert [each.request.summary for each in desk.told(FeedbackAsked)] == ["# Done", "# More"]
+    assert desk.told(FeedbackEnded) == []
+    assert [each.summary for each in desk.feedbacks.waiting()] == ["# More"]
+    assert sorted(await desk.outcomes()) == [("waiting", "# More"), ("withdrawn", "# Done")]
+
+
+async def test_five_windows_are_enough_and_those_that_nobody_waits_for_give_way(desk: Desk) -> None:
+    reports = [desk.open(SessionState(f"s{number}")) for number in range(MOST_OPEN)]
+    calls = [await desk.waiting_call(report) for report in reports]
+    with pytest.raises(TooltrayError, match="Too many reports"):
+        desk.open(SessionState("s9"))
+    desk.open(SessionState("s0"), summary="a newer one of a session that has a window")
+    await given_up(calls[1])
+    newest = desk.open(SessionState("s9"))
+    assert len(desk.feedbacks.waiting()) == MOST_OPEN
+    assert reports[1].outcome.result().outcome == "withdrawn"
+    assert newest.snapshot in desk.feedbacks.waiting()
+    await desk.feedbacks.close()
+    await asyncio.gather(*calls, return_exceptions=True)
+
+
+async def test_kept_answers_are_forgotten_after_a_while_and_when_there_are_too_many(desk: Desk) -> None:
+    states = [SessionState(f"s{number}") for number in range(MOST_KEPT + 1)]
+    for state in states:
+        await desk.feedbacks.answer(desk.open(state).id, "Yes", ())
+    first = desk.open(states[0])
+    assert not first.outcome.done()
+    await desk.feedbacks.dismiss(first.id)
+    assert desk.wheel.expire(ANSWER_KEPT_S) == MOST_KEPT
+    assert not desk.open(states[1]).outcome.done()
+
+
+async def test_a_session_that_does_not_come_back_takes_its_report_along(desk: Desk) -> None:
+    gone, back = desk.states.connect("gone"), desk.states.connect("back")
+    desk.states.connect("silent")
+    reports = desk.open(gone), desk.open(back)
+    for key in ("gone", "back", "silent"):
+        desk.states.disconnect(key)
+    desk.states.connect("back")
+    desk.wheel.expire(KEPT_FOR_S)
+    assert reports[0].outcome.result().outcome == "withdrawn"
+    assert desk.feedbacks.waiting() == [reports[1].snapshot]
+
+
+async def test_the_end_of_the_hub_ends_every_report_and_the_history_has_it(desk: Desk, tmp_path: Path) -> None:
+    state = SessionState("s1")
+    await desk.feedbacks.answer(desk.open(state).id, "Yes", ())
+    call = await desk.waiting_call(desk.open(SessionState("s2"), summary="# Open"))
+    await desk.feedbacks.close()
+    assert (await call).outcome == "withdrawn"
+    assert desk.wheel.waiting == []
+    kept = FeedbackHistory(tmp_path / "feedback").read()
+    assert sorted((entry.outcome, entry.summary) for entry in kept) == [("answered", "# Done"), ("withdrawn", "# Open")]
+
+
+async def test_the_history_has_no_secret_and_is_of_one_project_or_of_all(desk: Desk, tmp_path: Path) -> None:
+    first = desk.open(SessionState("s1"), summary="the password is hunter2")
+    await desk.feedbacks.answer(first.id, "not hunter2!", ())
+    second = desk.open(SessionState("s2"), project_path="/other")
+    assert [entry.id for entry in await desk.feedbacks.history("/code/shop", 10)] == [first.id]
+    assert [entry.id for entry in await desk.feedbacks.history("", 10)] == [second.id, first.id]
+    assert [entry.id for entry in await desk.feedbacks.history("", 1)] == [second.id]
+    assert await desk.feedbacks.history("", -1) == []
+    await desk.feedbacks.close()
+    (kept,) = FeedbackHistory(tmp_path / "feedback").read("/code/shop")
+    assert (kept.summary, kept.text) == ("the password is ***", "not ***!")
+
+
+async def test_ready_answers_are_those_of_the_settings(desk: Desk) -> None:
+    assert desk.feedbacks.ready_answers() == ["Go on"]
+    await desk.feedbacks.set_ready_answers(["Yes"])
+    assert desk.feedbacks.ready_answers() == ["Yes"]
+
+
+def test_reports_are_shown_where_a_desktop_listens(tmp_path: Path) -> None:
+    assert Desk(tmp_path).feedbacks.is_shown
+    assert not Desk(tmp_path, has_window=False).feedbacks.is_shown
+
+
+@in_fake_time
+async def test_who_waits_is_told_every_quarter_of_a_minute_that_it_still_does() -> None:
+    desk = Desk(Path("nowhere"), spawn=lambda work, name: work.close())
+    report = desk.open(SessionState("s1"))
+    told_at: list[float] = []
+
+    def tell() -> None:
+        told_at.append(asyncio.get_running_loop().time() - 1000.0)
+        if len(told_at) == 4:
+            asyncio.get_running_loop().call_later(1.0, desk.wheel.expire, 900.0)
+
+    with desk.feedbacks.collecting(report):
+        assert (await desk.feedbacks.answer_to(report, while_waiting=tell)).outcome == "expired"
+    assert told_at == [0.0, 15.0, 30.0, 45.0]
