@@ -217,6 +217,7 @@ class Engine:
         if self._listener:
             self._listener.close()
         await self._http.stop_taking()
+        await self._feedbacks.close()  # a person may need hours
         await self._sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
         self.request_stop("hand_over")
 
@@ -284,7 +285,7 @@ class Engine:
             authorize=self._sign_ins.authorization,
         )
         self._servers.load()
-        log_levels = LogLevels(spawn=spawn)
+        log_levels = LogLevels(spawn=spawn, serves=self._servers.serves)
         relay = Relay(is_paused=lambda: not self._config.settings.mcp_enabled, log_levels=log_levels)
         names = await asyncio.to_thread(lambda: PublishedNames(home.names, naming=settings.publish.naming))
         tool_lists = ServerLists(
@@ -339,7 +340,13 @@ class Engine:
             spawn=spawn,
         )
         projects = Projects(
-            config=self._config, servers=self._servers, states=self._states, deadlines=deadlines, spawn=spawn, home=str(user_folder)
+            config=self._config,
+            servers=self._servers,
+            states=self._states,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            home=str(user_folder),
         )
         self._feedbacks = Feedbacks(
             bus=self.bus,
@@ -351,6 +358,7 @@ class Engine:
             mask=self._masked_whole,
             has_window=self._options.kind == "desktop",
         )
+        await self._feedbacks.start()
         feedback_tool = FeedbackTool(feedbacks=self._feedbacks, projects=projects, tools=self._tools, spawn=spawn, offers=views.offers)
         calls = ToolCalls(
             servers=self._servers,
@@ -368,6 +376,8 @@ class Engine:
         for follow in (log_levels.on_running, listens.on_running, subscriptions.on_running):
             self._servers.listen_running(follow)
         self._servers.keep_while(subscriptions.is_wanted)
+        projects.listen_moved(subscriptions.follow)
+        projects.listen_moved(lambda state: log_levels.follow())
         router = RequestRouter(
             servers=self._servers,
             calls=calls,

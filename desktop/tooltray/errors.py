@@ -22,7 +22,16 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        return ". ".join(part.rstrip(".") for part in (self.title, self.message, self.hint) if part)
+        return in_one_line(self.title, self.message, self.hint)
+
+
+def in_one_line(*parts: str) -> str:
+    """Parts of what is said, one behind the other: a sentence follows a full stop; what begins with a small letter, a colon."""
+    text = ""
+    for part in (part.rstrip(".") for part in parts if part):
+        gap = (": " if part[:1].islower() else ". ") if text else ""
+        text += gap + part
+    return text
 
 
 class TooltrayError(Exception):

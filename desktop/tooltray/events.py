@@ -258,7 +258,7 @@ class SessionSnapshot:
 class ClientModeSnapshot:
     """How tools are shown to one kind of AI client."""
 
-    client: str  # as it names itself
+    client: str  # as it names itself; empty: every other one
     title: str  # how people know it
     mode: str  # chosen by the person: "everything", "lazy", "search" or "automatic"; empty: as the servers' settings say
     shown_mode: str  # what that comes to: "everything", "lazy" or "search"

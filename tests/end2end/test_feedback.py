@@ -3,10 +3,13 @@
 import base64
 import json
 import os
+import signal
 import sys
 
 from tests.end2end.processes import wait_until
 from tests.fakes.pictures import png
+
+from tooltray.presenter.feedback.feedback_attachments import MOST_PICTURE_BYTES
 
 SUMMARY = "# Done\n\nThe invoice is **fixed**."
 
@@ -94,12 +97,12 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     assert (late.returncode, "has ended" in late.stderr) == (1, True)
 
     # as many large pictures as there may be
-    picture.write_bytes(png(padding=5 * 2**20 - len(png())))
+    picture.write_bytes(png(padding=MOST_PICTURE_BYTES - len(png())))
     report(bridge, 7, "# Pictures")
     (shown,) = waiting(world)
-    assert world.tooltray("feedback", "answer", shown["id"], *["--image", str(picture)] * 4).returncode == 0
+    assert world.tooltray("feedback", "answer", shown["id"], *["--image", str(picture)] * 5).returncode == 0
     sent = base64.b64encode(picture.read_bytes()).decode()
-    assert [block["data"] == sent for block in reply_to(bridge, 7)[0]["result"]["content"] if block["type"] == "image"] == [True] * 4
+    assert [block["data"] == sent for block in reply_to(bridge, 7)[0]["result"]["content"] if block["type"] == "image"] == [True] * 5
 
     # the hub restarts: the call fails with a word on why, and asking again shows the report again
     report(bridge, 5, "# After")
@@ -120,3 +123,26 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
         ("# Next", "answered"),
         (SUMMARY, "answered"),
     ]
+
+
+def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_left_open(world):
+    write_settings(world)
+    first = world.start_hub()
+    bridge = world.start_bridge()
+    bridge.initialize()
+    report(bridge, 1, "# Open")
+    waiting(world)
+    second = world.start(sys.executable, "-m", "tooltray", "serve", "--replace")
+    assert "Call collect_feedback again" in texts(reply_to(bridge, 1)[0])[0]
+    first.wait()
+    world.wait_for(second)
+    report(bridge, 2, "# Again")
+    waiting(world)
+    os.kill(world.hub_pid(), signal.SIGKILL)
+    second.wait()
+    entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
+    assert [(each["summary"], each["outcome"]) for each in entries] == [("# Again", "expired"), ("# Open", "withdrawn")]
+    assert "call again" in reply_to(bridge, 2)[0]["error"]["message"]
+    world.start_hub()
+    assert json.loads(world.tooltray("feedback", "history", "--json").stdout) == entries
+    assert world.tooltray("feedback", "list").stdout == "No report waits for an answer.\n"

@@ -1,4 +1,4 @@
-"""Lazy servers with real servers and clients: a client that lists again when it is told to, one that never does, and a modern one."""
+"""Lazy servers with real servers and clients, over every endpoint there is; test_right_tools has the three kinds of clients over stdio."""
 
 import json
 import sys
@@ -63,16 +63,16 @@ def check(seen: dict, era: str) -> None:
     assert "no-browser" in seen["text"]  # the server's own word on a browser that is not there
 
 
-def test_over_stdio_a_client_lists_one_tool_and_has_them_all_when_it_activates(hub: World) -> None:
-    for mode, era in (("legacy", "legacy"), ("auto", "modern")):
-        navigate = ["browser_navigate", {"url": "about:blank"}]
-        check(activated(hub, mode, "playwright", navigate, "", *STDIO), era)
+def test_over_stdio_also_for_one_server_alone_after_a_restart_and_without_a_hub(hub: World) -> None:
     alone = activated(hub, "auto", "counting", ADD, "", *STDIO, "--server", "counting")
     assert alone["before"][0] == "activate_counting"
     assert not {"add_numbers", "activate_playwright"} & set(alone["before"])
     assert alone["after"] == ["activate_counting", "add_numbers", "count_letters", "reverse_text"]
     assert alone["text"] == "42"
     never_lists_again(hub)
+    assert hub.tooltray("stop").returncode == 0
+    serving = activated(hub, "legacy", "counting", ADD, "", sys.executable, "-m", "tooltray", "serve", "--stdio")
+    assert (ADD[0] in serving["before"], ADD[0] in serving["after"], serving["text"]) == (False, True, "42")
 
 
 def never_lists_again(world: World) -> None:
@@ -103,8 +103,9 @@ def test_over_http_too(hub: World) -> None:
     for mode, era in (("legacy", "legacy"), ("auto", "modern")):
         token = hub.tooltray("clients", "token", mode).stdout.strip()
         check(activated(hub, mode, "playwright", ["browser_navigate", {"url": "about:blank"}], token, url), era)
-    sse = url.removesuffix("/mcp") + "/servers/counting/sse"
-    assert activated(hub, "legacy", "counting", ADD, token, sse)["text"] == "42"
+    for endpoint in ("/servers/counting/mcp", "/servers/counting/sse"):
+        seen = activated(hub, "legacy", "counting", ADD, token, url.removesuffix("/mcp") + endpoint)
+        assert (ADD[0] in seen["before"], ADD[0] in seen["after"], seen["text"]) == (False, True, "42")
     token = hub.tooltray("clients", "token", "plain").stdout.strip()
     add = {"name": "call_tool", "arguments": {"name": ADD[0], "arguments": ADD[1]}}
     assert posted(url, token, "tools/call", add)["content"][0]["text"] == "42"

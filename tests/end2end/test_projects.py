@@ -3,6 +3,7 @@ rest."""
 
 import json
 import re
+import signal
 import sys
 from pathlib import Path
 
@@ -129,12 +130,35 @@ def test_a_server_runs_once_for_each_project_and_never_for_another(world):
     assert world.tooltray("projects", "start", "s", str(two)).returncode == 0
     assert where(nobody)["pid"] == said[2]["pid"]
     assert str(two) in world.tooltray("projects", "list").stdout
+    called = world.tooltray("tools", "call", "where", "--project", str(two))  # which was allowed thereby
+    assert json.loads(called.stdout)["pid"] == said[2]["pid"]
+    assert "nobody has allowed it" in world.tooltray("tools", "call", "where", "--project", str(one)).stderr
+    assert f"two ({two}): running" in world.tooltray("doctor", "s").stdout
     assert world.tooltray("projects", "reset").returncode == 0
     assert not any(is_running(each["pid"]) for each in said)
     assert "error" in call(nobody, "where")
     assert where(there)["args"][0] == str(two)
     written = json.loads((world.root / "settings.json").read_text())["mcpServers"]["s"]
     assert written == SMALL  # what was filled in is not written back
+
+
+def test_nothing_is_left_of_a_copy_whose_hub_was_killed_and_a_folder_that_became_a_link_is_not_followed(world):
+    write_settings(world, s=SMALL)
+    one, two = project(world, "one"), project(world, "two")
+    hub = world.start_hub()
+    client = client_in(world, one)
+    wait_until(lambda: "where" in names(client), "the first list")
+    pid = where(client)["pid"]
+    hub.signal(signal.SIGKILL)
+    hub.wait()
+    wait_until(lambda: not is_running(pid), "the end of what it had started")
+    one.rename(f"{one} moved")
+    one.symlink_to(two)
+    world.start_hub()
+    later = client_in(world, two)
+    assert where(later)["args"][0] == str(two)
+    assert "it has become a link" in call(client, "where")["error"]["message"]
+    assert len(json.loads(world.tooltray("projects", "list", "--json").stdout)["copies"]) == 1
 
 
 def test_a_models_report_starts_what_waits_for_its_project(world):

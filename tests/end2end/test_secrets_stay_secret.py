@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import World
+from tests.end2end.processes import World, wait_until
+from tests.end2end.test_approvals import approval_id, at_terminal, bridge_of, write_settings
 
 SECRET = 'dummy-s3cr3t/val"ue-\\n+%41'
 LEAKY = """
@@ -134,3 +135,52 @@ def test_what_a_server_over_http_repeats_of_its_secrets_is_shown_to_nobody(world
     said += [path.read_bytes().decode("utf-8", "replace") for path in world.root.rglob("*") if path.is_file()]
     secrets = {in_header, in_path, secret_token}
     assert not [text[:300] for text in said if any(form in text for secret in secrets for form in forms_of(secret))]
+
+
+def test_a_secret_in_what_a_model_asks_a_person_is_shown_and_kept_nowhere(world: World):
+    server = world.home / "leaky.py"
+    server.write_text(LEAKY)
+    env = {"API_KEY": "${secret:leaky/API_KEY}"}
+    write_settings(world, leaky={"command": sys.executable, "args": ["-I", str(server)], "env": env, "autoApprove": []})
+    hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
+    said = []
+
+    def tooltray(*arguments, input=None):
+        done = world.tooltray(*arguments, input=input)
+        assert done.returncode == 0, done.stderr
+        said.append(done.stdout + done.stderr)
+        return done.stdout
+
+    tooltray("secrets", "backend", "memory")
+    tooltray("secrets", "set", "leaky/API_KEY", input=SECRET + "\n")
+    client = bridge_of(world, "acme", {})
+    call = {"name": "key_length", "arguments": {"path": "x", "content": f"a\n{SECRET}", SECRET: 1}}
+    refused = client.request("tools/call", call, id="a")
+    said.append(json.dumps(refused))
+    tooltray("approve", "list", "--json")
+    code, seen = at_terminal(world, "approve", approval_id(refused), "--always")
+    assert (code, "  +***" in seen) == (0, True), seen
+    said.append(seen)
+    assert client.request("tools/call", call, id="b")["result"]["content"][0]["text"] == str(len(SECRET))
+    client.send(
+        {"jsonrpc": "2.0", "id": "f", "method": "tools/call", "params": {"name": "collect_feedback", "arguments": {"work_summary": SECRET}}}
+    )
+    wait_until(lambda: json.loads(tooltray("feedback", "list", "--json")), "the report")
+    [report] = json.loads(tooltray("feedback", "list", "--json"))
+    for command in (
+        ["feedback", "list"],
+        ["feedback", "show", report["id"]],
+        ["grants", "list"],
+        ["grants", "changes"],
+        ["sessions"],
+        ["status"],
+    ):
+        tooltray(*command)
+    tooltray("feedback", "dismiss", report["id"])
+    tooltray("feedback", "history")
+    client.end()
+    tooltray("stop")
+    hub.wait()
+    said.append(hub.error_text)
+    said += [path.read_bytes().decode("utf-8", "replace") for path in world.root.rglob("*") if path.is_file()]
+    assert not [text[:300] for text in said if any(form in text for form in forms_of(SECRET))]

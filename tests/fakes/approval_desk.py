@@ -100,17 +100,25 @@ READ = tool("read_it", description="Reads it")
 
 @contextlib.asynccontextmanager
 async def desk(
-    root: Path, *tools: dict[str, Any], has_window: bool = True, eras: tuple[str, ...] = ("legacy",), **options: Any
+    root: Path,
+    *tools: dict[str, Any],
+    has_window: bool = True,
+    eras: tuple[str, ...] = ("legacy",),
+    is_started: bool = True,
+    **options: Any,
 ) -> AsyncIterator[Desk]:
     """
     Args:
         tools: of the server; one that writes and one that reads, unless given.
-        options: more fields of the server's entry, or `settings`.
+        is_started: the server runs and was listed.
+        options: more fields of the server's entry, or `settings`, or `tools_options` for the ToolManager.
     """
     program = ScriptedServer(*(tools or (WRITE, READ)), eras=eras)
-    settings = options.pop("settings", None)
+    settings, manager = options.pop("settings", None), options.pop("tools_options", {})
     servers = {"s": entry("program", **{"autoApprove": [], **options})}
-    async with hub_parts(root, servers=servers, settings=settings, programs={"program": program}, has_window=has_window) as parts:
-        await parts.servers.start("s")
-        await parts.listed()
+    programs = {"program": program}
+    async with hub_parts(root, servers=servers, settings=settings, programs=programs, has_window=has_window, tools=manager) as parts:
+        if is_started:
+            await parts.servers.start("s")
+            await parts.listed()
         yield Desk(parts, program)

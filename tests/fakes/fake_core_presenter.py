@@ -57,6 +57,7 @@ class FakeCorePresenter:
         self.ended: list[Session] = []
         self.followers: list[Callable[[str], None]] = []
         self.hidden: set[str] = set()
+        self.excluded: set[str] = set()  # servers that nobody's profile has
         self.profiles: set[str] = set()
         self.told: list[Session] = []
         self.rooted: list[Session] = []
@@ -121,6 +122,9 @@ class FakeCorePresenter:
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
         return server not in self.hidden
+
+    def reaches(self, session: Session, server: str) -> bool:
+        return server not in self.excluded
 
     def told_of_tools(self, session: Session) -> None:
         self.told.append(session)

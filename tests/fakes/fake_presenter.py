@@ -228,7 +228,7 @@ class FakePresenter:
         ]
         self.bus.publish(ToolListChanged(server))
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
         self._note("call_tool", name, dict(arguments))
         return {"content": []}
 
@@ -451,8 +451,8 @@ class FakePresenter:
     async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
         self._note("set_tool_override", server, tool, name, description)
 
-    async def get_tool_costs(self, client: str | None = None) -> ToolCosts:
-        self._note("get_tool_costs", client)
+    async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
+        self._note("get_tool_costs", client, *([session] if session else []))
         return self.costs
 
     async def get_allowed_folders(self) -> list[str]:

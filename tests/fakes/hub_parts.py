@@ -254,7 +254,8 @@ class HubParts:
         options = dict(self._tool_options)
         self._view_options = {"lists_wait_s": options.pop("lists_wait_s")} if "lists_wait_s" in options else {}
         relay_options = {"start_wait_s": options.pop("start_wait_s")} if "start_wait_s" in options else {}
-        self.log_levels = LogLevels(spawn=spawn)
+        manager_options = {"confirmed_within_s": options.pop("confirmed_within_s")} if "confirmed_within_s" in options else {}
+        self.log_levels = LogLevels(spawn=spawn, serves=self.servers.serves)
         self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, log_levels=self.log_levels, **relay_options)
         names = self._names_type(self.home.names)
         parts = {"servers": self.servers, "catalogues": self.catalogues, "bus": bus, "deadlines": deadlines, "spawn": spawn}
@@ -265,6 +266,7 @@ class HubParts:
             offers=self.offers,
             names=names,
             bus=bus,
+            **manager_options,
         )
         self.states = SessionStates(bus=bus, deadlines=deadlines)
         self.known_clients = KnownClients(config=self.conf, profiles=read_client_profiles(resource("client-profiles.json")))
@@ -304,7 +306,13 @@ class HubParts:
             spawn=spawn,
         )
         self.projects = Projects(
-            config=self.conf, servers=self.servers, states=self.states, deadlines=deadlines, spawn=spawn, home=str(folder / "person")
+            config=self.conf,
+            servers=self.servers,
+            states=self.states,
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            home=str(folder / "person"),
         )
         self.feedbacks = Feedbacks(
             bus=bus,
@@ -340,6 +348,8 @@ class HubParts:
         for follow in (self.log_levels.on_running, self.listens.on_running, self.subscriptions.on_running):
             self.servers.listen_running(follow)
         self.servers.keep_while(self.subscriptions.is_wanted)
+        self.projects.listen_moved(self.subscriptions.follow)
+        self.projects.listen_moved(lambda state: self.log_levels.follow())
         self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
         self.router = RequestRouter(
             servers=self.servers,

@@ -12,7 +12,8 @@ from tooltray.errors import Problem
 from tooltray.events import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.attachments import Attachment
-from tooltray.ui.dialogs.feedback_window import Draft, FeedbackWindow
+from tooltray.ui.dialogs.feedback_window import FeedbackWindow
+from tooltray.ui.feedback_drafts import Draft
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView
 
@@ -141,7 +142,7 @@ async def feedback_history(theme: Theme) -> QWidget:
     others = (
         replace(entry, outcome=outcome, text="", attachments=(), asked_at=now - 90_000) for outcome in ("dismissed", "expired", "withdrawn")
     )
-    result.show_history((entry, *others))
+    result.sheets.show_history((entry, *others))
     return result
 
 

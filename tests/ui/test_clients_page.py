@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
@@ -172,12 +172,11 @@ async def test_how_tools_are_shown_is_chosen_for_a_kind_of_client(theme: Theme, 
 async def test_a_profile_is_chosen_for_a_kind_of_client_and_taken_back(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "cursor-*")
-        assert ticked(details) == ["As set for all", "coding"]
+        assert ticked(details) == ["As set for all", "coding", "By these rules in their place"]
         press(details, "web")
         await desk.asked("set_client_profile", "cursor-*", "web")
         press(details, "None: it gets everything")
         await desk.asked("set_client_profile", "cursor-*", "")
-        assert "read_*" in words(details)
 
 
 async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Theme) -> None:
@@ -187,7 +186,7 @@ async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Th
             desk.engine.failures[verb] = TooltrayError(f"{verb}: the disk is full")
         for name in ("By search", "web"):
             press(details, name)
-        await until(lambda: ticked(details) == ["After activation", "None: it gets everything"])
+        await until(lambda: ticked(details)[:2] == ["After activation", "None: it gets everything"])
         await until(lambda: "the disk is full" in words(desk.window.view_pages.clients))
 
 
@@ -252,3 +251,61 @@ async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_onl
             page.look_again()
         await until(lambda: desk.engine.calls.count(("get_sessions",)) == 2)
         assert len(page.sessions.rows) == 100
+
+
+# calls that go through unasked
+
+
+def rules_field(details: ClientDetails) -> QLineEdit:
+    field = details.findChild(QLineEdit)
+    assert field is not None
+    return field
+
+
+async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "claude-code")
+        field = rules_field(details)
+        assert "As each server's settings say" in ticked(details)
+        assert not field.isVisibleTo(details)
+        press(details, "By these rules in their place")
+        assert field.isVisibleTo(details)
+        assert not [call for call in desk.engine.calls if call[0] == "set_client_auto_approve"]
+        field.setText("read, names:get_* ,")
+        desk.engine.client_modes[0] = replace(KINDS[0], auto_approve=("read", "names:get_*"))
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await desk.asked("set_client_auto_approve", "claude-code", ["read", "names:get_*"])
+        await until(lambda: details.client.auto_approve and field.text() == "read, names:get_*")
+        press(details, "As each server's settings say")
+        await desk.asked("set_client_auto_approve", "claude-code", None)
+
+
+async def test_no_rule_at_all_can_be_saved_too_and_means_that_every_call_asks(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "cursor-*")
+        assert rules_field(details).text() == "read_*"
+        rules_field(details).clear()
+        press(details, "Save")
+        await desk.asked("set_client_auto_approve", "cursor-*", [])
+
+
+async def test_rules_that_cannot_be_used_are_refused_in_words_and_what_was_written_stays(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "cursor-*")
+        desk.engine.failures["set_client_auto_approve"] = TooltrayError("'raed' is no rule")
+        rules_field(details).setText("raed")
+        press(details, "Save")
+        await until(lambda: "'raed' is no rule" in words(desk.window.view_pages.clients))
+        assert rules_field(details).text() == "raed"
+        press(details, "As each server's settings say")
+        await until(lambda: "By these rules in their place" in ticked(details))
+
+
+async def test_every_other_client_has_a_mode_and_neither_a_profile_nor_rules(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "")
+        assert "Every other client" in words(details)
+        assert "Profile" not in words(details).splitlines()
+        assert details.findChild(QLineEdit) is None
+        press(details, "After activation")
+        await desk.asked("set_client_mode", "", "lazy")

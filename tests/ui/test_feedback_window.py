@@ -22,8 +22,10 @@ from tests.ui.test_attachments import bomb, encoded
 
 from tooltray.errors import TooltrayError
 from tooltray.events import FeedbackEntry, FeedbackSnapshot
-from tooltray.ui.dialogs.feedback_window import FeedbackWindow
-from tooltray.ui.feedback_windows import MOST_DRAFTS, FeedbackWindows, place_for
+from tooltray.ui import feedback_drafts
+from tooltray.ui.dialogs.approval_body import WIDTH as APPROVAL_WIDTH
+from tooltray.ui.dialogs.feedback_window import SIZE, FeedbackWindow
+from tooltray.ui.feedback_windows import GAP, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.attachment_chip import AttachmentChip
@@ -133,7 +135,7 @@ async def test_a_report_opens_a_window_that_says_who_and_where_and_renders_the_s
     async with asked(theme) as (feedback, window):
         assert window.windowTitle() == "Feedback for shop"
         assert "claude-code has finished a step" in words(window)
-        assert "Project shop · /srv/code/shop · waiting for 0:4" in words(window)
+        assert "Project shop · /srv/code/shop · waiting for " in words(window)
         summary = window.findChild(MarkdownView)
         assert summary is not None
         assert summary.toPlainText() == "Done\nTotals are fixed."
@@ -224,7 +226,7 @@ async def test_ready_answers_that_cannot_be_kept_leave_the_sheet_open_with_the_r
         button(panel, "Save").click()
         await until(lambda: "The settings cannot be written" in words(panel))
         assert button(panel, "Save").isEnabled()
-        window.dismiss_sheet()
+        window.sheets.dismiss()
         assert window.sheet is None
 
 
@@ -321,7 +323,7 @@ async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_r
         assert "Closing the window tells the AI that you gave no answer." in words(window)
         await come(window)
         write(window, "half a thought")
-        assert "keeps what you wrote for its next report" in words(window)
+        assert "what you wrote is kept for its next report, while Tooltray runs" in words(window)
         QTest.keyClick(window, Qt.Key.Key_W, CONTROL)
         await feedback.desk.asked("dismiss_feedback", "1")
         await feedback.gone(window)
@@ -334,7 +336,7 @@ async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_r
 
 async def test_drafts_of_old_projects_are_forgotten_in_the_end(theme: Theme) -> None:
     async with Feedback(theme) as feedback:
-        for number in range(MOST_DRAFTS + 1):
+        for number in range(feedback_drafts.MOST + 1):
             window = await feedback.ask(replace(SHOP, id=f"{number}", project_path=f"/srv/{number}"))
             write(window, "x")
             window.close()
@@ -407,6 +409,13 @@ def test_windows_open_beside_each_other_and_in_steps_where_there_is_no_room() ->
     assert place_for(3, size, QRect(0, 0, 400, 300)) == QPoint(0, 0)
 
 
+@pytest.mark.parametrize("width", [1280, 1366, 1440, 1720, 1920, 2560])
+def test_the_first_window_leaves_alone_the_place_of_a_call_that_waits_for_a_yes(width: int) -> None:
+    screen, size = QRect(0, 0, width, 800), QSize(*SIZE)
+    approval = QRect(screen.right() - APPROVAL_WIDTH - GAP, GAP, APPROVAL_WIDTH, 700)
+    assert not QRect(place_for(0, size, screen), size).intersects(approval)
+
+
 async def test_reports_that_waited_before_there_was_a_window_are_shown(theme: Theme) -> None:
     feedback = Feedback(theme)
     feedback.engine.feedback = [SHOP, BLOG]
@@ -472,8 +481,8 @@ async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme)
         panel = window.sheet.panel
         await until(lambda: "The history cannot be read" in words(panel))
         window.sheet.dismiss()
-        window.show_history([])
-        window.show_sheet_failure(feedback.engine.failures["get_feedback_history"].problem)
+        window.sheets.show_history([])
+        window.sheets.show_failure(feedback.engine.failures["get_feedback_history"].problem)
 
 
 async def test_a_window_closed_before_its_history_or_its_ready_answers_came_is_no_bug(theme: Theme) -> None:

@@ -3,42 +3,58 @@
 import ast
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
+from tests.fakes.fake_presenter import server
 
+from tooltray.errors import Problem
+from tooltray.events import ServerState
+from tooltray.phrases import Phrase
 from tooltray.resources import resource
-from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, tr, wanted_language
+from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
+from tooltray.ui.problem_words import whole
+from tooltray.ui.server_words import foot
 
-UI = Path(__file__).parents[2] / "desktop" / "tooltray" / "ui"
+DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
+UI = DESKTOP / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
 SHOWING = {"setText", "setToolTip", "setAccessibleName", "setPlaceholderText", "setWindowTitle", "addAction", "setTitle"}
 """Calls whose texts a person sees or hears."""
 
 
-def calls(name: str) -> list[tuple[Path, ast.Call]]:
+WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
+
+
+def calls(name: str, root: Path = UI) -> list[tuple[Path, ast.Call]]:
     return [
         (path, node)
-        for path in UI.rglob("*.py")
+        for path in root.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and name in (getattr(node.func, "id", None), getattr(node.func, "attr", None))
     ]
 
 
+def worded() -> list[tuple[Path, ast.Call]]:
+    """What a window says itself, and what it says for the engine."""
+    return calls("tr") + calls("Phrase", DESKTOP)
+
+
 def texts() -> set[str]:
-    return {node.args[0].value for _, node in calls("tr") if isinstance(node.args[0], ast.Constant)}
+    return {node.args[0].value for _, node in worded() if isinstance(node.args[0], ast.Constant)}
 
 
-def test_tr_is_given_whole_literal_sentences() -> None:
-    odd = [f"{path.name}:{node.lineno}" for path, node in calls("tr") if not isinstance(node.args[0], ast.Constant)]
+def test_tr_and_the_engine_s_phrases_are_given_whole_literal_sentences() -> None:
+    odd = [f"{path.name}:{node.lineno}" for path, node in worded() if not isinstance(node.args[0], ast.Constant)]
     assert not odd
 
 
-def test_tr_gets_a_value_for_each_field_of_its_text() -> None:
+def test_tr_and_the_engine_s_phrases_get_a_value_for_each_field_of_its_text() -> None:
     wrong = []
-    for path, node in calls("tr"):
+    for path, node in worded():
         given = {keyword.arg for keyword in node.keywords}
         if isinstance(node.args[0], ast.Constant) and set(FIELD.findall(node.args[0].value)) != given:
             wrong.append(f"{path.name}:{node.lineno}")
@@ -106,3 +122,20 @@ def test_a_translated_app_translates_and_leaves_qt_s_own_texts_alone(app: QAppli
         assert translator.translate(CONTEXT, "Servers") == "伺服器"
     finally:
         QCoreApplication.removeTranslator(translator)
+
+
+def test_what_the_engine_says_is_said_in_the_person_s_language(app: QApplication) -> None:
+    why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=9000, most=5000)
+    reason = Phrase("{why}; it lists again when tools change", why=why)
+    translator = JsonTranslator("zh_TW")
+    QCoreApplication.installTranslator(translator)
+    try:
+        assert say(reason) == "63 個工具約需 9000 個 token，超過 5000 個；工具變更時它會重新列出"
+        assert whole(Problem(reason)) == say(reason) + "。"
+        assert whole(Problem(Phrase("its {member}", member="name"), "exit code 1")) == "它的 name. Exit code 1."
+        assert foot(server("a", ServerState.WAITING, detail=WAITS), None, datetime(2026, 11, 22)).detail == say(WAITS) != WAITS
+        assert say("a server's own {words}") == "a server's own {words}"
+        assert say(Phrase("its {member}", member="{x}")) == "它的 {x} "
+    finally:
+        QCoreApplication.removeTranslator(translator)
+    assert say(reason) == reason

@@ -111,3 +111,15 @@ def test_the_keyboard_reaches_links_and_the_text_can_be_copied(view: MarkdownVie
 
 def test_words_of_markdown_have_no_signs_and_no_pictures() -> None:
     assert words_of("# A\n\n**b** ![c](d.png)") == "A\nb [picture, not loaded: c]"
+
+
+def test_tables_have_lines_and_room_also_in_quotations(view: MarkdownView) -> None:
+    view.set_markdown("| a | b |\n|---|---|\n| 1 | 2 |\n\n> | c |\n> |---|\n> | 3 |\n")
+    found = []
+    block = view.document().begin()
+    while block.isValid():
+        table = QTextCursor(block).currentTable()
+        found += [table.format().toTableFormat()] if table is not None else []
+        block = block.next()
+    assert len(found) == 6
+    assert all(shape.cellPadding() > 0 and shape.borderCollapse() for shape in found)

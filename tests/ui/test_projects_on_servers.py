@@ -19,7 +19,7 @@ from tooltray.ui.wishes import ServerWishes
 
 S = ServerState
 NOW = datetime(2026, 11, 21, 12, 0)
-WHY = "2 AI clients are connected, none says which folder it works on"
+WHY = "2 AI clients are connected, none names a folder"
 SINCE = datetime(2026, 11, 21, 9, 5).timestamp()
 WAITING = server("serena", S.WAITING, is_deferred=True, detail=WHY, since=SINCE)
 COPIES = (
@@ -226,7 +226,9 @@ async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: The
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.window.page.cards)
         panel = await options(desk)
-        control(panel, "Show tools only after activation").click()
+        await until(control(panel, "After activation").isEnabled)
+        assert control(panel, "As for all servers").isChecked()
+        control(panel, "After activation").click()
         await desk.asked("set_lazy_load", True, "a")
         await until(control(panel, "Wait for a project").isEnabled)
         control(panel, "Wait for a project").click()
@@ -243,16 +245,51 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
         await until(lambda: desk.window.page.cards)
         panel = await options(desk)
         desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
-        switch = control(panel, "Show tools only after activation")
-        switch.click()
+        choice = control(panel, "After activation")
+        await until(choice.isEnabled)
+        choice.click()
         await until(lambda: "The disk is full" in words(panel))
-        assert not switch.isChecked()
+        assert not choice.isChecked()
+        assert control(panel, "As for all servers").isChecked()
         desk.engine.failures.clear()
         desk.commands.set_lazy("b", True)
         await desk.asked("set_lazy_load", True, "b")
         assert "The disk is full" in words(panel)
-        switch.click()
+        choice.click()
         await until(lambda: "The disk is full" not in words(panel))
+
+
+@pytest.mark.parametrize(
+    ("entry", "chosen"),
+    [
+        ({}, "As for all servers"),
+        ({"lazyLoad": True}, "After activation"),
+        ({"lazyLoad": False, "options": {"lazyLoad": True}}, "All at once"),
+        ({"options": {"lazyLoad": True}}, "After activation"),
+        ({"lazyLoad": "odd", "options": 1}, "As for all servers"),
+    ],
+)
+async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[str, object], chosen: str, theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_lazy=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.entries["a"] = {"command": "npx", **entry}
+        panel = await options(desk)
+        await until(control(panel, chosen).isChecked)
+        control(panel, "As for all servers").click()
+        await desk.asked("set_lazy_load", None, "a")
+
+
+async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        panel = await options(desk)
+        await until(control(panel, "After activation").isEnabled)
+        field = panel.findChild(QPlainTextEdit)
+        field.setPlainText("{project_path}")
+        desk.engine.entries["a"] = {"command": "npx", "lazyLoad": True}
+        control(panel, "After activation").click()
+        await until(lambda: desk.engine.calls.count(("get_mcp_servers",)) > 1 and control(panel, "After activation").isChecked())
+        assert field.toPlainText() == "{project_path}"
 
 
 async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person_says_so(theme: Theme) -> None:

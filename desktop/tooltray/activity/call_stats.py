@@ -18,11 +18,11 @@ class CallStats:
     def __init__(self) -> None:
         self._servers: dict[str, _ServerCalls] = {}
 
-    def add(self, server: str, duration_s: float, now: float) -> None:
+    def add(self, server: str, duration_s: float | None, now: float) -> None:
         """Counts one call that has ended.
 
         Args:
-            duration_s: how long it took.
+            duration_s: how long it took; None where that says nothing of the server, since a person was waited for.
             now: unix seconds at its end.
         """
         if server not in self._servers:
@@ -43,7 +43,7 @@ class CallStats:
     def p95_ms(self, server: str) -> float:
         """The time in milliseconds within which 95 of 100 of the last calls ended; 0.0 without calls."""
         calls = self._servers.get(server)
-        if not calls:
+        if not calls or not calls.durations:
             return 0.0
         durations = sorted(calls.durations)
         return durations[math.ceil(len(durations) * 0.95) - 1] * 1000
@@ -60,8 +60,9 @@ class _ServerCalls:
         self.today = 0
         self.day_start = self.day_end = 0.0  # unix seconds of the day that `today` counts
 
-    def add(self, duration_s: float, now: float) -> None:
-        self.durations.append(duration_s)
+    def add(self, duration_s: float | None, now: float) -> None:
+        if duration_s is not None:
+            self.durations.append(duration_s)
         hour = int(now // HOUR_S)
         if hour not in self.by_hour:
             self.by_hour = {each: count for each, count in self.by_hour.items() if each > hour - HOURS_SHOWN}

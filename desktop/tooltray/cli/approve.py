@@ -80,6 +80,28 @@ def _grant(hub: ControlClient, args: argparse.Namespace, words: Sequence[str]) -
     return 0
 
 
+def rules(args: argparse.Namespace, home: Home) -> int:
+    """Chooses which calls of one kind of AI client go through unasked."""
+    chosen = None if args.default else args.rules
+    if chosen != []:
+        _check_terminal()
+    with contextlib.closing(started_hub(home)) as hub:
+        before = next((each["auto_approve"] for each in hub.call("get_client_modes") if each["client"] == args.client), None)
+        if chosen != []:
+            print(f"What goes through unasked for {clean_line(args.client)}: {_rules(chosen)} (now: {_rules(before)}).")
+            if not _is_meant():
+                return 1
+        hub.call("set_client_auto_approve", client=args.client, rules=chosen)
+    print(f"For {clean_line(args.client)}: {_rules(chosen)}.")
+    return 0
+
+
+def _rules(rules: Sequence[str] | None) -> str:
+    if rules is None:
+        return "what each server's autoApprove says"
+    return ", ".join(clean_line(rule) for rule in rules) or "nothing"
+
+
 def list_grants(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(started_hub(home)) as hub:
         grants = hub.call("get_grants")

@@ -67,6 +67,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         _check_add(usage, args)
     if args.run == "approve:approve":
         _check_approve(usage, args)
+    if args.run == "approve:rules" and (bool(args.rules), args.nothing, args.default).count(True) != 1:
+        usage.error("give RULE ..., --nothing or --default")
     if args.run == "doctor:doctor" and args.fix is not None and args.server is None:
         usage.error("--fix goes with SERVER")
     if args.run == "serve:serve":
@@ -117,6 +119,8 @@ def _check_approve(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--once, --session, --always and --reads go with an ID")
     if len(args.words) > 2:
         usage.error("an ID, or SERVER TOOL; quote a name that has spaces")
+    if args.json and args.words not in ([], ["list"]):
+        usage.error("--json goes with the list: a yes is given by a person who reads what it is for")
 
 
 def _check_serve(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
@@ -295,6 +299,7 @@ def _add_tools(tools: "_Commands[Usage]") -> None:
     call = _command(tools, "call", "call a tool and print its result", "tools:call")
     call.add_argument("name", metavar="NAME", help="the tool's name as `tools list` shows it")
     call.add_argument("arguments", metavar="ARGUMENT", nargs="*", help="one JSON object, or KEY=VALUE ...")
+    call.add_argument("--project", metavar="DIR", help="of servers that wait for a project: the allowed folder for which one answers")
     call.add_argument(
         "--timeout",
         metavar="SECONDS",
@@ -303,7 +308,9 @@ def _add_tools(tools: "_Commands[Usage]") -> None:
         help=f"how long to wait (default: {TOOL_CALL_TIMEOUT_S:g})",
     )
     cost = _command(tools, "cost", "say what the tools cost in a model's context", "tool_costs:cost")
-    cost.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
+    whose = cost.add_mutually_exclusive_group()
+    whose.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
+    whose.add_argument("--session", metavar="ID", help="as this session sees them now; see `sessions`")
     cost.add_argument("--server", metavar="NAME", help="each tool of this server")
     override = _command(tools, "override", "show a tool to AI clients under another name or with another description", "shown:override")
     override.add_argument("server", metavar="SERVER")
@@ -343,6 +350,12 @@ def _add_clients(clients: "_Commands[Usage]") -> None:
     mode = _command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "shown:mode")
     mode.add_argument("client", metavar="CLIENT", help="as `clients modes` says it names itself; '*': all that have no mode of their own")
     mode.add_argument("mode", metavar="MODE", nargs="?", choices=MODES, help=f"one of: {', '.join(MODES)} (as the servers' settings say)")
+    text = "choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules"
+    rules = _command(clients, "approve", text, "approve:rules", has_json=False)
+    rules.add_argument("client", metavar="CLIENT", help="as `clients modes` says it names itself")
+    rules.add_argument("rules", metavar="RULE", nargs="*", help="as in autoApprove: read, write, all, a tool's name, ...")
+    rules.add_argument("--nothing", action="store_true", help="ask about each call")
+    rules.add_argument("--default", action="store_true", help="as each server's autoApprove says")
     profile = mode.add_mutually_exclusive_group()
     profile.add_argument("--profile", metavar="NAME", help="that its sessions get unless they ask for another")
     profile.add_argument("--no-profile", action="store_true", help="they get all servers and tools again")
@@ -391,7 +404,7 @@ def _add_grants(grants: "_Commands[Usage]") -> None:
     preview.add_argument("server", metavar="SERVER")
     preview.add_argument("tool", metavar="TOOL", nargs="?", help="this one; without it: every tool that reads")
     _command(grants, "changes", "show how tools differ from what was allowed", "approve:changes")
-    accept = _command(grants, "accept", "let what was allowed count for a tool as it is now", "approve:accept")
+    accept = _command(grants, "accept", "let what was allowed count for a tool as it is now", "approve:accept", has_json=False)
     accept.add_argument("server", metavar="SERVER")
     accept.add_argument("tool", metavar="TOOL")
 

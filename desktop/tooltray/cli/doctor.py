@@ -163,8 +163,9 @@ def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
 
 
 def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
-    if diagnosis["state"] in _ON_ITS_WAY and not diagnosis["is_ok"]:
+    if diagnosis["state"] == "waiting" or (diagnosis["state"] in _ON_ITS_WAY and not diagnosis["is_ok"]):
         _print_fact("now", _now(diagnosis))
+    _print_fact("projects", "\n".join(diagnosis.get("projects", ())))
     if diagnosis["transport"] in _ELSEWHERE:
         _print_fact("URL", diagnosis.get("target", ""))  # an older hub does not have it, nor what is asked for in this way below
     _print_fact("what was run", " ".join(diagnosis["command"]))

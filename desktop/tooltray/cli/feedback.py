@@ -8,6 +8,7 @@ import argparse
 import base64
 import contextlib
 import mimetypes
+import stat
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
-from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.feedback_history import FeedbackHistory, as_lost
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.presenter.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.presenter.feedback.picture_headers import read_picture
 from tooltray.publish.control_client import ControlClient
 
 NOTHING_WAITS = "No report waits for an answer."
@@ -104,7 +106,7 @@ def _waiting(home: Home) -> list[dict[str, Any]]:
 def _history(home: Home, project: str) -> list[dict[str, Any]]:
     hub = ControlClient.connect(home)
     if hub is None:
-        return [asdict(entry) for entry in FeedbackHistory(home.feedback).read(project)]
+        return [asdict(entry) for entry in as_lost(FeedbackHistory(home.feedback).read(project))]
     with contextlib.closing(hub):
         entries: list[dict[str, Any]] = hub.call("get_feedback_history", project_path=project, limit=1000)
     return entries
@@ -126,8 +128,11 @@ def _picture(name: str) -> dict[str, str]:
     path = Path(name).absolute()
     data = _read(path, MOST_PICTURE_BYTES)
     if data is None:
-        raise TooltrayError(f"'{path.name}' cannot be sent", f"it has more than {MOST_PICTURE_BYTES // 2**20} MiB", f"{LIMITS}.")
-    return _attachment(path, mimetypes.guess_type(path.name)[0] or "image/png", data)
+        raise TooltrayError(f"'{path.name}' cannot be sent", f"it has more than {MOST_PICTURE_BYTES / 2**20:g} MiB", f"{LIMITS}.")
+    picture = read_picture(data)
+    if picture is None:
+        raise TooltrayError(f"'{path.name}' cannot be sent", "it is no PNG, JPEG, GIF or WebP", "Send it as a file: --file")
+    return _attachment(path, picture.mime_type, data)
 
 
 def _file(name: str) -> dict[str, str]:
@@ -147,10 +152,12 @@ def _attachment(path: Path, mime_type: str, data: bytes) -> dict[str, str]:
 def _read(path: Path, most: int) -> bytes | None:
     """None if it is larger."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # reading from a pipe or a device may never end
+            raise TooltrayError("A file cannot be read", f"{path}: it is no regular file", "Check its name")
         with path.open("rb") as file:
             data = file.read(most + 1)
-    except OSError as error:
-        raise TooltrayError("A file cannot be read", f"{path}: {error.strerror or error}", "Check its name") from None
+    except (OSError, ValueError) as error:  # the second: a name that no file can have
+        raise TooltrayError("A file cannot be read", f"{path}: {getattr(error, 'strerror', None) or error}", "Check its name") from None
     return data if len(data) <= most else None
 
 

@@ -72,3 +72,8 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
         return lock.try_take()
     except OSError as error:
         raise TooltrayError("Tooltray's lock cannot be taken", f"{home.lock}: {error.strerror}", "Make the folder writable") from error
+
+
+def folder_path(text: str) -> str:
+    """A folder as the hub may read it, which runs elsewhere; what can be no path at all it refuses itself."""
+    return os.path.abspath(text) if text and "\0" not in text else text

@@ -5,10 +5,9 @@ Above it: run. Below it: a hub or, for list, allow and disallow where none runs,
 
 import argparse
 import contextlib
-import os
 from typing import Any
 
-from tooltray.cli.hub import hub_or_settings, started_hub
+from tooltray.cli.hub import folder_path, hub_or_settings, started_hub
 from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table, state_in_words
 from tooltray.config.home import Home
@@ -43,7 +42,7 @@ def _rows(server: dict[str, Any]) -> list[list[str]]:
 
 
 def allow(args: argparse.Namespace, home: Home) -> int:
-    folder = _call(home, "allow_folder", path=_path(args.dir))
+    folder = _call(home, "allow_folder", path=folder_path(args.dir))
     if args.json:
         print_json({"folder": folder, "allowed": True})
     else:
@@ -52,7 +51,7 @@ def allow(args: argparse.Namespace, home: Home) -> int:
 
 
 def disallow(args: argparse.Namespace, home: Home) -> int:
-    folder = _path(args.dir)
+    folder = folder_path(args.dir)
     _call(home, "disallow_folder", path=folder)
     if args.json:
         print_json({"folder": folder, "allowed": False})
@@ -68,12 +67,12 @@ def start(args: argparse.Namespace, home: Home) -> int:
         if args.anyway:
             hub.call("start_without_project", timeout_s=START_TIMEOUT_S, server=args.name)
         else:
-            hub.call("start_for_project", timeout_s=START_TIMEOUT_S, server=args.name, path=_path(args.dir))
+            hub.call("start_for_project", timeout_s=START_TIMEOUT_S, server=args.name, path=folder_path(args.dir))
         server = server_snapshot(hub, args.name)
     if args.json:
         print_json(server)
         return 0
-    project = "without a project" if args.anyway else f"for {clean_line(_path(args.dir))}"
+    project = "without a project" if args.anyway else f"for {clean_line(folder_path(args.dir))}"
     print(f"{clean_line(args.name)} is running {project}. AI clients that name no project use it from now on.")
     return 0
 
@@ -93,11 +92,6 @@ def reset(args: argparse.Namespace, home: Home) -> int:
 def _reset(hub: Hub) -> list[str]:
     hub.call("reset_deferred_state", timeout_s=STOP_TIMEOUT_S)
     return [server["name"] for server in hub.call("get_snapshot")["servers"] if server["state"] == "waiting"]
-
-
-def _path(text: str) -> str:
-    """The hub runs elsewhere; what can be no path at all it refuses itself."""
-    return os.path.abspath(text) if text and "\0" not in text else text
 
 
 def _call(home: Home, verb: str, **params: Any) -> Any:

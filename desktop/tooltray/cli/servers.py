@@ -62,7 +62,7 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(server: dict[str, Any]) -> list[str]:
-    tools = str(server["tool_count"]) if server["tool_count"] else "-"
+    tools = (str(server["tool_count"]) if server["tool_count"] else "-") + (" (lazy)" if server.get("is_lazy") else "")
     return [
         server["name"],
         state_in_words(server["state"]),

@@ -133,7 +133,9 @@ class SettingsHub:
             auto_approve=config.auto_approve,
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
+            is_lazy=self._helper.settings.publish.shows_lazily(config),
             is_deferred=config.deferred_startup,
+            startup_template=config.template if config.deferred_startup else (),
         )
         return asdict(snapshot) | {"state": snapshot.state.value}
 

@@ -8,13 +8,14 @@ import contextlib
 from typing import Any
 
 from tooltray.cli.hub import started_hub
-from tooltray.cli.terminal import clean_line, print_json, print_table
+from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 
 EVERY = "*"
 """In the place of a client's or a server's name: all of them."""
 DEFAULT = "default"
+OVERRULED = "It is of no effect while another mode is chosen for all AI clients. To take that back: tooltray clients mode '*' default"
 _LAZY = {"on": True, "off": False, DEFAULT: None}
 
 
@@ -64,13 +65,17 @@ def mode(args: argparse.Namespace, home: Home) -> int:
 
 def lazy(args: argparse.Namespace, home: Home) -> int:
     server = None if args.name == EVERY else args.name
-    _call(home, "set_lazy_load", enabled=_LAZY[args.switch], server=server)
+    with contextlib.closing(started_hub(home)) as hub:
+        hub.call("set_lazy_load", enabled=_LAZY[args.switch], server=server)
+        servers = [each for each in hub.call("get_snapshot")["servers"] if server in (None, each["name"])]
     if args.json:
         print_json({"server": server, "lazy": _LAZY[args.switch]})
         return 0
     default = "shows its tools at once" if server is None else "does as is set for all servers"
     words = {"on": "shows its tools when it is activated", "off": "shows its tools at once", DEFAULT: default}
     print(f"{'Every server that does not say otherwise' if server is None else clean_line(server)} {words[args.switch]}.")
+    if args.switch == "on" and servers and not any(each.get("is_lazy", True) for each in servers):
+        print_note(OVERRULED)
     return 0
 
 
@@ -111,4 +116,4 @@ def _session_row(session: dict[str, Any]) -> list[str]:
 
 def _mode_row(client: dict[str, Any]) -> list[str]:
     title = client["title"] + ("" if client["is_seen"] else " (not seen)")
-    return [title, client["client"], client["mode"] or DEFAULT, client["shown_mode"], client["profile"] or "-", client["reason"]]
+    return [title, client["client"] or EVERY, client["mode"] or DEFAULT, client["shown_mode"], client["profile"] or "-", client["reason"]]

@@ -7,7 +7,7 @@ import argparse
 import time
 from typing import Any
 
-from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line
+from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line, state_in_words
 from tooltray.config.home import Home
 from tooltray.publish.control_client import ControlClient
 
@@ -47,6 +47,10 @@ def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:
             print(clean_line(f"{server['name']}: {server['state']}. {problem_line(server['problem'])}"))
         elif server["state"] == "needs_sign_in":
             print(clean_line(f"{server['name']}: {needs_sign_in(server['name'])}"))
+        elif server["state"] == "waiting":
+            print(clean_line(f"{server['name']}: {state_in_words('waiting')}. {server['detail']}"))
+    if lazy := [server["name"] for server in servers if server.get("is_lazy")]:
+        print(clean_line(f"Tools are shown only after activation: {', '.join(lazy)}"))
     for notice in snapshot["notices"]:
         print(clean_line(problem_line(notice)))
 

@@ -17,18 +17,20 @@ COUNT_TIMEOUT_S = 120.0  # servers that were never listed are waited for, and th
 
 def cost(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(started_hub(home)) as hub:
-        costs = hub.call("get_tool_costs", timeout_s=COUNT_TIMEOUT_S, client=args.client)
+        of_session = {"session": args.session} if args.session else {}  # of which an older hub knows nothing
+        costs = hub.call("get_tool_costs", timeout_s=COUNT_TIMEOUT_S, client=args.client, **of_session)
     if args.server is not None:
         costs = _of_server(costs, args.server)
     if args.json:
         print_json(costs)
         return 0
+    shown = "now" if args.session else "at the start"
     if args.server is None:
-        print_table(("SERVER", "TOOLS", "TOKENS", "AT THE START"), [_server_row(each) for each in costs["servers"]])
+        print_table(("SERVER", "TOOLS", "TOKENS", shown.upper()), [_server_row(each) for each in costs["servers"]])
     else:
         tools = costs["servers"][0]["tools"]
-        print_table(("TOKENS", "AT THE START", "TOOL"), [_tool_row(each) for each in sorted(tools, key=lambda each: -each["tokens"])])
-    print(_summary(costs))
+        print_table(("TOKENS", shown.upper(), "TOOL"), [_tool_row(each) for each in sorted(tools, key=lambda each: -each["tokens"])])
+    print(_summary(costs, shown))
     return 0
 
 
@@ -40,14 +42,14 @@ def _of_server(costs: dict[str, Any], name: str) -> dict[str, Any]:
     return costs | {"servers": [server], "tokens": server["tokens"], "shown_tokens": server["shown_tokens"]}
 
 
-def _summary(costs: dict[str, Any]) -> str:
+def _summary(costs: dict[str, Any], shown: str) -> str:
     whose = clean_line(costs["client"]) if costs["client"] else "an AI client that nothing is known of"
     how = (
         "estimated by size"
         if costs["tokenizer"] == "estimate"
         else f"counted with {costs['tokenizer']}; each model's own count differs a little"
     )
-    return f"{costs['tokens']} tokens in all, {costs['shown_tokens']} at the start for {whose} ({how})."
+    return f"{costs['tokens']} tokens in all, {costs['shown_tokens']} {shown} for {whose} ({how})."
 
 
 def _server_row(server: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ import contextlib
 import json
 from typing import Any
 
-from tooltray.cli.hub import started_hub
+from tooltray.cli.hub import folder_path, started_hub
 from tooltray.cli.terminal import clean, count, print_json, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
@@ -43,7 +43,8 @@ def call(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(started_hub(home)) as hub:
         arguments = _arguments(hub, args)
         try:
-            result = hub.call("call_tool", timeout_s=args.timeout, name=args.name, arguments=arguments)
+            project = {} if args.project is None else {"project": folder_path(args.project)}
+            result = hub.call("call_tool", timeout_s=args.timeout, name=args.name, arguments=arguments, **project)
         except HubSilent:
             hint = "Give it more time with --timeout SECONDS"
             raise TooltrayError(f"{args.name} gave no result within {args.timeout:g} s", "The call was given up", hint) from None

@@ -31,6 +31,7 @@ from tooltray.events import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
+_IN_URL = {"project_path": "/", "project_name": ""}  # a name is one part of a path, or of the host
 _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
 _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?")  # a default with a brace in it is half of a nested placeholder
@@ -75,7 +76,7 @@ async def resolve(
     """
     filler = _Filler(secrets, environ, server)
     plain, words = _values(project), config.template if project else config.args
-    in_url = {name: quote(value) for name, value in plain.items()}
+    in_url = {name: quote(value, safe=_IN_URL[name]) for name, value in plain.items()}
     in_headers = {name: quote(value, safe=_IN_HEADERS) for name, value in plain.items()}
     return ResolvedServer(
         command=await filler.fill_path(config.command, "command", {}),
@@ -99,15 +100,15 @@ def _values(project: SessionProject | None) -> Mapping[str, str]:
     return {"project_path": project.path, "project_name": project.name} if project else {}
 
 
-def shown_target(config: MCPServerConfig, project: SessionProject) -> str:
-    """What is started for a project, as it may be shown: the project is filled in, and nothing else."""
-    values = _values(project)
+def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str:
+    """What is started for a project, or for none, as it may be shown: the project is filled in, and nothing else."""
+    values, words = _values(project), config.template if project else config.args
 
     def fill(text: str) -> str:
         return _OURS_OR_PROJECT.sub(lambda found: values.get(found[2] or "", found[0]), text)
 
     url = fill(config.base_url) if config.base_url else None
-    return config.model_copy(update={"args": tuple(map(fill, config.template)), "base_url": url}).target
+    return config.model_copy(update={"args": tuple(map(fill, words)), "base_url": url, "deferred_startup": False}).target
 
 
 def needs_project(config: MCPServerConfig) -> bool:

@@ -4,9 +4,11 @@ Above it: the presenter's book of grants. Below it: atomic_file. Each grant name
 definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments of calls are in the file.
 """
 
+import errno
 import json
 import logging
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +20,8 @@ from tooltray.config.atomic_file import write_atomically
 from tooltray.errors import Problem, TooltrayError
 
 logger = logging.getLogger(__name__)
+LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
+LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
 GrantKind = Literal["tool", "reads"]
@@ -30,7 +34,7 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
         tool: of the kind "tool": the server's own name.
         client: for this AI client alone; empty: for all.
         created_at, expires_at: unix seconds; 0: it does not expire.
-        tools: the fingerprint of each tool that it is for.
+        tools: what each tool was that it is for: the mark of its definition and of its server.
     """
 
     id: str
@@ -41,6 +45,11 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     created_at: float = 0.0
     expires_at: float = 0.0
     tools: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        """Times that no clock shows were not written by us."""
+        if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
+            raise ValueError("a time is out of range")
 
 
 class _File(msgspec.Struct):
@@ -60,7 +69,7 @@ class GrantStore:
         self._file = _File()
         self.problem: Problem | None = None
         try:
-            self._file = msgspec.convert(json.loads(path.read_bytes()), type=_File)
+            self._file = msgspec.convert(json.loads(_content(path)), type=_File)
         except FileNotFoundError:
             pass
         except (ValueError, RecursionError):
@@ -106,6 +115,21 @@ class GrantStore:
         self.problem = _unusable(
             f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
         )
+
+
+def _content(path: Path) -> bytes:
+    """
+    Raises:
+        OSError: it is no file, or cannot be read.
+        ValueError: it is larger than what we write.
+    """
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ValueError("too large")
+    return content
 
 
 def _encoded(file: _File) -> bytes:

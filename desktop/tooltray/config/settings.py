@@ -100,6 +100,7 @@ def _plain_number(value: Any) -> Any:
 
 Word = Annotated[StrictStr, BeforeValidator(_as_written)]
 Words = Annotated[Mapping[str, Word], BeforeValidator(_without_null), Field(repr=False)]  # people type keys into these
+GivenMembers = BeforeValidator(_without_null)
 Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
@@ -219,7 +220,7 @@ class MCPServerConfig(_Model):
     options: ServerOptions = ServerOptions()
     deferred_startup: StrictBool = False
     startup_args_template: tuple[Word, ...] | None = None
-    tool_overrides: Mapping[str, ToolOverride] = Field(default_factory=dict)
+    tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -256,6 +257,11 @@ class MCPServerConfig(_Model):
         """The arguments of a deferred server, the project's placeholders in them."""
         return self.args if self.startup_args_template is None else self.startup_args_template
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it is started with, the project's placeholders in it if it waits for one."""
+        return self.template if self.deferred_startup else self.args
+
     def is_lazy(self, by_default: bool) -> bool:
         """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
         own = self.options.lazy_load if self.lazy_load is None else self.lazy_load
@@ -265,7 +271,7 @@ class MCPServerConfig(_Model):
     def target(self) -> str:
         """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
         if self.command and self.transport not in ("http", "sse"):
-            return shlex.join([self.command, *self.args])
+            return shlex.join([self.command, *self.arguments])
         return shown_url(self.base_url or "")
 
     def to_entry(self) -> dict[str, Any]:
@@ -317,8 +323,13 @@ class PublishSettings(_Model):
     http: HttpSettings = HttpSettings()
     lazy_load: StrictBool = False
     mode: Mode | None = None
-    clients: Mapping[str, ClientSettings] = Field(default_factory=dict)
+    clients: Annotated[Mapping[str, ClientSettings], GivenMembers] = Field(default_factory=dict)
     feedback: StrictBool = True
+
+    def shows_lazily(self, server: MCPServerConfig) -> bool:
+        """Whether AI clients that have no mode of their own see a server's tools only when they have activated it."""
+        by_default = {None: self.lazy_load, "lazy": True}.get(self.mode)
+        return by_default is not None and server.is_lazy(by_default)
 
 
 class ProfileSettings(_Model):
@@ -330,7 +341,7 @@ class ProfileSettings(_Model):
     """
 
     servers: tuple[StrictStr, ...] | None = None
-    tools: Mapping[str, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    tools: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
     description: Shown = ""
 
 
@@ -457,7 +468,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, problems),
         custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, problems),
         npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), problems),
-        profiles=_read_part(document, "profiles", Mapping[str, ProfileSettings], {}, problems),
+        profiles=_read_part(document, "profiles", Annotated[Mapping[str, ProfileSettings], GivenMembers], {}, problems),
         allowed_folders=_read_part(document, "allowedFolders", tuple[StrictStr, ...], (), problems),
         ready_answers=_read_part(document, "readyAnswers", tuple[StrictStr, ...], (), problems),
     )
@@ -518,7 +529,7 @@ def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
     """What no operating system and no HTTP request could carry."""
     if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
         yield "the URL must begin with http:// or https://"
-    if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.env.values())):
+    if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):
         yield "a zero character is in the command, its arguments or its environment"
     if any(not name or "=" in name or "\0" in name for name in config.env):
         yield "env: the name of a variable is empty or has a '=' in it"

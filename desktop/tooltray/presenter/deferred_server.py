@@ -24,8 +24,10 @@ from tooltray.presenter.instance import Instance
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.session_state import SessionState
+from tooltray.servers.projects import is_inside
 from tooltray.wire.eras import Era
 
+MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all that are in it
 WITHOUT_PROJECT = ""  # the key of the copy that a person has started for sessions of which no project is known
 MOST_TELLING = (
     *(ServerState.RUNNING, ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING),
@@ -46,6 +48,13 @@ class ProjectSource(Protocol):
 
     async def settle(self, session: Session) -> None:
         """Waits until it is; bounded."""
+
+    async def check(self, project: SessionProject) -> None:
+        """Looks at a project's folder once more, right before a server starts for it.
+
+        Raises:
+            TooltrayError: it is not what it was when it was found to be a project; says why.
+        """
 
     def missing(self, server: str, session: Session) -> TooltrayError:
         """What to say to a session whose project is not known."""
@@ -91,6 +100,11 @@ class ProjectCopy(ManagedServer):
     def idle_s(self) -> float:
         """How long nobody has used any part of it; 0 while it is on its way."""
         return min(0.0 if instance.is_busy else instance.usage.idle_s for instance in self.instances)
+
+    @property
+    def is_called(self) -> bool:
+        """Whether a call of it runs, perhaps of a session that works on another project by now."""
+        return any(instance.usage.is_needed for instance in self.instances)
 
     def is_news(self, instance: Instance) -> bool:
         """The same failure, again with each call, is told once."""
@@ -162,6 +176,11 @@ class DeferredServer(ManagedServer):
             copy.config = config
         super().adopt(config)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a person stopped it, so that no AI client starts it."""
+        return self._first.is_stopped
+
     # for whom
 
     def uses(self, state: SessionState, copy: ProjectCopy) -> bool:
@@ -215,13 +234,17 @@ class DeferredServer(ManagedServer):
         """Its copy for a project, or for none, which is made if need be, and not started.
 
         Raises:
-            TooltrayError: its settings cannot do without a project.
+            TooltrayError: its settings cannot do without a project, or it has too many copies.
         """
         return self._copies.get(project.path if project else WITHOUT_PROJECT) or self._new_copy(project)
 
     def _new_copy(self, project: SessionProject | None) -> ProjectCopy:
         if project is None:
             self.check_needs_no_project()
+        if len(self._copies) >= MOST_COPIES:
+            reason = f"it has a copy for each of {len(self._copies)} projects, and more are not started"
+            hint = "Close AI clients of other projects, and try again in a minute. This ends all copies: tooltray projects reset"
+            raise TooltrayError(f"server '{self.name}' is not started for another project", reason, hint)
         copy = ProjectCopy(self, project, self._make_instance)
         self._copies[project.path if project else WITHOUT_PROJECT] = copy
         return copy
@@ -280,6 +303,12 @@ class DeferredServer(ManagedServer):
         """What people chose for the one whose place this takes, and for which projects that runs."""
         self.chosen, self.is_without_project = old.chosen, old.is_without_project
         self._resumed = old._resumed or tuple(copy.project for copy in old.copies)
+
+    def give_up(self, folder: str) -> None:
+        """What is in a folder is not to be its project any more: what people chose, and for what it is to run again."""
+        self._resumed = tuple(project for project in self._resumed if project is None or not is_inside(project.path, folder))
+        if self.chosen and is_inside(self.chosen.path, folder):
+            self.chosen = None
 
     def forget(self) -> None:
         """For which project it was started, and what people chose."""

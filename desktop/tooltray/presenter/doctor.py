@@ -6,13 +6,15 @@ and no request is sent; what is known of the last attempt is added.
 
 import asyncio
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooltray.config.expansion import resolve
+from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState
+from tooltray.events import ServerState, SessionProject
+from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.remedies import Remedies
 from tooltray.servers.diagnosis import Diagnosis
@@ -22,6 +24,7 @@ from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 
 STDERR_LINES = 10
+ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,11 @@ class Doctor:
         """
         self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
 
-    async def examine(self, server: ManagedServer, *, tool_count: int) -> Diagnosis:
+    async def examine(self, server: ManagedServer, *, tool_count: int, detail: str = "") -> Diagnosis:
+        """
+        Args:
+            detail: what it does at the moment, or waits for.
+        """
         lookup: Lookup | None = None
         reached = Reached()
         problem = server.problem
@@ -66,9 +73,9 @@ class Doctor:
             is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
             transport=config.transport,
             state=server.state.value,
-            detail=server.first.detail,
+            detail=detail,
             target=config.target,
-            command=(config.command or "", *config.args) if config.command else (),
+            command=(config.command or "", *config.arguments) if config.command else (),
             resolved_command=lookup.resolved if lookup else "",
             searched=lookup.searched if lookup else (),
             path=lookup.path if lookup else "",
@@ -82,21 +89,30 @@ class Doctor:
             tool_count=tool_count,
             problem=problem,
             remedies=await self._remedies.propose(server, problem, lookup),
+            projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
         )
 
     async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:
         environ = await self._login_shell.environ()
-        resolved = await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name)
+        resolved = await self._resolve(server, environ)
         command = resolved.command or ""
         if leads_back(command, resolved.args):
             raise refusal(server.name)
         launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder))
         return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), launch.cwd
 
+    async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
+        """As it would be started: a project that is not known stands for itself."""
+        project = _project_of(server)
+        return await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name, project=project)
+
     async def _reach(self, server: ManagedServer) -> Reached:
         """Goes the way to a server elsewhere as far as a connection."""
         environ = await self._login_shell.environ()
-        resolved = await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name)
+        resolved = await self._resolve(server, environ)
+        places = (ANY_PROJECT.path, ANY_PROJECT.name)
+        if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
+            return Reached(words="not tried: it is another URL for each project, and none is known")
         for module in ("tooltray.servers.http.reachability", "tooltray.servers.http.trust"):
             await asyncio.to_thread(importlib.import_module, module)
         from tooltray.servers.http.reachability import reach
@@ -106,6 +122,18 @@ class Doctor:
         found = await reach(resolved.url or "", environ=environ, trust=trust)
         problem = None if found.is_open else Problem(f"'{server.name}' is out of reach", found.words, "Check its URL and your network.")
         return Reached(found.proxy, found.words, problem)
+
+
+def _project_of(server: ManagedServer) -> SessionProject | None:
+    """For which it is looked at: one of those that it runs for, if it runs for any."""
+    if not isinstance(server, DeferredServer) or server.is_without_project:
+        return server.project
+    return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
+
+
+def _words_of(copy: ProjectCopy) -> str:
+    state = copy.state.value.replace("_", " ")
+    return f"{copy.project.name} ({copy.project.path}): {state}" if copy.project else f"started without a project: {state}"
 
 
 def _switched_off(server: ManagedServer) -> Problem | None:

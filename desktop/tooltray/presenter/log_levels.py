@@ -8,7 +8,7 @@ of how a message reaches a client.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -48,8 +48,12 @@ class _Call:
 class LogLevels:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, spawn: Spawn) -> None:
-        self._spawn = spawn
+    def __init__(self, *, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
+        """
+        Args:
+            serves: whether a connection to a server is one that a session uses.
+        """
+        self._spawn, self._serves = spawn, serves
         self._asked: dict[Session, _Asked] = {}
         self._calls: list[_Call] = []
         self._told: WeakKeyDictionary[McpClient, int] = WeakKeyDictionary()  # the level that each legacy server has
@@ -110,11 +114,15 @@ class LogLevels:
         self._copies.add(client)
         self._apply_soon(client)
 
+    def follow(self) -> None:
+        """Sessions use other copies than before."""
+        for copy in list(self._copies):
+            self._apply_soon(copy)
+
     def end(self, session: Session) -> None:
         """The client is gone."""
         if self._asked.pop(session, None):
-            for copy in list(self._copies):
-                self._apply_soon(copy)
+            self.follow()
 
     def _apply_soon(self, client: McpClient) -> None:
         if self._is_news(client):
@@ -143,7 +151,7 @@ class LogLevels:
     def _concerns(self, asked: _Asked, session: Session, client: McpClient) -> bool:
         if client.owner is not None:
             return client.owner is session
-        return asked.server in (None, client.name)
+        return asked.server in (None, client.name) and self._serves(client, session)
 
 
 def read_level(params: Raw) -> str:

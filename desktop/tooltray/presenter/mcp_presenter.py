@@ -242,7 +242,10 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             TooltrayError: there is no such server.
         """
         servers = [self._servers.get(server)] if server else list(self._servers)
-        return [await self._doctor.examine(each, tool_count=self._tools.tool_count(each.name)) for each in servers]
+        return [
+            await self._doctor.examine(each, tool_count=self._tools.tool_count(each.name), detail=self._projects.detail(each))
+            for each in servers
+        ]
 
     # verbs: servers
 
@@ -366,13 +369,20 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         others = [each for each in disabled if each != tool]
         await self._config.change_server(server, disabled_tools=others if enabled else [*others, tool])
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
         """Calls a tool by the name that AI clients see, and returns the result object.
 
+        Args:
+            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+
         Raises:
-            TooltrayError: there is no such tool, it is not approved, or its server failed.
+            TooltrayError: there is no such tool, it is not approved, its server failed, or the folder may be no project.
         """
-        reply = await self._call(name, arguments)
+        caller = self._caller
+        if project is not None:
+            caller = caller.in_project(await self._projects.named(project))
+            await self._projects.before_listing(caller, None)
+        reply = await self._call(name, arguments, caller=caller)
         if reply.error:
             raise TooltrayError(f"'{name}' could not be called", model_calls.error_message(reply))
         return model_calls.result_of(reply)
@@ -398,13 +408,18 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
     # inside
 
     async def _call(
-        self, name: str, arguments: Mapping[str, Any], *, on_record: Callable[[MCPToolResponse], None] | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        caller: OwnCaller | None = None,
+        on_record: Callable[[MCPToolResponse], None] | None = None,
     ) -> Envelope:
         """A call of a tool for ourselves, by the name that AI clients see."""
         request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
         await self._tools.listing(None)
         return await self._calls.call(
-            request, Head(name=name), self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME, on_record=on_record
+            request, Head(name=name), caller or self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME, on_record=on_record
         )
 
     def _notices(self) -> Iterator[Problem]:
@@ -418,7 +433,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():
-            if any("${secret:" in arg for arg in config.args):
+            if any("${secret:" in argument for argument in config.arguments):
                 title = f"'{name}' gets a secret in its arguments"
                 yield Problem(
                     title, "other programs of this machine can read them", "Pass it in `env`, if the server can take it from there."
@@ -483,7 +498,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             saved_processes=server.saved_processes * len(server.pids),
             is_signed_in=self._sign_ins.is_signed_in(server.name),
             has_sign_in_page=self._sign_ins.has_page(server.name),
-            is_lazy=config.is_lazy(self._config.settings.publish.lazy_load) and not server.is_builtin,
+            is_lazy=self._config.settings.publish.shows_lazily(config) and not server.is_builtin,
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
             copies=self._projects.copies(server),

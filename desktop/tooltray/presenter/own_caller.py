@@ -1,10 +1,13 @@
 """Who calls where no AI client does: the command line and the desktop.
 
-Above it: McpPresenter. There is nobody to ask, and progress is not shown.
+Above it: McpPresenter. There is nobody to ask, and progress is not shown. It works on a project only where the person names one.
 """
+
+from dataclasses import replace
 
 from msgspec import Raw
 
+from tooltray.events import SessionProject
 from tooltray.presenter.session_state import SessionState
 from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 
@@ -15,8 +18,12 @@ class OwnCaller:
     name, identity, folder, is_lasting, introduction = "tooltray", "tooltray", "", False, NOTHING
     capabilities = Raw(b"{}")
 
-    def __init__(self) -> None:
-        self.state = SessionState("tooltray", client="tooltray")
+    def __init__(self, state: SessionState | None = None) -> None:
+        self.state = state or SessionState("tooltray", client="tooltray")
+
+    def in_project(self, project: SessionProject) -> "OwnCaller":
+        """The same person, who works on a project."""
+        return OwnCaller(replace(self.state, projects={"person": project}))
 
     @property
     def session(self) -> "OwnCaller":

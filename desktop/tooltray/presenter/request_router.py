@@ -21,7 +21,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import START_WAIT_S, Relay, paused
-from tooltray.presenter.resource_manager import ResourceManager, not_found, read_uri
+from tooltray.presenter.resource_manager import ResourceManager, anybody, not_found, read_uri
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.subscriptions import Subscriptions
 from tooltray.presenter.tool_calls import ToolCalls
@@ -33,6 +33,7 @@ from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.member_scanner import closed, opened
 
+NOTIFICATIONS = "notifications/"  # how the methods of all of them begin
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
 SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"
 SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})  # state of a connection, which legacy clients share
@@ -92,7 +93,7 @@ class RequestRouter:
         on_used = partial(self._views.used, session.state)
         match request.method:
             case "prompts/list" | "resources/list" | "resources/templates/list":
-                return _in_era(request.method, head.era, await self._listing(request.method, self._views.shown_servers(session.state)))
+                return _in_era(request.method, head.era, await self._listing(request.method, head.era, session))
             case "prompts/get":
                 return await self._prompts.get(request, head, session, held, is_reached=is_reached, on_used=on_used)
             case "resources/read":
@@ -107,16 +108,31 @@ class RequestRouter:
             return await self._subscribe(request, session, *owner) if owner else not_found(uri or "", head.era)
         return failure(METHOD_NOT_FOUND, "Method not found", request.method)
 
-    async def _listing(self, method: str, is_shown: Callable[[str], bool] | None) -> Raw:
+    async def _listing(self, method: str, era: Era, session: Session) -> Raw:
         """A list of all servers, or of those that are shown."""
+        whole = await self._whole_listing(method)
+        is_shown = self._views.shown_servers(session.state)  # now, and not before the servers were waited for
+        if method != "prompts/list" and (own := self._copies_of_projects(era, session)):
+            kind = RESOURCES if method == "resources/list" else TEMPLATES
+            return await self._resources.listing_with(kind, is_shown or anybody, own)
+        if is_shown is None:
+            return whole
         if method == "prompts/list":
-            return await (self._prompts.listing_among(is_shown) if is_shown else self._prompts.listing())
-        if is_shown:
-            return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+            return await self._prompts.listing_among(is_shown)
+        return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+
+    def _copies_of_projects(self, era: Era, session: Session) -> dict[str, McpClient | None]:
+        """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
+        copies = {server.name: (server, server.client_for(era, session)) for server in self._servers.deferred()}
+        return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
+
+    async def _whole_listing(self, method: str) -> Raw:
+        if method == "prompts/list":
+            return await self._prompts.listing()
         return await (self._resources.listing() if method == "resources/list" else self._resources.templates())
 
     def _copies_for(self, session: Session) -> list[McpClient]:
-        return self._servers.clients_for(session)
+        return [client for client in self._servers.clients_for(session) if self.reaches(session, client.name)]
 
     async def _subscribe(self, request: Envelope, session: Session, managed: ManagedServer, uri: str) -> Envelope:
         if request.method == UNSUBSCRIBE:
@@ -193,6 +209,10 @@ class RequestRouter:
         """Whether a session sees what a server lists. `changed`: the notification that says which list."""
         return self._views.shows(session.state, server, changed)
 
+    def reaches(self, session: Session, server: str) -> bool:
+        """Whether a session may have anything of a server."""
+        return self._views.is_plain(session.state) or self._views.reaches(session.state, server)
+
     def told_of_tools(self, session: Session) -> None:
         """A session's client has been told that its tools have changed."""
         self._views.told(session.state)
@@ -202,7 +222,8 @@ class RequestRouter:
         wanted: dict[str, frozenset[str]] = {}
         for uri in uris:
             if server is not None:
-                wanted[server] = wanted.get(server, frozenset()) | {uri}
+                if self.reaches(session, server):
+                    wanted[server] = wanted.get(server, frozenset()) | {uri}
             elif owner := await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state)):
                 managed, own = owner
                 wanted[managed.name] = wanted.get(managed.name, frozenset()) | {own}
@@ -228,7 +249,12 @@ class RequestRouter:
     # notifications
 
     def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
-        """Passes on what an AI client says outside of requests, to the servers that it concerns."""
+        """Passes on what an AI client says outside of requests, to the servers that it concerns.
+
+        A request without an id is none of it: a server that carries it out all the same would do so unasked.
+        """
+        if not method.startswith(NOTIFICATIONS):
+            return
         for client in self._concerned(session, method, server):
             client.notify(method, params)
 

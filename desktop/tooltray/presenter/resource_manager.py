@@ -4,24 +4,31 @@ Above it: McpPresenter. Below it: Offers, the rules for URIs in tools/resource_u
 nothing.
 """
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
 
 import msgspec
 from msgspec import Raw
 
+from tooltray.errors import TooltrayError
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.tools.offer import RESOURCES, TEMPLATES, OfferKind, listing_of
+from tooltray.tools.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
 from tooltray.tools.resource_uris import ResourceUris, Target
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.wire.eras import LEGACY_RESOURCE_NOT_FOUND, Era, Head
 from tooltray.wire.member_scanner import closed, opened
+
+logger = logging.getLogger(__name__)
 
 
 def anybody(server: str) -> bool:
@@ -58,6 +65,30 @@ class ResourceManager:
         await self._offers.wait_for_first_listings()
         self._make()
         return listing_of(kind, (definition for server, definition in self._made[kind] if is_shown(server)))
+
+    async def listing_with(self, kind: OfferKind, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None]) -> Raw:
+        """The same where a session has copies of some servers that others have not: these say themselves what they have.
+
+        Args:
+            own: those copies by the names of their servers; None where it has none that runs.
+        """
+        await self._offers.wait_for_first_listings()
+        asked = [self._listed_by(kind, client) for server, client in own.items() if client and is_shown(server)]
+        listed = await asyncio.gather(*asked)
+        self._make()
+        shared = [definition for server, definition in self._made[kind] if server not in own and is_shown(server)]
+        return listing_of(kind, [*shared, *(definition for definitions in listed for definition in definitions)])
+
+    async def _listed_by(self, kind: OfferKind, client: McpClient) -> list[Raw]:
+        if client.greeting.capabilities.get(kind.capability) in (None, False):
+            return []
+        try:
+            offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
+        except TooltrayError as error:
+            logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
+            return []
+        published = self._uris.published_uri if kind is RESOURCES else self._uris.published_template
+        return [each.renamed(kind, published(client.name, each.key)) for each in offers]
 
     async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
         """Those of one server, as they stand in the list of this kind."""

@@ -196,6 +196,12 @@ class ServerLists(Generic[Item]):
                 async with asyncio.timeout_at(known.waited_until):
                     await known.listed.wait()
 
+    async def settle(self, server: ManagedServer) -> None:
+        """Waits until what is known of a server that runs is what its first copy lists now, as far as it can be listed."""
+        known = self._known_of(server)
+        while known.refreshing:
+            await asyncio.wait({known.refreshing})
+
     def _is_awaited(self, server: ManagedServer) -> bool:
         is_coming = server.first.is_busy or server.state is ServerState.RUNNING
         known = self._known_of(server)

@@ -393,6 +393,8 @@ class ServerManager:
             return MemoryTransport(name=server.name, server=builtin, deadlines=self._deadlines)
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
+        if server.project:
+            await self.projects.check(server.project)
         config = server.config
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name, project=server.project)

@@ -37,6 +37,7 @@ class SessionState:
         obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
         calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
         connections: how many it has now.
+        is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
     """
 
     id: str
@@ -52,6 +53,7 @@ class SessionState:
     obeys_changes: bool | None = None
     calls_since_told: int | None = None
     connections: int = 0
+    is_passing: bool = False
 
     @property
     def project(self) -> SessionProject | None:
@@ -73,6 +75,7 @@ class SessionStates:
         self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
         self._on_connected: list[Callable[[SessionState], None]] = []
         self._on_ended: list[Callable[[SessionState], None]] = []
+        self._on_forgotten: list[Callable[[SessionState], None]] = []
 
     def __iter__(self) -> Iterator[SessionState]:
         return iter(self._states.values())
@@ -86,29 +89,39 @@ class SessionStates:
         *,
         on_connected: Callable[[SessionState], None] | None = None,
         on_ended: Callable[[SessionState], None] | None = None,
+        on_forgotten: Callable[[SessionState], None] | None = None,
     ) -> None:
         """
         Args:
             on_connected: called when a session has its first connection, or one again.
             on_ended: called when its last connection has ended.
+            on_forgotten: called when its client has been away for so long that it is another session if it comes back.
         """
         self._on_connected += [on_connected] if on_connected else []
         self._on_ended += [on_ended] if on_ended else []
+        self._on_forgotten += [on_forgotten] if on_forgotten else []
 
     def connect(
-        self, key: Hashable, *, server: str | None = None, folder: str = "", profile: str = "", is_lasting: bool = True
+        self,
+        key: Hashable,
+        *,
+        server: str | None = None,
+        folder: str = "",
+        profile: str = "",
+        is_lasting: bool = True,
+        is_passing: bool = False,
     ) -> SessionState:
         """The state of a session that has a connection now; the same one again for a key that is known.
 
         Args:
             key: what its connections have in common.
-            server, folder, profile: see SessionState; those of its first connection count.
+            server, folder, profile, is_passing: see SessionState; those of its first connection count.
             is_lasting: False for one request that stands for itself: nobody need be told of each.
         """
         state = self._states.get(key)
         is_news = is_lasting or state is None
         if state is None:
-            state = self._states[key] = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile)
+            state = self._states[key] = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile, is_passing=is_passing)
         if expiry := self._expiries.pop(key, None):
             expiry.cancel()
         state.connections += 1
@@ -134,9 +147,9 @@ class SessionStates:
     def _tell(self, callbacks: Iterable[Callable[[SessionState], None]], state: SessionState) -> None:
         for callback in callbacks:
             callback(state)
-        self.tell_changed()
+        if not state.is_passing:
+            self.tell_changed()
 
     def _forget(self, key: Hashable) -> None:
         self._expiries.pop(key).cancel()
-        del self._states[key]
-        self.tell_changed()
+        self._tell(self._on_forgotten, self._states.pop(key))

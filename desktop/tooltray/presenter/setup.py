@@ -1,7 +1,7 @@
 """The whole set-up as one thing: taken out, taken over from elsewhere, and put back to what comes with Tooltray.
 
-Above it: McpPresenter. Below it: the settings, and servers/portable_entry, which takes secrets out of an entry. Knows no running server:
-ServerManager follows the settings.
+Above it: McpPresenter. Below it: the settings, carried_settings for what is no server, and servers/portable_entry, which takes secrets out
+of an entry. Knows no running server: ServerManager follows the settings.
 
 An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
 """
@@ -15,14 +15,12 @@ from tooltray.config.expansion import secret_names
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
 from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import check_name, read_entry, shown_url
+from tooltray.config.settings import check_name, read_entry
 from tooltray.errors import TooltrayError
 from tooltray.events import SetupChange
+from tooltray.presenter import carried_settings
 from tooltray.resources import resource
 from tooltray.servers.entries.portable_entry import without_secrets
-
-SETTINGS = ("autoDetectNpmRegistry", "npmRegistries", "customNpmRegistry")
-"""What is carried besides servers. Not: how AI clients get in, where secrets are, and whether all is paused, which belong to a machine."""
 
 NO_SETUP = "This is no set-up of Tooltray"
 
@@ -45,8 +43,7 @@ class Setup:
         servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
         document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
         document["defaultServers"] = [name for name in settings.default_servers if name in servers]
-        readable, written = settings.model_dump(mode="json", by_alias=True, exclude_none=True), self._config.document
-        document |= {key: _without_login(readable[key]) for key in SETTINGS if key in readable and key in written}
+        document |= carried_settings.exported(settings, self._config.document, known)
         return document | {"secrets": list(_wanted_secrets(servers))}
 
     # in
@@ -146,6 +143,7 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
             read_entry(name, entry)
         except TooltrayError as error:
             raise TooltrayError(error.problem.title, error.problem.message, "Correct it in the file; nothing was changed.") from None
+    carried_settings.check(setup)
     known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
     return {**copy.deepcopy(dict(setup)), **known}  # another program's file says nothing of what starts with the hub
 
@@ -164,7 +162,7 @@ def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[s
 
 def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool) -> list[SetupChange]:
     defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
-    return [*_server_changes(setup, document, replace=replace), *defaults, *_setting_changes(setup, document, replace=replace)]
+    return [*_server_changes(setup, document, replace=replace), *defaults, *carried_settings.changes(setup, document, replace=replace)]
 
 
 def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
@@ -201,16 +199,6 @@ def _default_change(name: str, is_default: bool) -> SetupChange:
     return SetupChange(kind, "default", name, detail)
 
 
-def _setting_changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
-    for key in SETTINGS:
-        if key not in setup or setup[key] == document.get(key):
-            continue
-        if document.get(key) is None:
-            yield SetupChange("add", "setting", key)
-        else:
-            yield SetupChange("replace" if replace else "keep", "setting", key)
-
-
 def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
     servers = document["mcpServers"] = dict(_servers_in(document))
     defaults = document["defaultServers"] = list(document.get("defaultServers") or [])
@@ -222,16 +210,7 @@ def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document:
         elif change.subject == "default":
             defaults.remove(change.name)
         elif change.subject == "setting" and change.kind != "keep":
-            document[change.name] = setup[change.name]
-
-
-def _without_login(value: Any) -> Any:
-    """A setting, its URLs without user name and password."""
-    if isinstance(value, str):
-        return shown_url(value)
-    if isinstance(value, list):
-        return [{**each, "url": shown_url(each["url"])} for each in value]
-    return value
+            carried_settings.apply(change, setup, document)
 
 
 def _servers_in(document: Mapping[str, Any]) -> Mapping[str, Any]:

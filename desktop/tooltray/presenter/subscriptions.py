@@ -16,6 +16,7 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.server_listen import ServerListens
+from tooltray.presenter.session_state import SessionState
 from tooltray.tasks import Spawn
 from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.wire.eras import Era
@@ -108,6 +109,14 @@ class Subscriptions:
             del self._wanted[session]
         concerned = [managed for server in before | wanted.keys() if (managed := self._servers.find(server))]
         return [self._spawn(self._follow(each, Era.MODERN, session), name=f"subscriptions of '{each.name}'") for each in concerned]
+
+    def follow(self, state: SessionState) -> None:
+        """A session uses other copies than before: from now on those tell what it wants, and others do not for its sake."""
+        for session, wanted in self._wanted.items():
+            for managed in [managed for managed in self._servers if session.state is state and managed.name in wanted.servers]:
+                self._settle_soon(managed)
+                for era in [era for era in Era if wanted.uris(managed.name, era)]:
+                    self._spawn(self._follow(managed, era, session), name=f"subscriptions of '{managed.name}'")
 
     def end(self, session: Session) -> None:
         """The client is gone."""

@@ -17,6 +17,7 @@ from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.relay import Relay, paused
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.views import Views
 from tooltray.tools import tool_filter
@@ -51,7 +52,7 @@ class ToolCalls:
     ) -> None:
         """
         Args:
-            own: by (built-in server, tool).
+            own: by (built-in server, tool); they may wait for a person.
         """
         self._servers, self._tools, self._views, self._approvals, self._relay = servers, tools, views, approvals, relay
         self._own, self._config, self._stats, self._bus = own, config, stats, bus
@@ -76,34 +77,48 @@ class ToolCalls:
             client: who calls, for the record.
             on_record: gets the record of the call, as everybody else does; a tool that is not known leaves none.
         """
-        started_at = time.perf_counter()
-        if meta := self._views.meta_tool(head.name, caller.session.state):
-            return await meta(request, head, caller, held, client=client)
-        route = await self._tools.route(head.name, head, caller, server=server)
-        if route is None or not self._views.offers(caller.session.state, route):
-            return self._unknown(head.name, self._tools.target(head.name, server))
+        started_at, state = time.perf_counter(), caller.session.state
+        route = self._tools.route_now(head.name, head, caller, server=server)
+        if route is None:
+            if meta := self._views.meta_tool(head.name, state):
+                return await meta(request, head, caller, held, client=client)
+            route = await self._tools.route(head.name, head, caller, server=server)
+        is_plain = self._views.is_plain(state)
+        if route is None or not (is_plain or self._views.offers(state, route)):
+            return self._unknown(head.name, self._tools.target(head.name, server), state)
         outcome, reply = "cancelled", None
         try:
-            reply = await self._refusal(route, request, head, caller, held, client)
+            is_free = self._goes_through(route, state)
+            if not is_free:
+                reply = await self._refusal(route, request, head, caller, held, client)
+                is_plain = False  # the settings may have changed while a person was asked
             outcome = "refused"
             if reply is None:
                 outcome = "cancelled"
-                started_at = time.perf_counter()  # a person's time is not the server's
-                self._views.called(caller.session.state, route)
+                if not is_free:
+                    started_at = time.perf_counter()  # a person's time is not the server's
+                if not is_plain:
+                    self._views.used(state, route.server)
                 reply = await self._carry(route, request, head, caller, held)
-                self._approvals.answered(route, request, head, caller, reply, client=client)
+                if not is_free:
+                    self._approvals.answered(route, request, head, caller, reply, client=client)
                 outcome = "error" if is_error(reply) else "ok"
             return reply
         finally:
             duration_s = time.perf_counter() - started_at
             if outcome != "refused":
-                self._stats.add(route.server, duration_s, time.time())
+                waits_for_person = (route.server, route.definition.name) in self._own
+                self._stats.add(route.server, None if waits_for_person else duration_s, time.time())
             size = len(memoryview(reply.result or reply.error)) if reply else 0
             arguments_size = len(memoryview(request.params))
             record = MCPToolResponse(head.name, route.server, client, outcome, duration_s, arguments_size, size)
             if on_record:
                 on_record(record)
             self._bus.publish(ToolCallResult(record))
+
+    def _goes_through(self, route: Route, state: SessionState) -> bool:
+        """Whether a call needs nobody's yes, so that nothing is waited for."""
+        return self._config.settings.mcp_enabled and self._approvals.decision(route, state).is_approved
 
     async def _refusal(self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls, client: str) -> Envelope | None:
         if not self._config.settings.mcp_enabled:
@@ -117,11 +132,11 @@ class ToolCalls:
             return await own(request, head, caller)
         managed = self._servers.get(route.server)
         if head.name != route.definition.name or eras.may_repeat_name(request.params):
-            request.params = eras.with_members(request.params, name=dump(route.definition.name))
+            request.params = eras.named_once(request.params, "name", name=dump(route.definition.name))
         return await self._relay.to(managed, request, head, caller, held)
 
-    def _unknown(self, name: str, target: tuple[str, str] | None) -> Envelope:
-        if target is not None and (managed := self._servers.find(target[0])):
+    def _unknown(self, name: str, target: tuple[str, str] | None, state: SessionState) -> Envelope:
+        if target is not None and self._views.reaches(state, target[0]) and (managed := self._servers.find(target[0])):
             if managed.state is not ServerState.RUNNING and managed.problem:
                 return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
             if managed.config.disable or managed.state is ServerState.STOPPED:

@@ -7,7 +7,7 @@ Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from msgspec import Raw
 
@@ -19,6 +19,7 @@ from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
+from tooltray.presenter.relay import START_WAIT_S
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import finish_in_thread
@@ -37,12 +38,14 @@ class Route:
     Attributes:
         definition: as the server wrote it; whatever is decided of the tool goes by this.
         override: what AI clients see in the place of the server's own words.
+        origin: another one for another program, or another address, under the server's name.
     """
 
     server: str
     definition: ToolDefinition
     decision: approval.Decision
     override: ToolOverride | None = None
+    origin: str = ""
 
     @property
     def description(self) -> str:
@@ -101,23 +104,28 @@ class ToolManager:
         offers: Offers,
         names: PublishedNames,
         bus: EventBus,
+        confirmed_within_s: float = START_WAIT_S,
     ) -> None:
         """
         Args:
+            confirmed_within_s: how long a call that a person has allowed waits for a server that lists its tools.
             lists: of the tools, for nobody else.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
+        self._confirmed_within_s = confirmed_within_s
         self._offered: dict[str, _Offered] = {}
         self._listing: Raw | None = None  # None: to be made when somebody lists
         self._entries: tuple[Entry, ...] = ()  # of the listing
         self._changes = 0  # of what is listed
         self._listing_lock = asyncio.Lock()
         self._of_copies: WeakKeyDictionary[McpClient, Mapping[str, ToolDefinition]] = WeakKeyDictionary()  # besides the first, once listed
+        self._settled: WeakSet[McpClient] = WeakSet()  # those of them that have not said since that their tools are others
 
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell)
+        self._servers.listen(on_changed=lambda name: None, on_notification=self._on_said)
 
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
@@ -247,6 +255,10 @@ class ToolManager:
 
     # calls
 
+    def route_now(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
+        """What `route` finds without waiting: where a call of a tool that was listed goes."""
+        return self._route_to(self.target(name, server), head, caller)
+
     async def route(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
         """Where a call of a tool goes; None if it is not offered.
 
@@ -267,6 +279,38 @@ class ToolManager:
     def current(self, route: Route, head: Head, caller: Caller) -> Route | None:
         """The tool of a route as it is defined and offered now; None if it is not offered any more."""
         return self._route_to((route.server, route.definition.name), head, caller)
+
+    async def confirmed(self, route: Route, head: Head, caller: Caller) -> Route | None:
+        """The same as the copy to which a call goes says now; that copy is started if need be, and listed anew if it said nothing yet.
+
+        Raises:
+            TooltrayError: it does not run, or has not said in time which tools it has; says why.
+        """
+        managed = self._servers.get(route.server)
+        client = await managed.running(head.era, timeout_s=START_WAIT_S, session=caller.session)
+        try:
+            async with asyncio.timeout(self._confirmed_within_s):
+                await self._settle(managed, client)
+        except TimeoutError:
+            hint = "Call again when it has."
+            raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
+        return self.current(route, head, caller)
+
+    async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
+        if client is managed.first.client:
+            await self._lists.settle(managed)
+        elif client not in self._settled:
+            await self._of_copy(client)
+
+    def is_outdated(self, route: Route, head: Head, caller: Caller) -> bool:
+        """Whether the copy to which a call goes has said, since it was listed, that its tools are others now."""
+        managed = self._servers.find(route.server)
+        client = managed.client_for(head.era, caller.session) if managed else None
+        return client is not None and client in self._of_copies and client not in self._settled
+
+    def _on_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
+        if method == TOOLS.changed:
+            self._settled.discard(client)
 
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
@@ -298,9 +342,11 @@ class ToolManager:
         managed = self._servers.find(client.name)
         if managed is None:
             return None
+        self._settled.add(client)
         try:
             definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), managed, client)
         except TooltrayError:
+            self._settled.discard(client)
             return None
         self._of_copies[client] = {definition.name: definition for definition in definitions}
         return _offered(managed, definitions)
@@ -364,7 +410,8 @@ def _offered(managed: ManagedServer, definitions: Iterable[ToolDefinition]) -> _
 def _route(managed: ManagedServer, definition: ToolDefinition) -> Route:
     auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
     decision = approval.decide(managed.name, definition.name, definition.annotations, auto_approve)
-    return Route(managed.name, definition, decision, managed.config.tool_overrides.get(definition.name))
+    override = managed.config.tool_overrides.get(definition.name)
+    return Route(managed.name, definition, decision, override, managed.config_hash)
 
 
 def _entry(name: str, route: Route) -> Entry:

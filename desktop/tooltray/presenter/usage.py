@@ -35,6 +35,11 @@ class Usage:
         self._ended_at = self._clock()
 
     @property
+    def is_needed(self) -> bool:
+        """Whether somebody needs it in this moment."""
+        return self._count > 0
+
+    @property
     def idle_s(self) -> float:
         """How long nobody has needed it, in seconds; 0 while somebody does."""
         return 0.0 if self._count else self._clock() - self._ended_at

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
@@ -96,10 +97,14 @@ class ViewVerbs:
         """
         await self._profiles.set_override(server, tool, name, description)
 
-    async def get_tool_costs(self, client: str | None = None) -> ToolCosts:
+    async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
         """What the definitions of tools cost in a model's context, all and as they are shown.
 
         Args:
-            client: for one kind of AI client; None: for one that nothing is known of.
+            client: at the start of a session of one kind of AI client; None: of one that nothing is known of.
+            session: as they are shown to this session now; then `client` does not count.
+
+        Raises:
+            TooltrayError: there is no such session.
         """
-        return await self._costs.costs(client or "")
+        return await self._costs.costs(self._modes.state_of(session) if session else SessionState("", client=client or ""))

@@ -160,11 +160,12 @@ class ClientSession:
         head = eras.read_head(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        if head.era is Era.MODERN and request.method != "initialize" and (fault := _envelope_fault(head)):
+        is_modern = head.era is Era.MODERN
+        if is_modern and request.method != "initialize" and (fault := _envelope_fault(head)):
             return fault
         if request.method in ANSWERED_HERE:
             return await self._answer_here(request, head.era)
-        if head.era is Era.MODERN and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
+        if is_modern and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
             self._call_client(eras.read_client_info(request.params))
         assert self._held is not None
         reply = await self._presenter.answer(request, head, self, self._held, server=self._server, client=self._client)
@@ -214,7 +215,7 @@ class ClientSession:
 
     async def _open_server(self, era: Era) -> McpClient | None:
         """The one server of this session, if it has but one and that can be had soon."""
-        if self._server is None:
+        if self._server is None or not self._presenter.news.reaches(self, self._server):
             return None
         try:
             return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)

@@ -15,6 +15,7 @@ import msgspec
 from tooltray import __version__
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
+from tooltray.phrases import plain_text
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.wire import envelope
@@ -92,7 +93,7 @@ class ControlSession:
             arguments = _arguments(verb, params)
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
             return failure(INVALID_PARAMS, str(error))
-        return success(msgspec.to_builtins(await verb(**arguments)))
+        return success(msgspec.to_builtins(await verb(**arguments), enc_hook=plain_text))
 
     async def _control_hub(self, method: str) -> Envelope:
         match method:
@@ -113,7 +114,7 @@ class ControlSession:
 
     def _on_event(self, event: object) -> None:
         if not self.dispatcher.is_congested:  # who does not read asks for a snapshot later
-            params = {"type": type(event).__name__, "data": msgspec.to_builtins(event)}
+            params = {"type": type(event).__name__, "data": msgspec.to_builtins(event, enc_hook=plain_text)}
             self.dispatcher.send_notification("event", dump(params))
 
 

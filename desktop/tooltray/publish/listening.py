@@ -66,7 +66,7 @@ class Listening:
         """
         self._dispatcher, self._on_tools_told = dispatcher, on_tools_told
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
-        self._news: set[str] = set()
+        self._news: dict[str, set[str]] = {}  # what is to be told, and which of its lists the client has not asked for since
         self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
         self._telling: asyncio.TimerHandle | None = None
         self.is_legacy = False  # it has said `notifications/initialized`
@@ -89,8 +89,11 @@ class Listening:
 
     def seen(self, method: str) -> None:
         """The client lists: what changed until now is no news to it."""
-        if news := LISTS.get(method):
-            self._news.discard(news)
+        news = LISTS.get(method, "")
+        if unseen := self._news.get(news):
+            unseen.discard(method)
+            if not unseen:
+                del self._news[news]
 
     def answered(self) -> None:
         """It has got a reply."""
@@ -102,7 +105,7 @@ class Listening:
     def list_changed(self, method: str) -> None:
         """A list has changed; `method` is the notification that says so."""
         if self.is_legacy or self._open:
-            self._news.add(method)
+            self._news[method] = {lists for lists, news in LISTS.items() if news == method}
             self._tell_in(TOLD_AFTER_S)
 
     def updated(self, uri: str, params: Raw) -> None:
@@ -143,7 +146,7 @@ class Listening:
         updates, self._updates = self._updates, {}
         for uri, params in updates.items():
             self._tell_update(uri, params)
-        news, self._news = sorted(self._news), set()
+        news, self._news = sorted(self._news), {}
         for method in news:
             if self._tell(method) and method == TOOLS_CHANGED:
                 self._on_tools_told()

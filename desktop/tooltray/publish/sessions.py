@@ -6,7 +6,7 @@ Above it: the engine. Below it: client_session and control_session.
 import asyncio
 import itertools
 import os
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable
 
 from msgspec import Raw
 
@@ -81,8 +81,9 @@ class Sessions:
             key: tells the client's next connection from others'; None: there is none that could go on with this one.
         """
         number = next(self._numbers)
+        is_passing = not (is_lasting or client or key)
         key = ("token", client, server) if client else key or number
-        state = self._states.connect(key, server=server, folder=folder, profile=profile, is_lasting=is_lasting)
+        state = self._states.connect(key, server=server, folder=folder, profile=profile, is_lasting=is_lasting, is_passing=is_passing)
         session = ClientSession(
             name=f"client {number}",
             server=server,
@@ -128,7 +129,8 @@ class Sessions:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
-                    session.listening.list_changed(method)
+                    if self._presenter.news.concerns(session, server, method):
+                        session.listening.list_changed(method)
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 for session in self._concerned(server, client):
                     session.tell_server_news(method, eras.without_subscription_id(params))
@@ -148,7 +150,7 @@ class Sessions:
 
     def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
         uri, hearers = self._presenter.news.hearers(client, params)
-        for session in self._clients:
+        for session in self._reaching(server, self._clients):
             asked_for = [self._known(session, server, asked) for hearer, asked in hearers if hearer is session]
             known = self._known(session, server, uri)
             for asked in asked_for:
@@ -161,9 +163,13 @@ class Sessions:
     def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
         """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
         if client.owner is not None:
-            return [session for session in self._clients if session is client.owner]
+            return [session for session in self._reaching(server, self._clients) if session is client.owner]
         concerned = (session for session in self._clients if session.server in (None, server))
-        return [session for session in concerned if self._presenter.serves(client, session)]
+        return [session for session in self._reaching(server, concerned) if self._presenter.serves(client, session)]
+
+    def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
+        """Those whose profile has a server: what it says is for no other."""
+        return [session for session in sessions if self._presenter.news.reaches(session, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""

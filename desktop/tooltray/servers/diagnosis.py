@@ -31,7 +31,7 @@ class Diagnosis:
     """No secret is in it: the command line has its placeholders, not their values.
 
     Attributes:
-        detail: what happens now, while it is on its way to running.
+        detail: what happens now, while it is on its way to running; what it waits for.
         target: the command line, or the URL of a server elsewhere.
         command: what the settings say is run.
         resolved_command: absolute path of the program that this means here, or empty.
@@ -45,6 +45,7 @@ class Diagnosis:
         stderr: the last lines the server wrote there.
         noise_lines: lines on its stdout that were no messages.
         remedies: what a person can do, most promising first.
+        projects: for which it runs, where it has a copy for each: name, folder and state, in words.
     """
 
     server: str
@@ -67,3 +68,4 @@ class Diagnosis:
     tool_count: int = 0
     problem: Problem | None = None
     remedies: tuple[Remedy, ...] = ()
+    projects: tuple[str, ...] = ()

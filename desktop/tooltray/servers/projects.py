@@ -4,14 +4,15 @@ Above it: presenter/projects, which knows what sessions and people have said. Be
 settings, no sessions and no servers.
 
 A project's path goes to servers that read and write in it, and it may have been made up by a model. So it is the real path that counts,
-and the root, a home folder, and what belongs to other users never are a project.
+and the root, a home folder, and what belongs to other users never are a project. Home folders are told by what they are on the disk, not by
+their names: a folder can be mounted in two places, and there are disks for which `Project` and `project` are one.
 """
 
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from tooltray.errors import TooltrayError
 
@@ -21,6 +22,10 @@ MAX_SHOWN_LENGTH = 120  # of a path that is refused
 NO_OWNER = -1  # where the system does not say whose a folder is
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
+
+_FILE_URI = re.compile("file:(?://(?:localhost)?)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)  # a bare `#` or `?` is part of a folder's name
+_IN_PATHS = str.maketrans("/\\", "--")
+_NAMES_OF_FOLDERS = (".", "..")  # not of one in particular
 
 
 def owner_of(path: str) -> int:
@@ -83,15 +88,22 @@ def _why_no_path(text: str) -> str:
 def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> str:
     if os.path.dirname(path) == path:
         return "it is the root of everything"
-    if path == home:
+    if _is_same(path, home):
         return "it is the home folder itself"
-    if is_inside(home, path):
+    if any(_is_same(path, above) for above in _upwards(home)):
         return "the home folder is in it"
     shared = set(_upwards(home))  # folders that lead to both are nobody's in particular
     if any(owner(folder) not in (user, 0, NO_OWNER) for folder in _upwards(path) if folder not in shared):
         return "it belongs to another user"
     is_beside_home = is_inside(path, os.path.dirname(home)) and not is_inside(path, home)
     return "it belongs to another user" if is_beside_home and owner(path) == NO_OWNER else ""
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of them is not there, or not to be seen
+        return one == other
 
 
 def _upwards(path: str) -> Iterable[str]:
@@ -126,20 +138,21 @@ def is_hidden_at_home(path: str, home: str) -> bool:
 
 def folder_of_uri(uri: str) -> str:
     """The path in a `file://` URI; empty if there is none of this machine in it."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
+    found = _FILE_URI.fullmatch(uri)
+    if found is None:
         return ""
-    if parts.scheme.lower() != "file" or parts.netloc not in ("", "localhost"):
-        return ""
-    path = unquote(parts.path, errors="surrogateescape")
+    path = unquote(found[1], errors="surrogateescape")
     return path[1:].replace("/", "\\") if re.match(r"/[A-Za-z]:", path) and os.name == "nt" else path
 
 
 def project_name(said: str, path: str) -> str:
-    """What a project is called: as somebody said, else as its folder; on one line, and never an option of a command line."""
+    """What a project is called: as somebody said, else as its folder; on one line.
+
+    It becomes a part of arguments, paths and URLs: so it never is an option of a command line, and leads to no other folder.
+    """
     for text in (said, os.path.basename(path)):
         seen = "".join(sign for sign in text if unicodedata.category(sign)[0] != "C" or sign in "\t\n").split()
-        if name := " ".join(seen)[:MAX_NAME_LENGTH].lstrip("-").strip():
+        name = " ".join(seen).translate(_IN_PATHS)[:MAX_NAME_LENGTH].lstrip("- ").rstrip()
+        if name and name not in _NAMES_OF_FOLDERS:
             return name
     return "project"

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 
 Category = Literal["read", "write"]
 
@@ -232,12 +233,23 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
-    does = "only reads" if found == "read" else "writes, or may write"
+    if found == "read":
+        message = Phrase(
+            "the tool {tool} of the server {server} only reads (category 'read'), and that is not approved for this server",
+            tool=tool,
+            server=owner,
+        )
+    else:
+        message = Phrase(
+            "the tool {tool} of the server {server} writes, or may write (category 'write'), and that is not approved for this server",
+            tool=tool,
+            server=owner,
+        )
     entry = _quoted(entry_for(original_name))
     return Decision(
         False,
         found,
-        f"the tool {tool} of the server {owner} {does} (category {found!r}), and that is not approved for this server",
+        message,
         f'To allow it, add "{found}" (every tool of this category) or {entry} (this tool alone) to "autoApprove" of {owner} '
         "in settings.json, or change what is approved on the server's card",
     )

@@ -8,6 +8,7 @@ import difflib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from tooltray.tools import fingerprints
@@ -47,7 +48,8 @@ def of_arguments(arguments: Any, clean: Clean) -> tuple[str, ...]:
     """
     if not isinstance(arguments, Mapping):
         return ()
-    return _bounded([line for lines in _edits(arguments, clean) for line in lines])
+    lines = (line for part in _edits(arguments, clean) for line in part)
+    return _bounded(list(islice(lines, MOST_LINES + 1)))
 
 
 def of_definitions(before: str, after: str) -> tuple[str, ...]:

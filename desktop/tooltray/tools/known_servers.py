@@ -50,7 +50,7 @@ class KnownServers:
 
 def _words(name: str, config: MCPServerConfig) -> Iterator[str]:
     """What a server may be recognised by, the surest first."""
-    for part in (config.command or "", *config.args):
+    for part in (config.command or "", *config.arguments):
         path = part.replace("\\", "/")
         yield from _PACKAGE.findall(path)
         yield _VERSION.sub("", path.removesuffix(".git"))

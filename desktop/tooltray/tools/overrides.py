@@ -45,8 +45,10 @@ def key(server: str, tool: str, override: ToolOverride | None) -> Tool:
 
 def tool_of(key: Tool) -> Tool:
     """The tool that a published name was given to."""
-    server, mark, tool = key[0].partition(_MARK)
-    return (server, tool) if mark else key
+    if _MARK not in key[0]:
+        return key
+    server, _, tool = key[0].partition(_MARK)
+    return server, tool
 
 
 def names_alone(tools: Collection[str], config: OverriddenServer) -> dict[str, str]:

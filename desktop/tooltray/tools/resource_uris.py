@@ -54,7 +54,7 @@ class ResourceUris:
         return uri if first in (None, (server, uri)) else _published(server, uri)
 
     def published_template(self, server: str, template: str) -> str:
-        """The same for a template that the server lists."""
+        """The same for a server's template."""
         return self._template(server, template).published.text
 
     def targets(self, uri: str) -> Iterator[Target]:
@@ -76,7 +76,7 @@ class ResourceUris:
 
     def _template(self, server: str, text: str) -> _Template:
         own = UriTemplate(text)
-        is_contested = len(self._template_owners[text]) > 1
+        is_contested = any(owner != server for owner in self._template_owners.get(text, ()))
         return _Template(server, own, own.changed(_escaped, prefix=_published(server, "")) if is_contested else own)
 
     def _parsed(self, uri: str) -> Iterator[Target]:

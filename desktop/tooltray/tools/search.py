@@ -1,8 +1,8 @@
 """Finds tools by words: ranked over names, titles, descriptions and names of parameters.
 
 Above it: the tool `find_tools`. Knows texts and places, nothing of servers and of how tools are called. The ranking is Okapi BM25 over
-fields of different weight; words are split where names join them, a word that begins another finds it too, and scripts that put no spaces
-between words are searched by pairs of characters.
+fields of different weight; words are split where names join them, endings of English words make no difference, a word that begins another
+finds it too, and scripts that put no spaces between words are searched by pairs of characters.
 """
 
 import math
@@ -26,6 +26,13 @@ LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
 MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
 MAX_TEXT = 2000  # characters of a description that are searched; what a tool is for stands in front
+LEAST_STEM = 3  # characters that an ending leaves
+_UNSAID = """
+a about all am an and any are as at be by can could do does for from get has have how i if in into is it its let like make me my need of on
+or our please should so some something that the their them there these this those to tool tools use used using want was we were what when
+where which who will with would you your
+"""
+UNSAID = frozenset(_UNSAID.split())  # words of a question that say nothing of what is looked for; each is in a few descriptions
 
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -72,7 +79,7 @@ class ToolIndex:
         Args:
             among: whether a place may be in the answer.
         """
-        words = list(dict.fromkeys(islice(_words_of(query), MAX_WORDS)))
+        words = list(dict.fromkeys(islice(_asked_for(query), MAX_WORDS)))
         scores: dict[int, float] = {} if words else dict.fromkeys(range(len(self._names)), 0.0)
         for word in words:
             for place, score in self._scores(word).items():
@@ -111,6 +118,12 @@ def _weights(text: ToolText) -> Counter[str]:
     return weights
 
 
+def _asked_for(query: str) -> Iterable[str]:
+    """The words of a query that say something; all of them where none does."""
+    said = " ".join(word for word in query.split() if word.casefold().strip("?!.,;:'\"") not in UNSAID)
+    return _words_of(said if _WORD.search(said) else query)
+
+
 def _words_of(text: str) -> Iterator[str]:
     plain = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
     for joined in _WORD.findall(plain):
@@ -123,8 +136,21 @@ def _words_of(text: str) -> Iterator[str]:
 
 
 def _bare(word: str) -> str:
-    """Without the end of an English plural, so that "files" finds "file"."""
-    return word[:-1] if len(word) > LEAST_BEGINNING and word.endswith("s") and not word.endswith("ss") else word
+    """Without the endings of English words, so that "files" finds "file", and "merging" finds "merge"."""
+    word = _singular(word)
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= LEAST_STEM:
+            return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return word[:-1] if word.endswith("e") and len(word) > LEAST_STEM else word
+
+
+def _singular(word: str) -> str:
+    if len(word) <= LEAST_STEM or not word.endswith("s") or word.endswith("ss"):
+        return word
+    if word.endswith("ies") and len(word) > LEAST_STEM + 1:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 
 def _parameters(schema: Raw) -> Iterator[str]:

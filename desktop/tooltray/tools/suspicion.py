@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from tooltray.phrases import Phrase
 from tooltray.tools import fingerprints
 from tooltray.tools.definition import ToolDefinition
 
@@ -27,40 +28,41 @@ ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
     for what, pattern in (
         (
-            "tells the model to drop its instructions",
+            Phrase("tells the model to drop its instructions"),
             r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}\b(?:instructions?|rules|prompts?)\b",
         ),
-        ("tells the model to drop its instructions", r"(?:忽略|無視|无视|忘記|忘记)[^。\n]{0,20}(?:指示|指令|規則|规则|提示)"),
+        (Phrase("tells the model to drop its instructions"), r"(?:忽略|無視|无视|忘記|忘记)[^。\n]{0,20}(?:指示|指令|規則|规则|提示)"),
         (
-            "tells the model to keep something from the person",
+            Phrase("tells the model to keep something from the person"),
             r"\b(?:do not|don't|never|without)(?: \w+)? (?:tell|mention|inform|notify|reveal|show)(?:ing)?\b[^.\n]{0,30}"
             r"\b(?:users?|person|humans?|anyone)\b",
         ),
         (
-            "tells the model to keep something from the person",
+            Phrase("tells the model to keep something from the person"),
             r"(?:不要|別|别|勿|不得)[^。\n]{0,10}(?:告訴|告诉|通知|提及|透露)[^。\n]{0,10}(?:使用者|用戶|用户)",
         ),
         (
-            "gives orders in the place of the program",
-            r"<\s*/?\s*(?:important|system|instructions?|secret|assistant)\s*>|\[/?INST\]|<\|im_start\|>",
+            Phrase("gives orders in the place of the program"),
+            r"<\s{0,3}/?\s{0,3}(?:important|system|instructions?|secret|assistant)\s*>|\[/?INST\]|<\|im_start\|>",
         ),
         (
-            "tells the model what to do with other tools",
+            Phrase("tells the model what to do with other tools"),
             r"\b(?:before|after|instead of|when(?:ever)?) (?:using|calling|running|invoking)\b[^.\n]{0,40}"
             r"\b(?:any|other|another|every|all)\b[^.\n]{0,20}\btools?\b",
         ),
         (
-            "names places where keys and passwords are kept",
+            Phrase("names places where keys and passwords are kept"),
             r"~/\.(?:ssh|aws|gnupg|config|cursor|claude)\b|\bid_(?:rsa|ed25519)\b|/etc/(?:passwd|shadow)\b|\bmcp\.json\b",
         ),
         (
-            "tells the model to act without asking",
+            Phrase("tells the model to act without asking"),
             r"\bwithout (?:asking|confirmation|the user'?s? (?:consent|permission|knowledge))\b"
             r"|(?:無須|无须|不必|不用)(?:詢問|询问|確認|确认)",
         ),
     )
 )
-"""What is said of a text that fits, and what fits. Words that good definitions have too (`must`, `always`) are not among them."""
+"""What is said of a text that fits, and what fits; no repetition without a bound, or a long text keeps the loop for minutes.
+Words that good definitions have too (`must`, `always`) are not among them."""
 
 
 def warnings(definition: ToolDefinition) -> tuple[str, ...]:
@@ -79,7 +81,7 @@ def visible(text: str) -> str:
 def _warnings(definition: str) -> tuple[str, ...]:
     found: list[str] = []
     if len(definition) > LONGEST_TEXT:
-        found.append(f"the definition is very long ({len(definition):,} characters); its end was not looked at")
+        found.append(Phrase("the definition is very long ({size} characters); its end was not looked at", size=f"{len(definition):,}"))
     for where, text in _texts(definition[:LONGEST_TEXT] if len(definition) > LONGEST_TEXT else definition):
         found += _about(where, text)
     return tuple(dict.fromkeys(found))[:MOST_WARNINGS]
@@ -89,11 +91,11 @@ def _texts(definition: str) -> Iterator[tuple[str, str]]:
     try:
         members = fingerprints.read_once_named(definition.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
-        yield "the definition", definition
+        yield Phrase("the definition"), definition
         return
     for key in fingerprints.COVERED:
         for text in _strings(members.get(key)):
-            yield f"its {key}", text
+            yield Phrase("its {member}", member=key), text
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -115,10 +117,11 @@ def _about(where: str, text: str) -> Iterator[str]:
         hidden += [each for row in rows for each in row]
     if hidden:
         shown = ", ".join(f"U+{ord(each):04X}" for each in dict.fromkeys(hidden[:3]))
-        yield f"{where} has characters that nobody sees ({len(hidden)}: {shown}{', ...' if len(set(hidden)) > 3 else ''})"
+        shown += ", ..." if len(set(hidden)) > 3 else ""
+        yield Phrase("{where} has characters that nobody sees ({count}: {shown})", where=where, count=len(hidden), shown=shown)
     for what, pattern in ORDERS:
         if match := pattern.search(text):
-            yield f"{where} {what}: \u201c{_quoted(match)}\u201d"
+            yield Phrase("{where} {what}: \u201c{quote}\u201d", where=where, what=what, quote=_quoted(match))
 
 
 def _quoted(match: re.Match[str]) -> str:

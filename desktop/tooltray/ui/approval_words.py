@@ -3,6 +3,7 @@
 Above it: that window, that page and its sheets. Below it: events and errors.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
@@ -32,6 +33,11 @@ def wish(request: ApprovalSnapshot) -> str:
 def because(request: ApprovalSnapshot) -> str:
     """Returns why somebody is asked, as a sentence."""
     return whole(Problem(request.why))
+
+
+def warnings(found: Sequence[str]) -> str:
+    """Returns what is odd in a definition, a sentence on each line."""
+    return "\n".join(whole(Problem(warning)) for warning in found)
 
 
 def lasting_choice(choice: str, request: ApprovalSnapshot) -> str:

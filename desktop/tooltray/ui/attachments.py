@@ -19,7 +19,8 @@ from tooltray.events import FeedbackAttachment
 from tooltray.ui.i18n import tr
 
 MIB = 2**20
-LARGEST_PICTURE_BYTES = 5 * MIB  # what models take
+LARGEST_PICTURE_BYTES = 5 * MIB // 4 * 3  # as base64 5 MiB, what services of models take
+LONGEST_SIDE = 8000  # pixels; the same services refuse longer ones
 LARGEST_FILE_BYTES = MIB  # larger ones are named by their path, which the AI client can read itself
 LARGEST_ANSWER_BYTES = 20 * MIB  # all together; in base64 it is one line of the control channel
 MOST_PIXELS = 50_000_000  # of one picture: 200 MB in memory; compressed, a few kilobytes can claim any size
@@ -183,6 +184,9 @@ def _from_pixels(image: QImage) -> Attachment:
 
 
 def _check_pixels(name: str, size: QSize) -> None:
+    if max(size.width(), size.height()) > LONGEST_SIDE:
+        what = tr("It has {width} x {height} points; a side may have {most}.", width=size.width(), height=size.height(), most=LONGEST_SIDE)
+        raise TooltrayError(tr("'{name}' is too large", name=name), what, tr("Cut out the part that matters."))
     if size.width() * size.height() > MOST_PIXELS:
         what = tr(
             "It has {width} x {height} points, more than {most} million.",

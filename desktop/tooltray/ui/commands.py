@@ -42,6 +42,7 @@ class Commands(QObject):
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     sign_in_over = Signal(str)  # a server's name; however it went
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
+    tool_worded = Signal(str)  # its server
     entry_read = Signal(str, object)  # a server's name, and its entry in the settings
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
@@ -130,9 +131,9 @@ class Commands(QObject):
         """Stops all that runs for a project; it waits again."""
         self._do(self._reset_projects)
 
-    def set_lazy(self, name: str, is_lazy: bool) -> None:
-        """Decides whether a server's tools are shown only after activation."""
-        self._do(self._hub.set_lazy_load, is_lazy, name, server=name)
+    def set_lazy(self, name: str, is_lazy: bool | None) -> None:
+        """Decides whether a server's tools are shown only after activation; None: as for all servers."""
+        self._do(self._set_lazy, name, is_lazy, server=name)
 
     def set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
         """Decides whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
@@ -145,6 +146,10 @@ class Commands(QObject):
     async def _reset_projects(self) -> None:
         await self._hub.reset_deferred_state()
         self.done.emit(tr("Servers that ran for a project wait again"))
+
+    async def _set_lazy(self, name: str, is_lazy: bool | None) -> None:
+        await self._hub.set_lazy_load(is_lazy, name)
+        await self._read_entry(name)
 
     async def _set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
         await self._hub.set_deferred(name, is_deferred, None if template is None else list(template))
@@ -279,6 +284,15 @@ class Commands(QObject):
     def switch_tool(self, server: str, tool: str, on: bool) -> None:
         """Offers a tool to AI clients, or no longer; `tool` is the server's own name for it."""
         self._do(self._switch_tool, server, tool, on, server=server)
+
+    def word_tool(self, server: str, tool: str, name: str | None, description: str | None) -> None:
+        """Shows a tool to AI clients in other words, None for its own: `tool_worded`; `tool` is the server's own name for it."""
+        self._do(self._word_tool, server, tool, name, description, server=server)
+
+    async def _word_tool(self, server: str, tool: str, name: str | None, description: str | None) -> None:
+        await self._hub.set_tool_override(server, tool, name, description)
+        self.tool_worded.emit(server)
+        await self._list_tools(server)
 
     async def _list_tools(self, server: str) -> None:
         self.tools_listed.emit(server, await self._tools.get_tools(server or None))

@@ -17,14 +17,14 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.dialogs.feedback_history import MOST
-from tooltray.ui.dialogs.feedback_window import Draft, FeedbackWindow
+from tooltray.ui.dialogs.feedback_window import FeedbackWindow
+from tooltray.ui.feedback_drafts import Drafts, whose
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 
 GAP = 24  # px between windows, and to the edges of the screen
 STEP = 32  # px from one window to the next where they do not fit side by side
-MOST_DRAFTS = 10  # projects; the oldest is forgotten
 
 
 class FeedbackWindows(QObject):
@@ -36,7 +36,7 @@ class FeedbackWindows(QObject):
         super().__init__()
         self._theme, self._hub, self._tasks = theme, hub, tasks
         self._windows: dict[str, FeedbackWindow] = {}
-        self._drafts: dict[tuple[str, str], Draft] = {}
+        self._drafts = Drafts()
         self._answers: list[str] = []  # that stand ready
         hub.feedback_asked.connect(self._on_asked)
         hub.feedback_ended.connect(self._on_ended)
@@ -56,7 +56,7 @@ class FeedbackWindows(QObject):
     def close(self) -> None:
         """Takes all windows away; no report is answered by it."""
         for window in self.windows:
-            self._keep_draft(window)
+            self._drafts.keep(window.request, window.draft)
             self._drop(window)
 
     # the hub
@@ -89,20 +89,20 @@ class FeedbackWindows(QObject):
 
     def _left_by(self, request: FeedbackSnapshot) -> FeedbackWindow | None:
         """A window of the same client and project whose report waits no longer: this is its next one."""
-        wanted = _whose(request)
-        return next((each for each in self._windows.values() if each.has_ended and _whose(each.request) == wanted), None)
+        wanted = whose(request)
+        return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
     def _open(self, request: FeedbackSnapshot) -> None:
         window = FeedbackWindow(self._theme, request, spawn=self._tasks.spawn)
         window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         window.answered.connect(partial(self._on_answered, window))
         window.closed.connect(partial(self._on_closed, window))
-        window.history_requested.connect(partial(self._on_history, window))
-        window.ready_answers_saved.connect(partial(self._on_ready_answers_saved, window))
+        window.sheets.history_requested.connect(partial(self._on_history, window))
+        window.sheets.ready_answers_saved.connect(partial(self._on_ready_answers_saved, window))
         window.open_requested.connect(partial(self._on_open, window))
         window.copy_requested.connect(self._on_copy)
         window.set_ready_answers(self._answers)
-        if (draft := self._drafts.pop(_whose(request), None)) is not None:
+        if (draft := self._drafts.take(request)) is not None:
             window.set_draft(draft)
         window.move(place_for(len(self._windows), window.size(), QGuiApplication.primaryScreen().availableGeometry()))
         self._windows[request.id] = window
@@ -127,17 +127,17 @@ class FeedbackWindows(QObject):
             self._take_back(window)
             raise
         if not window.isVisible():  # somebody has closed it meanwhile, and what they wrote has arrived all the same
-            self._drafts.pop(_whose(window.request), None)
+            self._drafts.take(window.request)
         self._drop(window)
 
     def _take_back(self, window: FeedbackWindow) -> None:
         """The answer did not arrive; a window that was closed meanwhile comes again."""
-        self._drafts.pop(_whose(window.request), None)
+        self._drafts.take(window.request)
         self._windows[window.request.id] = window
         window.show()
 
     def _on_closed(self, window: FeedbackWindow) -> None:
-        self._keep_draft(window)
+        self._drafts.keep(window.request, window.draft)
         if window not in self._windows.values():
             return  # its answer is on its way
         if not window.has_ended:
@@ -150,29 +150,21 @@ class FeedbackWindows(QObject):
         window.hide()
         window.deleteLater()
 
-    def _keep_draft(self, window: FeedbackWindow) -> None:
-        draft = window.draft
-        if draft.text.strip() or draft.attachments:
-            self._drafts.pop(_whose(window.request), None)
-            self._drafts[_whose(window.request)] = draft
-            if len(self._drafts) > MOST_DRAFTS:
-                self._drafts.pop(next(iter(self._drafts)))
-
     def _on_history(self, window: FeedbackWindow) -> None:
-        self._do(partial(self._show_history, window), partial(_tell, window, window.show_sheet_failure))
+        self._do(partial(self._show_history, window), partial(_tell, window, window.sheets.show_failure))
 
     async def _show_history(self, window: FeedbackWindow) -> None:
         entries = await self._hub.get_feedback_history(window.request.project_path, MOST)
         if isValid(window):
-            window.show_history(entries)
+            window.sheets.show_history(entries)
 
     def _on_ready_answers_saved(self, window: FeedbackWindow, answers: list[str]) -> None:
-        self._do(partial(self._set_ready_answers, window, answers), partial(_tell, window, window.show_sheet_failure))
+        self._do(partial(self._set_ready_answers, window, answers), partial(_tell, window, window.sheets.show_failure))
 
     async def _set_ready_answers(self, window: FeedbackWindow, answers: list[str]) -> None:
         await self._hub.set_ready_answers(answers)
         if isValid(window):
-            window.dismiss_sheet()
+            window.sheets.dismiss()
         await self._get_ready_answers()
 
     async def _get_ready_answers(self) -> None:
@@ -200,20 +192,19 @@ class FeedbackWindows(QObject):
 
 
 def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
-    """Where a window opens: from the lower right corner to the left, then in steps, so that none hides another.
+    """Where a window opens: below, beside each other, then in steps, so that none hides another. The right end comes last, since a call
+    that waits for a yes stands there, and cannot wait long.
 
     Args:
         index: how many are open already.
     """
     fits = max(1, (screen.width() - GAP) // (size.width() + GAP))
-    column, layer = index % fits, index // fits
+    column, layer = (index + 1) % fits, index // fits
     x = screen.right() - (column + 1) * (size.width() + GAP) - layer * STEP
+    if fits == 1:
+        x = min(screen.left() + GAP + layer * STEP, screen.right() - size.width())
     y = screen.bottom() - size.height() - GAP - layer * STEP
     return QPoint(max(x, screen.left()), max(y, screen.top()))
-
-
-def _whose(request: FeedbackSnapshot) -> tuple[str, str]:
-    return (request.client, request.project_path or request.project_name)
 
 
 def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem) -> None:

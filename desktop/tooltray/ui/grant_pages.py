@@ -12,8 +12,8 @@ from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
 from tooltray.ui.dialogs.tool_change import ToolChangePanel
 from tooltray.ui.grant_commands import GrantCommands, GrantSubjects
 from tooltray.ui.pages.grants import GrantsPage
+from tooltray.ui.server_sheets import SheetPlace
 from tooltray.ui.theme import Theme
-from tooltray.ui.view_pages import SheetPlace
 
 
 class GrantPages(QObject):

@@ -1,7 +1,7 @@
-"""Translation: `tr()` for every text a person sees, from JSON catalogues that a person can edit.
+"""Translation: `tr()` for every text a person sees, `say()` for the engine's, from JSON catalogues that a person can edit.
 
-Above it: every view. Below it: resources. Knows nothing of widgets. One catalogue per language, keyed by the English text; what is missing
-stays English.
+Above it: every view. Below it: resources and phrases. Knows nothing of widgets. One catalogue per language, keyed by the English text; what
+is missing stays English.
 """
 
 import json
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
 
+from tooltray.phrases import Phrase
 from tooltray.resources import resource
 
 CONTEXT = "ui"
@@ -34,6 +35,14 @@ def tr(text: str, **values: object) -> str:
     """Returns `text` in the person's language, with its `{name}` fields filled in."""
     translated = QCoreApplication.translate(CONTEXT, text)
     return translated.format(**values) if values else translated
+
+
+def say(text: str) -> str:
+    """Returns what the engine says in the person's language, where it can be said there; any other text as it is."""
+    if not isinstance(text, Phrase):
+        return text
+    values = {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()}
+    return QCoreApplication.translate(CONTEXT, text.template).format(**values)
 
 
 def wanted_language(names: Sequence[str]) -> str:

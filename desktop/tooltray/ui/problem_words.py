@@ -1,11 +1,17 @@
 """How a Problem is written where a person reads it."""
 
+import unicodedata
+
 from tooltray.errors import Problem
+from tooltray.ui.i18n import say
+
+WIDE = ("W", "F")  # characters of scripts that have a full stop of their own
 
 
 def title(problem: Problem) -> str:
     """Returns what happened, as the beginning of a sentence."""
-    return problem.title[:1].upper() + problem.title[1:]
+    text = say(problem.title)
+    return text[:1].upper() + text[1:]
 
 
 def sentences(problem: Problem) -> str:
@@ -19,7 +25,9 @@ def whole(problem: Problem) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = text.strip()
+    text = say(text).strip()
     if text.split(maxsplit=1)[0].strip(",;:").isalpha():  # a file's or a command's name stays as it is
         text = text[0].upper() + text[1:]
-    return text + ("" if text.endswith((".", "!", "?", ":", "。")) else ".")
+    if text.endswith((".", "!", "?", ":", "。")):
+        return text
+    return text + ("。" if unicodedata.east_asian_width(text[-1]) in WIDE else ".")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
 from tooltray.events import ServerSnapshot, ServerState
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.view_words import since
 
@@ -55,7 +55,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         refusal: why the last thing that a person asked for did not work; None if it did.
         now: the person's local time.
     """
-    action = _action(server)
+    action, detail = _action(server), say(server.detail)
     if refusal is not None:
         return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
     match server.state:
@@ -63,7 +63,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
         case ServerState.WAITING:
-            when, why = since(server.since, now), server.detail or tr("No AI client says which folder it works on.")
+            when, why = since(server.since, now), detail or tr("No AI client says which folder it works on.")
             headline = tr("Waits {since}", since=when) if when else tr("It starts when a project is known")
             return Foot(action, headline, why, explanation=why)
         case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
@@ -74,17 +74,17 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
-            after = sentences(Problem("", server.detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
-            return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", server.detail)))).strip())
+            after = sentences(Problem("", detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
+            return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", detail)))).strip())
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("It ended by itself"))
-            return Foot(action, title(problem), server.detail or tr("It is started again."), explanation=whole(problem))
+            return Foot(action, title(problem), detail or tr("It is started again."), explanation=whole(problem))
         case ServerState.INSTALLING:
-            return Foot(action, tr("Its packages are being downloaded"), server.detail or tr("Only the first start takes this long."))
+            return Foot(action, tr("Its packages are being downloaded"), detail or tr("Only the first start takes this long."))
         case ServerState.STARTING:
-            return Foot(action, tr("Waiting for its first answer"), server.detail)
+            return Foot(action, tr("Waiting for its first answer"), detail)
         case ServerState.STOPPING:
-            return Foot(action, tr("It is being stopped"), server.detail)
+            return Foot(action, tr("It is being stopped"), detail)
         case ServerState.STOPPED:
             return Foot(action, stopped(server, now))
 

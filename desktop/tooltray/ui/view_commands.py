@@ -3,7 +3,7 @@
 Above it: the window, whose pages and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,6 +89,10 @@ class ViewCommands(QObject):
         """Chooses the profile of one kind of client; "" for none."""
         self._do("clients", self._set_client_profile, client, profile)
 
+    def set_auto_approve(self, client: str, rules: Sequence[str] | None) -> None:
+        """Chooses which calls of one kind of client go through unasked; None for the servers' own rules."""
+        self._do("clients", self._set_auto_approve, client, rules)
+
     def set_project(self, session: str, folder: str) -> None:
         """Chooses on which folder a session works."""
         self._do("clients", self._set_project, session, folder)
@@ -102,6 +106,12 @@ class ViewCommands(QObject):
     async def _set_client_profile(self, client: str, profile: str) -> None:
         try:
             await self._hub.set_client_profile(client, profile)
+        finally:
+            self.look_clients()
+
+    async def _set_auto_approve(self, client: str, rules: Sequence[str] | None) -> None:
+        try:
+            await self._hub.set_client_auto_approve(client, None if rules is None else list(rules))
         finally:
             self.look_clients()
 

@@ -5,38 +5,25 @@ Above it: the window, which shows the pages and lends the place for a sheet. Bel
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ProfileSnapshot, ServerSnapshot, ToolCosts
+from tooltray.events import ProfileSnapshot
 from tooltray.ui.commands import Commands
 from tooltray.ui.dialogs.profile_panel import ProfilePanel
-from tooltray.ui.dialogs.server_options import ServerOptionsPanel
-from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.clients import ClientsPage
 from tooltray.ui.pages.profiles import ProfilesPage
 from tooltray.ui.pages.servers import ServersPage
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.server_sheets import ServerSheets, SheetPlace
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_commands import ViewCommands
-from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import show_toast
 from tooltray.ui.wishes import ServerWishes
-
-
-class SheetPlace(Protocol):
-    """Where one sheet at a time lies."""
-
-    @property
-    def sheet(self) -> Sheet | None: ...
-
-    def open_sheet(self, panel: SheetFrame) -> Sheet:
-        """Opens a sheet; there is none yet."""
 
 
 class ViewPages(QObject):
@@ -63,8 +50,8 @@ class ViewPages(QObject):
         super().__init__(window)
         self._theme, self._window, self._place = theme, window, place
         self._servers, self._wishes, self._commands, self._views = servers, wishes, commands, views
-        self._costs: ToolCosts | None = None
         self.clients, self.profiles = ClientsPage(theme), ProfilesPage(theme)
+        self._sheets = ServerSheets(theme, self, place=place, servers=servers, wishes=wishes, commands=commands, views=views)
         self._connect_servers(servers_page)
         self._connect_clients()
         self._connect_profiles()
@@ -81,9 +68,7 @@ class ViewPages(QObject):
     def _connect_servers(self, page: ServersPage) -> None:
         wishes, views = self._wishes, self._views
         wishes.costs_requested.connect(views.look_costs)
-        wishes.options_requested.connect(self._open_options)
         wishes.folder_requested.connect(self._on_server_folder)
-        views.costs_changed.connect(self._on_costs)
         views.costs_changed.connect(page.show_costs)
         views.costs_failed.connect(page.show_costs_problem)
 
@@ -93,6 +78,7 @@ class ViewPages(QObject):
         page.costs_requested.connect(views.look_client_costs)
         page.mode_requested.connect(views.set_mode)
         page.profile_requested.connect(views.set_client_profile)
+        page.auto_approve_requested.connect(views.set_auto_approve)
         page.folder_requested.connect(self._on_session_folder)
         views.profiles_changed.connect(page.show_profiles)
         views.clients_changed.connect(page.show_clients)
@@ -110,9 +96,6 @@ class ViewPages(QObject):
     def _on_failed(self, where: str, problem: Problem | None) -> None:
         (self.clients if where == "clients" else self.profiles).show_fault(problem)
 
-    def _on_costs(self, costs: ToolCosts) -> None:
-        self._costs = costs
-
     # projects
 
     def _on_server_folder(self, name: str) -> None:
@@ -129,24 +112,7 @@ class ViewPages(QObject):
         dialog.fileSelected.connect(use)
         dialog.open()
 
-    # sheets; an open one of any kind stays
-
-    def _open_options(self, name: str) -> None:
-        server = self._servers.find(name)
-        if server is None or self._place.sheet is not None:
-            return
-        cost = next((each for each in self._costs.servers if each.server == name), None) if self._costs is not None else None
-        panel, wishes = ServerOptionsPanel(self._theme, server, cost), self._wishes
-        panel.lazy_requested.connect(partial(wishes.lazy_requested.emit, name))
-        panel.deferred_requested.connect(partial(wishes.deferred_requested.emit, name))
-        panel.close_requested.connect(self._place.open_sheet(panel).dismiss)
-        watch = _OptionsWatch(panel)
-        self._servers.server_changed.connect(watch.on_server_changed)
-        self._servers.server_removed.connect(watch.on_server_removed)
-        self._commands.server_failed.connect(watch.on_failed)
-        self._commands.entry_read.connect(watch.on_entry)
-        self._views.costs_changed.connect(watch.on_costs)
-        self._commands.read_entry(name)
+    # profiles
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:
         if self._place.sheet is not None:
@@ -165,30 +131,3 @@ class ViewPages(QObject):
     def _on_profile_removed(self, profile: ProfileSnapshot) -> None:
         toast = show_toast(self._theme, self._window, tr("The profile {name} is removed", name=profile.name), tr("Undo"))
         toast.action_requested.connect(partial(self._views.bring_back, profile))
-
-
-class _OptionsWatch(QObject):
-    """Hands news of one server to the sheet of its options; goes with the sheet."""
-
-    def __init__(self, panel: ServerOptionsPanel) -> None:
-        super().__init__(panel)
-        self._panel, self._name = panel, panel.server.name
-
-    def on_server_changed(self, server: ServerSnapshot) -> None:
-        if server.name == self._name:
-            self._panel.set_server(server)
-
-    def on_server_removed(self, name: str) -> None:
-        if name == self._name:
-            self._panel.close_requested.emit()
-
-    def on_failed(self, name: str, problem: Problem | None) -> None:
-        if name == self._name:
-            self._panel.show_problem(problem)
-
-    def on_entry(self, name: str, entry: dict[str, object]) -> None:
-        if name == self._name:
-            self._panel.set_entry(entry)
-
-    def on_costs(self, costs: ToolCosts) -> None:
-        self._panel.set_cost(next((each for each in costs.servers if each.server == self._name), None))

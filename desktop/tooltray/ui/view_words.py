@@ -7,8 +7,10 @@ from datetime import datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
 
+from tooltray.errors import Problem
 from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import Look
 
 MODES = ("", "everything", "lazy", "search", "automatic")
@@ -45,6 +47,11 @@ def mode_text(mode: str) -> str:
             return tr("All at once if that fits the client, else what it can deal with.")
         case _:
             return tr("What is chosen for all clients counts; else lazy servers show their tools after activation.")
+
+
+def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:
+    """Returns why tools are shown in this way, as a sentence."""
+    return whole(Problem(of.reason))
 
 
 def client_name(session: SessionSnapshot) -> str:

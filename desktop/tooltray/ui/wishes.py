@@ -24,7 +24,8 @@ class ServerWishes(QObject):
     folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start
     start_anyway_requested = Signal(str)  # without a project
     projects_reset_requested = Signal()  # of every server that waits for one
-    lazy_requested = Signal(str, bool)  # whether its tools are shown only after activation
+    lazy_requested = Signal(str, object)  # bool, whether its tools are shown only after activation; None: as for all servers
     deferred_requested = Signal(str, bool, object)  # whether it waits for a project; its arguments for one, None: its `args`
     costs_requested = Signal()  # of all tools
+    tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
     tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

@@ -169,12 +169,22 @@ def read_progress_token(params: Raw) -> Raw:
 def may_repeat_name(params: Raw) -> bool:
     """Whether an object may have two members `name`: the last one counts here, and might not count for a server's parser.
 
-    Says so too often (an argument is called `name`), never too seldom.
+    Some parsers take `Name` for `name`. Says so too often (an argument is called `name`), never too seldom.
     """
     if len(memoryview(params)) >= NAME_LOOKED_FOR_BELOW_BYTES:
         return True
     text = bytes(params)
-    return text.count(b'"name"') != 1 or b"\\u00" in text
+    return b"\\u00" in text or text.lower().count(b'"name"') != 1
+
+
+def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
+    """An object with each of its members once, and none that a parser which does not tell `Name` from `name` takes for one of `names`.
+
+    Args:
+        added: members that are added or replaced.
+    """
+    members = opened(params) | added
+    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in names})
 
 
 def with_members(params: Raw, **added: Raw) -> Raw:

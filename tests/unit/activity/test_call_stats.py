@@ -39,6 +39,14 @@ def test_calls_are_counted_per_hour_with_the_current_one_last(stats: CallStats) 
     assert stats.hours("fs", NOW + 10 + HOUR_S) == (*(0,) * 13, 1, 2, 0)
 
 
+def test_a_call_that_waited_for_a_person_counts_and_says_nothing_of_the_server(stats: CallStats) -> None:
+    stats.add("hub", None, NOW)
+    assert (stats.today("hub", NOW), sum(stats.hours("hub", NOW)), stats.p95_ms("hub")) == (1, 1, 0.0)
+    stats.add("hub", 0.25, NOW)
+    stats.add("hub", None, NOW)
+    assert (stats.today("hub", NOW), stats.p95_ms("hub")) == (3, 250.0)
+
+
 def test_hours_pass_without_calls(stats: CallStats) -> None:
     stats.add("fs", 0.1, NOW)
     assert stats.hours("fs", NOW + 15 * HOUR_S) == (1, *(0,) * 15)

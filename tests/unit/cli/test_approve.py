@@ -237,3 +237,47 @@ def test_words_that_do_not_go_together_are_refused(person: AtTerminal, hub_home:
     result = person("approve", *words)
     assert result.code == 2
     assert "usage: tooltray approve" in result.err
+
+
+@pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12"), ("a", "b"), ("a", "--all-reads")])
+def test_what_a_person_has_to_read_comes_in_no_json(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    result = person("approve", *words, "--json")
+    assert (result.code, "--json goes with the list" in result.err) == (2, True)
+
+
+MODES = [{"client": "other", "auto_approve": ["all"]}, {"client": "Cursor", "auto_approve": ["write"]}]
+
+
+@pytest.mark.parametrize(
+    ("words", "rules", "said"),
+    [
+        (("read", "names:get_*"), ["read", "names:get_*"], "read, names:get_*"),
+        (("--default",), None, "what each server's autoApprove says"),
+    ],
+)
+def test_the_rules_of_an_ai_client_are_chosen_by_a_person(
+    person: AtTerminal, hub_home: Home, words: tuple[str, ...], rules: Any, said: str
+) -> None:
+    with hub(hub_home, get_client_modes=MODES, set_client_auto_approve=None) as here:
+        result = person("clients", "approve", "Cursor", *words)
+        assert person("clients", "approve", "Cursor", *words, typed="\n").code == 1
+    assert f"What goes through unasked for Cursor: {said} (now: write)." in result.out
+    assert result.out.endswith(f"For Cursor: {said}.\n")
+    assert [call for call in here.calls if call[0] != "get_client_modes"] == [
+        ("set_client_auto_approve", {"client": "Cursor", "rules": rules})
+    ]
+
+
+def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_client_modes=[], set_client_auto_approve=None) as here:
+        assert tooltray("clients", "approve", "Cursor", "--nothing").out == "For Cursor: nothing.\n"
+        for words in (("all",), ("--default",)):
+            refused = tooltray("clients", "approve", "Cursor", *words)
+            assert (refused.code, "needs a person at a terminal" in refused.err) == (1, True)
+    assert here.calls[-1] == ("set_client_auto_approve", {"client": "Cursor", "rules": []})
+
+
+@pytest.mark.parametrize("words", [(), ("read", "--nothing"), ("--nothing", "--default")])
+def test_one_choice_of_rules_is_needed(tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    refused = tooltray("clients", "approve", "Cursor", *words)
+    assert (refused.code, "give RULE ..., --nothing or --default" in refused.err) == (2, True)

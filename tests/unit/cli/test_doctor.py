@@ -314,3 +314,11 @@ def test_a_bridge_that_is_missing_is_told(tooltray: Tooltray, hub_home: Home, mo
         result = tooltray("doctor")
     assert result.code == 1
     assert "PROBLEM: bridge: The program that AI clients start is missing\n  details:       /nowhere/python\n" in result.out
+
+
+def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_runs(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, diagnosis("files", state="waiting", detail="No AI client is connected", projects=["one (/p/one): error"])):
+        out = tooltray("doctor", "files").out
+    assert "ok: files: waits for a project" in out
+    assert "waits for a project. No AI client is connected" in out
+    assert "one (/p/one): error" in out

@@ -1,6 +1,8 @@
 """`tooltray feedback ...`, with a running hub and without."""
 
 import base64
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +79,21 @@ def test_what_cannot_be_sent_is_said_before_anything_is(tooltray: Tooltray, hub_
     large = tmp_path / "large.png"
     large.write_bytes(png(padding=MOST_PICTURE_BYTES))
     with FakeControlHub(hub_home, answers()) as hub:
-        assert "more than 5 MiB" in tooltray("feedback", "answer", "ab12", "--image", str(large)).err
+        assert "more than 3.75 MiB" in tooltray("feedback", "answer", "ab12", "--image", str(large)).err
         assert "cannot be read" in tooltray("feedback", "answer", "ab12", "--file", str(tmp_path / "gone")).err
+        pipe, loop, words = tmp_path / "pipe", tmp_path / "loop", tmp_path / "words.png"
+        os.mkfifo(pipe)
+        loop.symlink_to(loop)
+        words.write_bytes(b"just words")
+        for option in ("--file", "--image"):
+            for path, reason in (
+                (pipe, "no regular file"),
+                ("/dev/zero", "no regular file"),
+                (loop, "symbolic links"),
+                (tmp_path, "directory"),
+            ):
+                assert reason in tooltray("feedback", "answer", "ab12", option, str(path)).err
+        assert "it is no PNG, JPEG, GIF or WebP" in tooltray("feedback", "answer", "ab12", "--image", str(words)).err
         assert "answer_feedback" not in hub.methods()
 
 
@@ -115,6 +130,13 @@ def test_without_a_hub_nothing_waits_and_the_history_is_read_from_its_files(tool
         refused = tooltray("feedback", *words)
         assert refused.code == 1
         assert "No hub is running" in refused.err
-    FeedbackHistory(hub_home.feedback).add(FeedbackEntry("e1", "", "", "c", "# Done", 4e9, "dismissed"))
+    FeedbackHistory(hub_home.feedback).add(FeedbackEntry("e1", "", "", "c", "# Done", time.time(), "dismissed"))
     assert tooltray("feedback", "history").out.splitlines()[1].split()[0] == "e1"
     assert "[dismissed]" in tooltray("feedback", "show", "e1").out
+
+
+def test_what_waited_when_the_hub_was_killed_does_not_wait_any_more(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    FeedbackHistory(hub_home.feedback).add(FeedbackEntry("e1", "", "", "c", "# Done", time.time(), "waiting"))
+    assert " expired " in tooltray("feedback", "history").out
+    assert "[expired]" in tooltray("feedback", "show", "e1").out

@@ -44,16 +44,18 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
         server_snapshot("old", state="stopped", is_disabled=True, tool_count=1),
         server_snapshot("bad", state="error", tool_count=0, problem=problem("Not found", "\x1b[31mred\nline", "Install it")),
         server_snapshot("new", state="installing", tool_count=0, detail="downloading"),
+        server_snapshot("lsp", state="waiting", tool_count=3, is_deferred=True, is_lazy=True, detail="No AI client is connected"),
     ]
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
         result = tooltray("servers", "list")
     assert result.out.splitlines() == [
-        "NAME  STATE       TRANSPORT  TOOLS  STARTS     PROBLEM",
-        "檔案  running     stdio      2      default",
-        "git   on demand   stdio      -      on demand",
-        "old   stopped     stdio      1      disabled",
-        "bad   error       stdio      -      default    Not found. red line. Install it",
-        "new   installing  stdio      -      default    downloading",
+        "NAME  STATE                TRANSPORT  TOOLS     STARTS          PROBLEM",
+        "檔案  running              stdio      2         default",
+        "git   on demand            stdio      -         on demand",
+        "old   stopped              stdio      1         disabled",
+        "bad   error                stdio      -         default         Not found. red line. Install it",
+        "new   installing           stdio      -         default         downloading",
+        "lsp   waits for a project  stdio      3 (lazy)  with a project  No AI client is connected",
     ]
     assert result.err == ""
 
@@ -69,6 +71,16 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     result = tooltray("servers", "list")
     assert result.out.splitlines()[1:] == ["one   stopped    stdio      -      default", "two   on demand  stdio      -      on demand"]
     assert result.err == "No hub is running; this is what the settings say.\n"
+
+
+def test_without_a_hub_too_a_server_is_lazy_or_waits_for_a_project(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "lsp", "--deferred", "--template", "-p {project_path}", "--", "run", "it")
+    document = json.loads(hub_home.settings.read_bytes())
+    hub_home.settings.write_text(json.dumps({**document, "publish": {"lazyLoad": True}}))
+    assert tooltray("servers", "list").out.splitlines()[1] == "lsp   waits for a project  stdio      - (lazy)  with a project"
+    (server,) = tooltray("servers", "list", "--json").json
+    assert (server["is_lazy"], server["is_deferred"], server["startup_template"]) == (True, True, ["-p", "{project_path}"])
+    assert server["target"] == "run -p '{project_path}'"
 
 
 def test_a_problem_that_is_tried_again_says_when(tooltray: Tooltray, hub_home: Home) -> None:

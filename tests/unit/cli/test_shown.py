@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.config.home import Home
@@ -54,11 +54,13 @@ def test_no_session_is_said(tooltray: Tooltray, hub_home: Home) -> None:
 
 
 def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: Home) -> None:
-    clients = [client("acme", mode="search", shown_mode="search", profile="work"), client("other", is_seen=False)]
+    others = client("", title="Every other AI client")
+    clients = [others, client("acme", mode="search", shown_mode="search", profile="work"), client("other", is_seen=False)]
     with FakeControlHub(hub_home, {"get_client_modes": clients}):
         printed = tooltray("clients", "modes").out
         in_json = tooltray("clients", "modes", "--json").json
     assert rows(printed) == [
+        "Every other AI client * default everything - nothing is hidden",
         "Acme acme search search work nothing is hidden",
         "Other (not seen) other default everything - nothing is hidden",
     ]
@@ -115,10 +117,20 @@ def test_what_cannot_be_chosen_is_said(tooltray: Tooltray, hub_home: Home, words
     ],
 )
 def test_servers_are_made_lazy(tooltray: Tooltray, hub_home: Home, name: str, switch: str, params: Any, printed: str) -> None:
-    with FakeControlHub(hub_home, {"set_lazy_load": None}) as hub:
-        assert tooltray("servers", "lazy", name, switch).out == printed
+    with FakeControlHub(hub_home, {"set_lazy_load": None, "get_snapshot": hub_snapshot(server_snapshot("files", is_lazy=True))}) as hub:
+        result = tooltray("servers", "lazy", name, switch)
+        assert (result.out, result.err) == (printed, "")
         assert tooltray("servers", "lazy", name, switch, "--json").json == {"server": params["server"], "lazy": params["enabled"]}
     assert hub.calls[0] == ("set_lazy_load", params)
+
+
+@pytest.mark.parametrize("name", ["files", "*"])
+def test_where_a_mode_is_chosen_for_all_clients_lazy_servers_are_said_to_be_without_effect(
+    tooltray: Tooltray, hub_home: Home, name: str
+) -> None:
+    with FakeControlHub(hub_home, {"set_lazy_load": None, "get_snapshot": hub_snapshot(server_snapshot("files", is_lazy=False))}):
+        assert "tooltray clients mode '*' default" in tooltray("servers", "lazy", name, "on").err
+        assert tooltray("servers", "lazy", name, "off").err == ""
 
 
 @pytest.mark.parametrize(

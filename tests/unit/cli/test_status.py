@@ -45,6 +45,13 @@ def test_a_server_that_waits_for_a_sign_in_says_how_it_gets_it(tooltray: Tooltra
     assert lines[-1] == "my notes: it wants you to sign in. Do so with: tooltray servers sign-in 'my notes'"
 
 
+def test_servers_that_wait_for_a_project_say_so_and_lazy_ones_are_named(tooltray: Tooltray, hub_home: Home) -> None:
+    waiting = server_snapshot("serena", state="waiting", detail="No AI client is connected", is_lazy=True)
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(waiting, server_snapshot("files", is_lazy=True), server_snapshot("git"))}):
+        lines = tooltray("status").out.splitlines()
+    assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are shown only after activation: serena, files"]
+
+
 def test_a_pause_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(is_paused=True, started_at=time.time())}):
         assert "Paused: tools are listed, calls are refused." in tooltray("status").out

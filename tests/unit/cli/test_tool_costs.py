@@ -45,6 +45,15 @@ def test_the_tools_of_one_server_are_told_the_dearest_first(tooltray: Tooltray, 
     assert hub.calls[0] == ("get_tool_costs", {"client": "acme"})
 
 
+def test_the_costs_of_a_session_are_those_of_now(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_tool_costs": costs(client="acme")}) as hub:
+        printed = rows(tooltray("tools", "cost", "--session", "s1").out)
+        refused = tooltray("tools", "cost", "--session", "s1", "--client", "acme")
+    assert printed[0] == "SERVER TOOLS TOKENS NOW"
+    assert printed[3].startswith("107 tokens in all, 102 now for acme (")
+    assert (hub.calls, refused.code) == ([("get_tool_costs", {"client": None, "session": "s1"})], 2)
+
+
 def test_a_server_without_tools_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_tool_costs": costs()}):
         result = tooltray("tools", "cost", "--server", "gone")

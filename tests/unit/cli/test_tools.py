@@ -1,5 +1,6 @@
 """`tooltray tools ...`, with a running hub."""
 
+import os
 from typing import Any
 
 import pytest
@@ -131,6 +132,12 @@ def test_words_work_for_a_tool_that_declares_nothing(tooltray: Tooltray, hub_hom
     with FakeControlHub(hub_home, {"call_tool": texts(), "get_all_tool_definitions": definitions}) as hub:
         assert tooltray("tools", "call", "echo", "a=1").code == 0
     assert hub.params_of("call_tool")["arguments"] == {"a": 1}
+
+
+def test_the_project_of_a_call_is_named_by_its_whole_path(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"call_tool": texts("yes"), "get_all_tool_definitions": []}) as hub:
+        tooltray("tools", "call", "echo", "--project", ".")
+    assert hub.params_of("call_tool") == {"name": "echo", "arguments": {}, "project": os.getcwd()}
 
 
 @pytest.mark.parametrize("words", [["just words"], ["a=1", "b"], ["=1"], ["{broken"], ["[1]"]])

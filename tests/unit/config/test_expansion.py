@@ -259,6 +259,13 @@ async def test_what_could_not_stand_in_a_url_or_a_header_is_encoded(secrets: Sec
     assert resolved.headers == {"X-Project": '%E5%B0%88%E6%A1%88 & "co": /p/a?b#c'}
 
 
+async def test_a_projects_name_leads_to_no_other_host_and_no_other_page(secrets: SecretStore) -> None:
+    config = MCPServerConfig(base_url="https://{project_name}.example.com/{project_name}/mcp")
+    named = SessionProject("/p", "evil.com/@x:1?#", "feedback")
+    resolved = await resolve(config, secrets=secrets, environ=ENVIRON, project=named)
+    assert resolved.url == "https://{0}.example.com/{0}/mcp".format("evil.com%2F%40x%3A1%3F%23")
+
+
 async def test_without_a_project_its_placeholders_are_text_and_the_template_is_not_used(secrets: SecretStore) -> None:
     config = MCPServerConfig(command="x", args=("{project_path}",), startup_args_template=("other",), deferred_startup=True)
     assert (await resolve(config, secrets=secrets, environ=ENVIRON)).args == ("{project_path}",)
@@ -278,6 +285,8 @@ def test_what_is_shown_of_a_project_has_its_values_and_no_secret() -> None:
     config = MCPServerConfig(command="x", args=("no",), startup_args_template=("{project_path}", "${secret:a}", "{other}"))
     assert shown_target(config, PROJECT) == "x '/home/p/my app' '${secret:a}' '{other}'"
     assert shown_target(MCPServerConfig(base_url="https://h/{project_name}?key=1"), PROJECT) == "https://h/My app"
+    deferred = config.model_copy(update={"deferred_startup": True})
+    assert (shown_target(deferred, PROJECT), shown_target(deferred, None)) == (shown_target(config, PROJECT), "x no")
 
 
 def test_secrets_in_a_template_are_known() -> None:

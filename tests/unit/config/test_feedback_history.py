@@ -1,14 +1,16 @@
 """config/feedback_history.py"""
 
+import errno
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 from tests.fakes.full_disk import full_disk
 
-from tooltray.config.feedback_history import KEPT_FOR_S, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, FeedbackHistory
+from tooltray.config.feedback_history import KEPT_FOR_S, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
 from tooltray.events import FeedbackEntry
 
 NOW = float(round(time.time()))  # as the files' own times
@@ -113,7 +115,9 @@ def test_a_folder_in_the_place_of_a_file_costs_that_project(history: FeedbackHis
     file.unlink()
     file.mkdir()
     assert history.read() == []
+    history.end_lost()
     history.add(entry(2))
+    assert file.is_dir()
 
 
 def test_what_cannot_even_be_set_aside_is_read_as_nothing(history: FeedbackHistory, tmp_path: Path) -> None:
@@ -123,6 +127,88 @@ def test_what_cannot_even_be_set_aside_is_read_as_nothing(history: FeedbackHisto
     file.with_suffix(".broken").mkdir()
     assert history.read() == []
     assert file.read_bytes() == b"{"
+
+
+def test_what_waited_when_a_hub_died_has_expired_for_the_next_one(history: FeedbackHistory, tmp_path: Path) -> None:
+    history.end_lost()
+    assert not (tmp_path / "feedback").exists()
+    history.add(entry(1))
+    history.add(replace(entry(2), outcome=WAITING, text=""))
+    history.add(entry(3, "/other"))
+    before = {file.stat().st_ino for file in files(tmp_path)}
+    history.end_lost()
+    assert [(each.id, each.outcome) for each in history.read()] == [("e3", "answered"), ("e2", "expired"), ("e1", "answered")]
+    assert len(before & {file.stat().st_ino for file in files(tmp_path)}) == 1, "what has nothing to be ended is not written"
+
+
+def test_an_end_takes_the_place_of_what_was_written_when_it_was_asked(history: FeedbackHistory) -> None:
+    history.add(replace(entry(1), outcome=WAITING))
+    history.add(entry(1))
+    assert [each.outcome for each in history.read()] == ["answered"]
+
+
+def test_entries_of_other_versions_do_not_cost_the_others(history: FeedbackHistory, tmp_path: Path) -> None:
+    history.add(entry(1))
+    (file,) = files(tmp_path)
+    known = msgspec.json.decode(file.read_bytes())[0]
+    file.write_bytes(msgspec.json.encode([{"id": 5}, known | {"mood": "good"}, known | {"id": "e2", "asked_at": "yesterday"}]))
+    assert ids(history.read()) == ["e1"]
+    history.add(entry(3))
+    assert ids(history.read()) == ["e3", "e1"]
+
+
+def test_entries_of_a_far_future_are_left_out(history: FeedbackHistory) -> None:
+    history.add(entry(1, asked_at=1e300))
+    assert history.read() == []
+
+
+@pytest.mark.expected_warnings("cannot be read; it was kept as")
+def test_pipes_and_huge_files_are_set_aside_unread(history: FeedbackHistory, tmp_path: Path) -> None:
+    history.add(entry(1))
+    (file,) = files(tmp_path)
+    file.unlink()
+    os.mkfifo(file)
+    assert history.read() == []
+    with file.open("wb") as huge:
+        huge.truncate(2 * MOST_BYTES + 1)
+    assert history.read() == []
+
+
+@pytest.mark.expected_warnings("cannot be read: Input/output error", "could not be written: Input/output error")
+def test_a_file_that_cannot_be_read_now_is_not_written_over(
+    history: FeedbackHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history.add(entry(1))
+    with monkeypatch.context() as broken_disk:
+
+        def fail(path: Path) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+        broken_disk.setattr(Path, "read_bytes", fail)
+        assert history.read() == []
+        history.add(entry(2))
+    assert ids(history.read()) == ["e1"]
+
+
+def test_all_of_them_are_read_up_to_a_size_the_newest_files_first(
+    history: FeedbackHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.config.feedback_history.MOST_READ_BYTES", 1500)
+    for number in range(4):
+        history.add(entry(number, f"/{number}", summary="x" * 1000))
+        (newest,) = set(files(tmp_path)) - {path for path in files(tmp_path) if path.stat().st_mtime < NOW - 1000}
+        os.utime(newest, (NOW - 5000 + number,) * 2)
+    assert ids(history.read()) == ["e3", "e2"]
+
+
+def test_files_that_were_set_aside_go_with_their_time(history: FeedbackHistory, tmp_path: Path) -> None:
+    history.add(entry(1))
+    old, young = tmp_path / "feedback" / "old.broken", tmp_path / "feedback" / "young.broken"
+    for file in (old, young):
+        file.write_bytes(b"{")
+    os.utime(old, (NOW - KEPT_FOR_S - 1,) * 2)
+    history.add(entry(2))
+    assert (old.exists(), young.exists()) == (False, True)
 
 
 def test_a_path_of_any_characters_has_a_file(history: FeedbackHistory) -> None:

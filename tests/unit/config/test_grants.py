@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.config.grants import LONGEST_DEFINITION, Grant, GrantStore
+from tooltray.config.grants import LARGEST_BYTES, LONGEST_DEFINITION, Grant, GrantStore
 from tooltray.errors import TooltrayError
 
 ONE = Grant(id="1", kind="tool", server="s", tool="t", client="c", created_at=1.0, expires_at=2.0, tools={"t": "f1"})
@@ -85,3 +85,28 @@ def test_the_file_has_the_spelling_of_the_other_files(tmp_path: Path) -> None:
     GrantStore(tmp_path / "grants.json").write([ONE], {})
     [grant] = json.loads((tmp_path / "grants.json").read_bytes())["grants"]
     assert grant["createdAt"] == 1.0
+
+
+@pytest.mark.parametrize("written", ["NaN", "Infinity", "-1", "1e300"])
+@pytest.mark.parametrize("member", ["createdAt", "expiresAt"])
+def test_a_time_that_no_clock_shows_allows_nothing(tmp_path: Path, member: str, written: str) -> None:
+    path = tmp_path / "grants.json"
+    path.write_text(f'{{"grants": [{{"id": "1", "kind": "tool", "server": "s", "{member}": {written}}}]}}')
+    store = GrantStore(path)
+    assert (store.grants, bool(store.problem)) == ((), True)
+
+
+def test_a_file_that_is_larger_than_any_of_ours_allows_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "grants.json"
+    path.write_text('{"grants": []}')
+    os.truncate(path, LARGEST_BYTES + 1)
+    store = GrantStore(path)
+    assert (store.grants, bool(store.problem)) == ((), True)
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "grants.json"
+    os.mkfifo(path)
+    store = GrantStore(path)
+    assert store.problem
+    assert "it is no file" in store.problem.message

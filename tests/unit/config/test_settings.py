@@ -91,6 +91,21 @@ def test_transport_and_target_follow_from_the_entry(entry: dict[str, Any], trans
     assert (config.transport, config.target) == (transport, target)
 
 
+def test_null_is_no_client_no_profile_and_no_override() -> None:
+    document = {"publish": {"clients": {"a": None, "b": {"mode": None}}}, "profiles": {"p": None, "q": {"tools": {"s": None}}}}
+    reading = read_settings(document)
+    assert reading.problems == ()
+    assert (list(reading.settings.publish.clients), list(reading.settings.profiles)) == (["b"], ["q"])
+    assert reading.settings.profiles["q"].tools == {}
+    assert read_entry("s", {"command": "x", "toolOverrides": {"t": None}}).tool_overrides == {}
+
+
+def test_what_a_server_is_recognised_by_is_what_is_started() -> None:
+    entry = {"command": "uvx", "args": ["nothing"], "startupArgsTemplate": ["serena", "{project_path}"]}
+    assert read_entry("s", entry).target == "uvx nothing"
+    assert read_entry("s", {**entry, "deferredStartup": True}).target == "uvx serena '{project_path}'"
+
+
 def test_numbers_and_booleans_become_the_words_that_were_meant() -> None:
     entry = {"command": "x", "args": [8080, 1.5, True, Decimal("1E+400")], "env": {"PORT": 80, "DEBUG": False, "GONE": None}}
     config = read_entry("s", entry)
@@ -133,6 +148,19 @@ def test_what_is_only_shown_never_costs_a_server() -> None:
         ({"command": "x", "toolFilter": {"list": []}}, "toolFilter.mode: is missing"),
         ({"command": "x", "toolFilter": []}, "toolFilter: must be an object"),
         ({"command": 1, "args": 2}, "command: must be text; args: must be a list"),
+        ({"command": "x", "lazyLoad": "yes"}, "lazyLoad: must be true or false"),
+        ({"command": "x", "options": {"lazyLoad": 1}}, "options.lazyLoad: must be true or false"),
+        ({"command": "x", "options": []}, "options: must be an object"),
+        ({"command": "x", "deferredStartup": "yes"}, "deferredStartup: must be true or false"),
+        ({"command": "x", "startupArgsTemplate": "{project_path}"}, "startupArgsTemplate: must be a list"),
+        ({"command": "x", "startupArgsTemplate": [["a"]]}, "startupArgsTemplate.0: must be text"),
+        ({"command": "x", "startupArgsTemplate": ["a\0b"]}, "a zero character is in the command, its arguments or its environment"),
+        ({"command": "x", "toolOverrides": []}, "toolOverrides: must be an object"),
+        ({"command": "x", "toolOverrides": {"t": "name"}}, "toolOverrides.t: must be an object"),
+        (
+            {"command": "x", "toolOverrides": {"t": {"name": 3, "description": []}}},
+            "toolOverrides.t.name: must be text; toolOverrides.t.description: must be text",
+        ),
     ],
 )
 def test_a_bad_entry_is_refused_in_words(entry: Any, expected: str) -> None:
@@ -242,6 +270,22 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
         ({"publish": {"naming": "never"}}, "publish: naming: Input should be 'conflict' or 'always'"),
         ({"secrets": {"backend": "plain"}}, "secrets: backend: Input should be 'keyring', 'file' or 'memory'"),
         ({"secrets": "file"}, "secrets: must be an object"),
+        ({"publish": {"lazyLoad": "yes"}}, "publish: lazyLoad: must be true or false"),
+        ({"publish": {"feedback": 0}}, "publish: feedback: must be true or false"),
+        ({"publish": {"mode": "some"}}, "publish: mode: Input should be 'everything', 'lazy', 'search' or 'automatic'"),
+        ({"publish": {"clients": ["acme"]}}, "publish: clients: must be an object"),
+        (
+            {"publish": {"clients": {"acme": {"mode": "some"}}}},
+            "publish: clients.acme.mode: Input should be 'everything', 'lazy', 'search' or 'automatic'",
+        ),
+        ({"publish": {"clients": {"acme": {"profile": 1}}}}, "publish: clients.acme.profile: must be text"),
+        ({"publish": {"clients": {"acme": {"autoApprove": "all"}}}}, "publish: clients.acme.autoApprove: must be a list"),
+        ({"profiles": ["work"]}, "profiles: must be an object"),
+        ({"profiles": {"work": {"servers": "files"}}}, "profiles: work.servers: must be a list"),
+        ({"profiles": {"work": {"tools": {"files": "read"}}}}, "profiles: work.tools.files: must be a list"),
+        ({"allowedFolders": "/srv"}, "allowedFolders: must be a list"),
+        ({"allowedFolders": [1]}, "allowedFolders: 0: must be text"),
+        ({"readyAnswers": [{}]}, "readyAnswers: 0: must be text"),
     ],
 )
 def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], message: str) -> None:
@@ -253,6 +297,23 @@ def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], messa
 
 def test_of_a_list_with_odd_members_the_names_are_used() -> None:
     assert read_settings({"defaultServers": ["a", 3, "b"]}).settings.default_servers == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("publish", "lazy"),
+    [
+        ({}, ["own"]),
+        ({"lazyLoad": True}, ["none", "own"]),
+        ({"mode": "lazy"}, ["none", "own"]),
+        ({"mode": "everything", "lazyLoad": True}, []),
+        ({"mode": "search", "lazyLoad": True}, []),
+        ({"mode": "automatic", "lazyLoad": True}, []),
+    ],
+)
+def test_a_server_is_lazy_for_clients_that_have_no_mode_of_their_own(publish: dict[str, Any], lazy: list[str]) -> None:
+    entries = {"none": {"command": "x"}, "own": {"command": "x", "lazyLoad": True}, "not": {"command": "x", "lazyLoad": False}}
+    settings = read_settings({"mcpServers": entries, "publish": publish}).settings
+    assert [name for name, server in settings.mcp_servers.items() if settings.publish.shows_lazily(server)] == lazy
 
 
 def test_http_is_off_and_asks_for_a_token_until_somebody_says_otherwise() -> None:

@@ -10,7 +10,8 @@ from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerState, ServerStopped
+from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerState, ServerStopped, SessionProject
+from tooltray.presenter.deferred_server import MOST_COPIES
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.eras import Era
 
@@ -287,3 +288,53 @@ async def test_servers_that_are_not_deferred_are_not_found_among_those(tmp_path:
         client = await hub.session()
         connection = await hub.parts.servers.get("plain").running(Era.LEGACY, timeout_s=10, session=client)
         assert hub.parts.servers.serves(connection, client)
+
+
+# folders that change, and too many of them
+
+
+@pytest.mark.expected_warnings(BROKEN)
+async def test_a_folder_that_has_become_a_link_since_it_was_looked_at_is_not_followed(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session(folder := hub.folder("one"))
+        elsewhere = hub.folder("elsewhere")
+        Path(folder).rename(f"{folder} moved")
+        Path(folder).symlink_to(elsewhere)
+        with pytest.raises(TooltrayError, match=f"it has become a link, and leads to '{elsewhere}'"):
+            await hub.opened(client)
+        assert hub.program.copies.all == []
+        assert hub.parts.heard.of(ProblemReported)
+        Path(folder).unlink()
+        with pytest.raises(TooltrayError, match="there is no such folder"):
+            await hub.opened(client)
+        Path(f"{folder} moved").rename(folder)
+        await hub.opened(client)  # the next use tries again
+        assert [args[1] for args in hub.args()] == [folder]
+
+
+async def test_a_server_runs_for_so_many_projects_at_once_and_says_so_to_the_next(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        clients = [await hub.session(hub.folder(f"p{number}"), key=f"k{number}") for number in range(MOST_COPIES)]
+        await asyncio.gather(*map(hub.opened, clients))
+        assert await hub.listed(clients[0]) == ["work"]
+        late = await hub.session(hub.folder("late"))
+        assert f"a copy for each of {MOST_COPIES} projects" in (await hub.parts.call("work", late))["error"]["message"]
+        ((name, reason),) = (await hub.parts.projects.reported(late.state, "", "")).failed
+        assert (name, "not started for another project" in reason) == ("s", True)
+        again = await hub.session(hub.folder("p0"))
+        assert await hub.opened(again) is await hub.opened(clients[0])
+        hub.leave(clients[1], "k1")
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1
+        await hub.program.closing.wait()
+        await settled()
+        await hub.opened(late)
+        assert len(hub.program.running) == MOST_COPIES
+
+
+async def test_one_that_has_too_many_copies_is_not_started_to_be_listed(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        for number in range(MOST_COPIES):
+            hub.server.copy_for(SessionProject(hub.folder(f"p{number}"), "", "person"))
+        assert await hub.listed(await hub.session(hub.folder("late"))) == []
+        assert hub.program.copies.all == []

@@ -190,3 +190,45 @@ async def test_a_running_server_is_ok_with_its_tools_and_the_noise_it_makes(sick
         found = await examine(parts)
         assert (found.is_ok, found.state, found.tool_count, found.noise_lines) == (True, ServerState.RUNNING.value, 1, 1)
         assert found.stderr == tuple(f"line {number}" for number in range(20, 30))
+
+
+# servers that wait for a project
+
+
+async def test_a_server_that_waits_is_looked_at_with_its_template_and_says_what_it_waits_for(sick: Any, program: Path) -> None:
+    template = ["${FLAG}", "{project_path}"]
+    async with sick(args=["other"], startupArgsTemplate=template, deferredStartup=True, cwd="{project_path}") as parts:
+        found = await examine(parts)
+        assert (found.is_ok, found.state, found.projects) == (True, "waiting", ())
+        assert (found.command, found.cwd) == (("my-server", *template), "{project_path}")
+        assert "no ai client is connected" in found.detail.lower()
+        assert found.resolved_command == str(program)
+
+
+async def test_a_template_that_cannot_be_filled_in_is_found_before_any_project_is_known(sick: Any) -> None:
+    async with sick(startupArgsTemplate=["${NOWHERE}"], deferredStartup=True) as parts:
+        found = await examine(parts)
+        assert found.problem
+        assert "NOWHERE" in found.problem.title
+
+
+async def test_where_a_server_runs_for_projects_they_are_named_and_the_first_is_filled_in(sick: Any, tmp_path: Path) -> None:
+    (folder := tmp_path.resolve() / "one").mkdir()
+    async with sick(deferredStartup=True, cwd="{project_path}") as parts:
+        await parts.presenter.start_for_project("s", str(folder))
+        found = await examine(parts)
+        assert (found.projects, found.cwd) == ((f"one ({folder}): running",), str(folder))
+
+
+async def test_what_was_started_without_a_project_is_looked_at_as_it_was_started(sick: Any, tmp_path: Path) -> None:
+    async with sick(args=["${FLAG}"], startupArgsTemplate=["${NOWHERE}"], deferredStartup=True) as parts:
+        await parts.presenter.start_without_project("s")
+        found = await examine(parts)
+        assert (found.problem, found.projects) == (None, ("started without a project: running",))
+
+
+@pytest.mark.parametrize("url", ["https://localhost/{project_path}", "https://{project_name}.localhost"])
+async def test_a_url_with_a_projects_place_in_it_is_not_tried_without_one(sick: Any, url: str) -> None:
+    async with sick(None, url=url, deferredStartup=True) as parts:
+        found = await examine(parts)
+        assert (found.is_ok, found.reached) == (True, "not tried: it is another URL for each project, and none is known")

@@ -77,13 +77,15 @@ async def test_the_snapshot_has_every_server_as_a_card_shows_it(parts: HubParts)
 
 
 async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> None:
-    servers = {"s": entry("program", args=["--key", "${secret:s/KEY}"]), "bad": {"note": 1}}
+    in_template = entry("program", deferredStartup=True, startupArgsTemplate=["${secret:s/KEY}"])
+    servers = {"s": entry("program", args=["--key", "${secret:s/KEY}"]), "bad": {"note": 1}, "waits": in_template}
     async with hub_parts(tmp_path, servers=servers) as parts:
         parts.shell.problem = Problem("Your login shell could not be read")
         titles = [problem.title for problem in parts.presenter.snapshot().notices]
-        assert len(titles) == 3
+        assert len(titles) == 4
         assert "bad" in titles[0]
-        assert titles[1:] == ["Your login shell could not be read", "'s' gets a secret in its arguments"]
+        in_arguments = [f"'{name}' gets a secret in its arguments" for name in ("s", "waits")]
+        assert titles[1:] == ["Your login shell could not be read", *in_arguments]
 
 
 async def test_a_paused_hub_keeps_what_runs_and_starts_nothing_new(parts: HubParts, program: ScriptedServer) -> None:

@@ -361,6 +361,21 @@ async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_rea
         assert sum(told.method == "notifications/roots/list_changed" for told in one_program.told.all) == 1
 
 
+async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_client(tmp_path: Path) -> None:
+    one_program, other = server_with(), server_with()
+    options = {"servers": {"s": entry("program"), "o": entry("other")}, "settings": {"profiles": {"p": {"servers": ["o"]}}}}
+    async with hub_parts(tmp_path, **options, programs={"program": one_program, "other": other}) as parts:
+        await ready(parts)
+        await parts.servers.start("o")
+        client = parts.client()
+        client.state.profile = "p"
+        await answered(parts, "logging/setLevel", client, level="debug")
+        parts.router.take_notification(client, "notifications/roots/list_changed", Raw(b""), server=None)
+        await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
+        assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
+        assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
+
+
 async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no_other(tmp_path: Path) -> None:
     program, other = server_with(), server_with()
     servers = {"s": entry("program"), "o": entry("other")}

@@ -55,6 +55,18 @@ def test_what_nobody_comes_back_for_is_forgotten_after_ten_minutes() -> None:
     assert world.states.connect("k").activated == set()
 
 
+def test_who_listens_hears_what_is_forgotten_also_of_requests_that_stand_for_themselves() -> None:
+    world = World()
+    world.states.listen(on_forgotten=lambda state: world.heard.append(("forgotten", state.id)))
+    state = world.states.connect("k", is_lasting=False)
+    world.states.disconnect("k", is_lasting=False)
+    world.states.connect("k", is_lasting=False)
+    world.states.disconnect("k", is_lasting=False)
+    assert ("forgotten", state.id) not in world.heard
+    world.wheel.expire(KEPT_FOR_S)
+    assert world.heard[-1] == ("forgotten", state.id)
+
+
 def test_two_connections_at_once_share_one_state_and_the_last_to_leave_ends_it() -> None:
     world = World()
     state = world.states.connect("k")

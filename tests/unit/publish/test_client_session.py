@@ -788,3 +788,25 @@ async def test_a_client_that_wants_to_hear_of_other_lists_alone_counts_as_told_o
         client.presenter.followers[0]("notifications/prompts/list_changed")
         await client.channel.notification("notifications/prompts/list_changed")
         assert client.presenter.told == []
+
+
+@in_fake_time
+async def test_a_session_whose_profile_lacks_its_server_learns_nothing_of_it() -> None:
+    async with Conversation(server="one") as client:
+        one_server(client)
+        client.presenter.excluded.add("one")
+        assert (await client.greet())["serverInfo"]["name"] != "one"
+
+
+@in_fake_time
+async def test_who_has_seen_one_of_two_lists_is_told_that_they_have_changed() -> None:
+    changed = "notifications/resources/list_changed"
+    async with Conversation() as client:
+        await client.greet()
+        await client.result("ping")
+        for methods in (["resources/list"], ["resources/list", "resources/templates/list"]):
+            client.presenter.followers[0](changed)
+            for method in methods:
+                client.session.listening.seen(method)
+            await asyncio.sleep(LONG_S)
+            assert [message["method"] for message in client.channel.messages if "method" in message] == [changed]

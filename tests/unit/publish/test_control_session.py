@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, get_type_hints
 
@@ -58,6 +59,7 @@ from tooltray.events import (
     ToolListChanged,
     ToolSnapshot,
 )
+from tooltray.phrases import Phrase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.publish.control_session import ControlSession, HubControl
@@ -222,7 +224,7 @@ async def test_a_bug_in_a_verb_is_an_internal_error_and_the_next_one_is_answered
 @in_fake_time
 async def test_snapshots_arrive_as_objects_with_the_names_of_their_fields() -> None:
     async with Control() as control:
-        control.presenter.answers["get_snapshot"] = HubSnapshot(1, "9", False, 2, 3.5, (SERVER,), (Problem("n"),))
+        control.presenter.answers["get_snapshot"] = HubSnapshot(1, "9", False, 2, 3.5, (SERVER,), (Problem(Phrase("{name}", name="n")),))
         result = (await control.ask("get_snapshot"))["result"]
         assert (result["pid"], result["is_paused"], result["started_at"]) == (1, False, 3.5)
         assert result["notices"] == [{"title": "n", "message": "", "hint": ""}]
@@ -348,9 +350,10 @@ async def test_every_event_arrives_as_a_notification(event: Any) -> None:
 @in_fake_time
 async def test_the_data_of_an_event_is_that_of_its_fields() -> None:
     async with Control(wants_events=True) as control:
-        control.bus.publish(ServerChanged(SERVER))
+        control.bus.publish(ServerChanged(replace(SERVER, detail=Phrase("{count} wait", count=2))))
         server = (await control.channel.notification("event"))["data"]["server"]
         assert (server["name"], server["state"], server["problem"]["hint"]) == ("s", "error", "h")
+        assert server["detail"] == "2 wait"
 
 
 @in_fake_time

@@ -318,6 +318,34 @@ async def test_an_update_goes_to_those_who_subscribed_with_the_uri_that_they_kno
 
 
 @in_fake_time
+async def test_nobody_hears_anything_of_a_server_that_the_profile_does_not_have() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    hub.presenter.excluded.add("one")
+    hub.presenter.hearing = [(session, "x://1") for session in hub.clients]
+    copy = Copy()
+    for method in ("notifications/resources/updated", "notifications/message", "notifications/elicitation/complete"):
+        said(hub, copy, method, uri="x://1", level="error", elicitationId="e")
+    copy.owner = next(iter(hub.clients))
+    said(hub, copy, "notifications/tools/list_changed")
+    hub.presenter.excluded.clear()
+    hub.presenter.hidden.add("one")  # the session sees nothing of the list that has changed
+    said(hub, copy, "notifications/prompts/list_changed")
+    await asyncio.sleep(1)
+    assert heard(clients) == [[], [], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_request_without_a_token_stands_for_itself() -> None:
+    hub = Hub()
+    one = hub.sessions.open_client(None, is_lasting=False)
+    named, lasting = hub.sessions.open_client(None, is_lasting=False, client="laptop"), hub.sessions.open_client(None)
+    assert [session.state.is_passing for session in (one, named, lasting)] == [True, False, False]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
 async def test_requests_are_counted_also_those_of_clients_that_have_left() -> None:
     hub = Hub()
     client, other = hub.connect(), hub.connect()

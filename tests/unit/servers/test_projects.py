@@ -97,6 +97,21 @@ def test_the_root_and_home_folders_never_are_a_project_also_not_through_links(pe
     assert refusal(person.parent, person) == "the home folder is in it"
 
 
+def test_the_home_folder_under_another_name_is_the_home_folder(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (mounted := person.parent / "MOUNTED").mkdir()  # stands for a folder that is mounted twice, or a disk that knows no small letters
+    (inside := mounted / "project").mkdir()
+    same = {str(mounted): os.stat(person)}
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, *args, **options: same.get(str(path)) or stat(path, *args, **options))
+    assert refusal(mounted, person) == "it is the home folder itself"
+    assert real(inside, person) == str(inside)
+
+
+def test_a_home_folder_that_is_not_there_keeps_nobody_from_working_elsewhere(person: Path) -> None:
+    (project := person / "project").mkdir()
+    assert real(project, person / "gone") == str(project)
+
+
 def test_a_home_that_is_a_link_is_the_folder_it_leads_to(person: Path) -> None:
     (link := person.parent / "link").symlink_to(person)
     assert refusal(person, link) == refusal(link, link) == "it is the home folder itself"
@@ -172,6 +187,10 @@ def test_hidden_folders_directly_at_home_are_told_from_others(person: Path) -> N
         ("https://example.com/a", ""),
         ("/a", ""),
         ("file://[", ""),
+        ("file:/a", "/a"),
+        ("file:////server/share", ""),
+        ("file:///a/c#/app?x", "/a/c#/app?x"),  # '#' should be encoded; another folder is not what was meant
+        ("file:///a\n/b", "/a\n/b"),
         ("", ""),
     ],
 )
@@ -189,6 +208,11 @@ def test_the_path_in_a_uri_of_this_machine_is_found(uri: str, path: str) -> None
         ("-", "/a/-rf", "rf"),
         ("-", "/a/--", "project"),
         ("x" * 500, "/a", "x" * MAX_NAME_LENGTH),
+        ("../../etc", "/a/b", "..-..-etc"),
+        ("..\\x/y", "/a/b", "..-x-y"),
+        ("..", "/a/b", "b"),
+        (" / . ", "/a/b", "b"),
+        ("/", "/a/b", "b"),
     ],
 )
 def test_a_project_is_called_as_was_said_or_as_its_folder_and_never_like_an_option(said: str, path: str, name: str) -> None:

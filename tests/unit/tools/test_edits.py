@@ -83,3 +83,15 @@ def test_a_hidden_character_is_a_difference_that_can_be_seen() -> None:
 
 def test_what_cannot_be_read_is_compared_as_it_is() -> None:
     assert of_definitions("{", "[[") == ("-{", "+[[")
+
+
+def test_no_more_edits_are_compared_than_are_shown() -> None:
+    compared: list[str] = []
+
+    def clean(text: str) -> str:
+        compared.append(text)
+        return text
+
+    edits = [{"oldText": "\n".join("ab"), "newText": "\n".join(str(n) for n in range(MOST_LINES))}] * MOST_EDITS
+    assert len(of_arguments({"edits": edits}, clean)) == MOST_LINES + 1
+    assert len(compared) <= 4

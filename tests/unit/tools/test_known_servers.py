@@ -35,6 +35,7 @@ def test_a_server_is_known_by_its_package_whatever_it_is_called(fields: dict[str
     [
         ({"command": "uvx", "args": ["mcp-server-git==1.2", "--repository", "."]}, "Git"),
         ({"command": "uvx", "args": ["--from", "git+https://host.example/oraios/serena.git", "serena-mcp-server"]}, "Understands code"),
+        ({"command": "uvx", "startupArgsTemplate": ["serena-mcp-server"], "deferredStartup": True}, "Understands code"),
         ({"command": "/opt/bin/github-mcp-server.exe"}, "GitHub"),
         ({"url": "https://mcp.linear.app/mcp"}, "Linear"),
     ],

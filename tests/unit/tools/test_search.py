@@ -32,10 +32,38 @@ def found(query: str, limit: int = 10, tools: tuple[ToolText, ...] = TOOLS) -> l
         ("天氣", "search"),
         ("城市預報", "search"),
         ("take_screenshot of the page", "browser_take_screenshot"),
+        ("How do I take a screenshot?", "browser_take_screenshot"),
+        ("taking screenshots", "browser_take_screenshot"),
+        ("navigating", "browser_navigate"),
+        ("writing files", "write_file"),
     ],
 )
 def test_the_tool_that_is_meant_comes_first(query: str, first: str) -> None:
     assert found(query)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("directories", "list_directory"),
+        ("merging", "merge_branch"),
+        ("merged", "merge_branch"),
+        ("dragging", "drag_mouse"),
+        ("pressing", "press_key"),
+        ("searches boxes", "search_box"),
+        ("queries", "run_query"),
+        ("is", "is"),
+        ("classes", "class"),
+    ],
+)
+def test_endings_of_words_make_no_difference(query: str, name: str) -> None:
+    assert found(query, tools=(ToolText(name), ToolText("other"))) == [name]
+
+
+def test_words_that_say_nothing_are_searched_where_there_are_no_others() -> None:
+    tools = (ToolText("get_me"), ToolText("mail", description="what the person gets"))
+    assert found("what is the mail", tools=tools) == ["mail"]
+    assert found("me", tools=tools) == ["get_me"]
 
 
 def test_a_word_finds_what_begins_with_it_behind_what_it_names() -> None:

@@ -101,3 +101,8 @@ def test_a_very_long_definition_is_pointed_out_and_its_beginning_looked_at() -> 
 )
 def test_everything_can_be_seen(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize("text", ["<" + " " * 90_000, "< " * 45_000, "never " + "a" * 90_000, "ignore " * 14_000, "without " * 11_000])
+def test_a_text_that_is_made_to_keep_a_reader_busy_does_not(text: str) -> None:
+    assert len(about(text)) <= MOST_WARNINGS

@@ -318,3 +318,19 @@ def test_meta_that_held_only_the_subscription_goes_with_it() -> None:
 def test_a_notification_of_no_subscription_stays_as_it_is(text: bytes) -> None:
     assert eras.read_subscription_id(Raw(text)) == NOTHING
     assert bytes(eras.without_subscription_id(Raw(text))) == text
+
+
+@pytest.mark.parametrize("other", ["Name", "NAME", "n\\u0041me"])
+def test_a_name_that_stands_twice_for_a_parser_that_does_not_tell_letters_apart_is_suspected_and_taken_off(other: str) -> None:
+    params = Raw(f'{{"name":"read","{other}":"write","arguments":{{}}}}'.encode())
+    assert eras.may_repeat_name(params)
+    assert bytes(eras.named_once(params, "name", name=dump("read"))) == b'{"name":"read","arguments":{}}'
+
+
+def test_members_are_taken_off_for_the_names_that_count_alone() -> None:
+    params = Raw(b'{"Other":1,"_meta":{"Name":2},"argument\xc5\xbf":3,"arguments":{"Arguments":4}}')
+    assert json.loads(bytes(eras.named_once(params, "name", "arguments"))) == {
+        "Other": 1,
+        "_meta": {"Name": 2},
+        "arguments": {"Arguments": 4},
+    }

@@ -5,13 +5,14 @@ out harmless: everything in them can be seen, known secrets are masked, and they
 """
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
 from typing import Any
 
 from msgspec import Raw
 
 from tooltray.events import ApprovalSnapshot
+from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
@@ -25,8 +26,8 @@ LONGEST_ARGUMENTS = 20_000  # characters that are shown; what is cut is said
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"
-SAME_NAME_TWICE = "the arguments name a member twice; the server may read another value than the one that is read here"
-LARGE = "the arguments are very large ({size:,} bytes); only their beginning is shown"
+OTHER_SETTINGS = Phrase("the server is started or reached in another way than when this tool was allowed or shown")
+SAME_NAME_TWICE = Phrase("the arguments name a member twice; the server may read another value than the one that is read here")
 
 Masked = Callable[[str], str]
 """Takes known secrets out of a text."""
@@ -41,7 +42,9 @@ class AskedCall:
         client: as it names itself.
         arguments: as they came.
         digest: the same for the same arguments.
-        current: the same tool as it is defined now; None if it is not offered any more.
+        project: the folder on which the session works, where that is known.
+        current: the same tool as it is defined now, as far as that is known; None if it is not offered any more.
+        confirmed: the same as its server, which is started if need be, says now; raises TooltrayError where it does not.
     """
 
     route: Route
@@ -50,7 +53,9 @@ class AskedCall:
     client: str
     arguments: Raw
     digest: str
+    project: str
     current: Callable[[], Route | None]
+    confirmed: Callable[[], Coroutine[Any, Any, Route | None]]
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
@@ -59,12 +64,26 @@ class AskedCall:
 
     @property
     def same(self) -> tuple[str, ...]:
-        """What a yes to one call covers: this client, this tool as it is now, these arguments."""
-        return (self.client, self.route.server, self.route.definition.name, fingerprint(self.route.definition), self.digest)
+        """What a yes to one call covers: this client, its project, this tool as it is now, these arguments."""
+        return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
+
+    def of(self, route: Route, decision: Decision) -> "AskedCall":
+        """The same call of the tool as it is now, for the project of now."""
+        return replace(self, route=route, decision=decision, project=project_of(self.state))
+
+    def is_for(self, route: Route) -> bool:
+        """Whether a tool is still the one that this call is about, and its project the same."""
+        return mark(route) == mark(self.route) and project_of(self.state) == self.project
 
 
 def asked_call(
-    route: Route, decision: Decision, params: Raw, state: SessionState, client: str, current: Callable[[], Route | None]
+    route: Route,
+    decision: Decision,
+    params: Raw,
+    state: SessionState,
+    client: str,
+    current: Callable[[], Route | None],
+    confirmed: Callable[[], Coroutine[Any, Any, Route | None]],
 ) -> AskedCall:
     """
     Args:
@@ -72,7 +91,17 @@ def asked_call(
         client: who calls, where the state does not say.
     """
     arguments = opened(params).get("arguments", NOTHING)
-    return AskedCall(route, decision, state, state.client or client, arguments, _digest(bytes(arguments)), current)
+    name, digest = state.client or client, _digest(bytes(arguments))
+    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed)
+
+
+def project_of(state: SessionState) -> str:
+    return state.project.path if state.project else ""
+
+
+def mark(route: Route) -> str:
+    """What a yes is bound to: how a tool is defined, and by which program or address."""
+    return f"{fingerprint(route.definition)}.{route.origin}"
 
 
 def _digest(arguments: bytes) -> str:
@@ -98,7 +127,7 @@ def snapshot(
     tool = call.route.definition
     text, value, warnings = _read(call.arguments)
     choices = (ONCE, *([SESSION] if has_session else []), ALWAYS, *([READS] if call.route.decision.category == "read" else []))
-    project = call.state.project
+    why = _why(call, before, is_new_read)
     return ApprovalSnapshot(
         id=id,
         server=suspicion.visible(call.route.server),
@@ -106,10 +135,10 @@ def snapshot(
         client=plain(call.client, LONGEST_NAME),
         category=call.route.decision.category,
         arguments=suspicion.visible(_cut(masked(text))),
-        why=f"{note}{_why(call, before, is_new_read)}",
+        why=Phrase("{note}; {why}", note=note, why=why) if note else why,
         ends_at=ends_at,
         choices=choices,
-        project=suspicion.visible(project.path) if project else "",
+        project=suspicion.visible(call.project),
         description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
         diff=edits.of_arguments(value, masked),
         definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
@@ -118,10 +147,12 @@ def snapshot(
 
 
 def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
+    if before is not None and before == definition_text(call.route.definition):
+        return OTHER_SETTINGS
     if before is not None:
-        return "the tool is defined in another way than when it was allowed or shown"
+        return Phrase("the tool is defined in another way than when it was allowed or shown")
     if is_new_read and call.route.decision.category == "read":
-        return "all reads of this server were allowed, and this tool is new since then"
+        return Phrase("all reads of this server were allowed, and this tool is new since then")
     return call.decision.message
 
 
@@ -130,7 +161,8 @@ def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:
     raw = bytes(arguments)
     if len(raw) >= READ_BELOW_BYTES:
         beginning = raw[: 2 * LONGEST_ARGUMENTS].decode("utf-8", "replace")
-        return beginning, None, (LARGE.format(size=len(raw)),)
+        cut = Phrase("the arguments are very large ({size} bytes); only their beginning is shown", size=f"{len(raw):,}")
+        return beginning, None, (cut,)
     try:
         value = fingerprints.read_once_named(raw or b"{}")
         return json.dumps(value, ensure_ascii=False, indent=2), value, ()

@@ -9,10 +9,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from msgspec import Raw
+
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalSnapshot
+from tooltray.phrases import Phrase
 from tooltray.presenter.approvals import approval_form
-from tooltray.presenter.approvals.approval_questions import ALWAYS, ONCE, READS, REFUSE, SESSION, AskedCall, Masked, snapshot
+from tooltray.presenter.approvals.approval_questions import (
+    ALWAYS,
+    ONCE,
+    OTHER_SETTINGS,
+    READS,
+    REFUSE,
+    SESSION,
+    AskedCall,
+    Masked,
+    mark,
+    snapshot,
+)
 from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.approvals.waiting_approvals import (
     CHANGED,
@@ -24,22 +38,25 @@ from tooltray.presenter.approvals.waiting_approvals import (
     Question,
     WaitingApprovals,
 )
+from tooltray.presenter.approvals.waiting_news import WaitingNews
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.tasks import Spawn
 from tooltray.tools import suspicion
 from tooltray.tools.approval import Decision
-from tooltray.tools.fingerprints import definition_text, fingerprint
+from tooltray.tools.fingerprints import definition_text
+from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, failure, success
 
+YES = (ONCE, SESSION, ALWAYS, READS)
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"
 APPROVED = success({})
 """Known by identity: the call goes through."""
 
-_REFUSED_ALREADY = "nobody could be asked when it was called, and it was refused; "
+_REFUSED_ALREADY = Phrase("nobody could be asked when it was called, and it was refused")
 
 
 class ApprovalRounds:
@@ -54,6 +71,7 @@ class ApprovalRounds:
         waiting: WaitingApprovals,
         decide: Callable[[Route, SessionState], Decision],
         masked: Masked,
+        deadlines: DeadlineWheel,
         spawn: Spawn,
     ) -> None:
         """
@@ -62,29 +80,48 @@ class ApprovalRounds:
             masked: takes known secrets out of what is shown.
         """
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
-        self._decide, self._masked, self._spawn = decide, masked, spawn
+        self._decide, self._masked, self._deadlines, self._spawn = decide, masked, deadlines, spawn
 
-    async def decided(self, call: AskedCall, request: Envelope, person: Caller | None) -> Envelope:
+    async def decided(self, call: AskedCall, request: Envelope, caller: Caller, *, token: Raw, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
 
         Args:
-            person: who is asked where no desktop is there.
+            caller: hears that its call waits, and is asked where no desktop is there.
+            token: by which it wants to hear that; may be empty.
         """
+        with WaitingNews(request, token, caller, self._deadlines):
+            try:
+                return await self._decided(call, request, None if has_window else caller)
+            except TooltrayError as error:
+                return _failure(str(error))
+
+    async def _decided(self, call: AskedCall, request: Envelope, person: Caller | None) -> Envelope:
         before = self._grants.seen_before(call.route, call.state, call.client)
         for _ in range(MOST_ROUNDS):
             answer = await self._answered(call, request, person, before)
-            if answer not in (CHANGED, WITHDRAWN):
+            if answer not in (CHANGED, *YES):
                 return self._outcome(call, answer)
-            now = call.current()
-            if now is None:
-                return _failure(f"the tool '{_name(call)}' is not offered any more")
-            decision = self._decide(now, call.state)
-            if decision.is_approved:
+            now = await self.renewed(call, is_started=answer in YES)
+            if (now is call and answer in YES) or now.decision.is_approved:
                 return APPROVED
-            if before is None and fingerprint(now.definition) != fingerprint(call.route.definition):
+            if before is None and mark(now.route) != mark(call.route):
                 before = definition_text(call.route.definition)
-            call = replace(call, route=now, decision=decision)
+            call = now
         return _failure(f"the tool '{_name(call)}' changes while a person is asked about it; it was not called")
+
+    async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
+        """The same call if its tool and its project are what they were; else the call of what they are now.
+
+        Args:
+            is_started: its server is asked, and started if need be.
+
+        Raises:
+            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+        """
+        now = await call.confirmed() if is_started else call.current()
+        if now is None:
+            raise TooltrayError(f"the tool '{_name(call)}' is not offered any more")
+        return call if call.is_for(now) else call.of(now, self._decide(now, call.state))
 
     def unasked(self, call: AskedCall) -> Envelope:
         """Refused at once, and remembered: the command that is named allows the next call that is the same."""
@@ -92,6 +129,8 @@ class ApprovalRounds:
         question = self._waiting.refuse(call, partial(self._snapshot, call, before, _REFUSED_ALREADY))
         always = shlex.join(["tooltray", "approve", question.snapshot.server, question.snapshot.tool])
         why = call.decision.message if before is None else f"the tool '{_name(call)}' is defined in another way than when it was allowed"
+        if before == definition_text(call.route.definition):
+            why = f"'{_name(call)}' was allowed, but {OTHER_SETTINGS}"
         return _failure(
             f"{why}. Nobody can be asked here. To allow it, the person types in a terminal: tooltray approve {question.snapshot.id} "
             f"(the next call that is the same, within 10 minutes) or {always} (always). {call.decision.hint}."
@@ -124,15 +163,16 @@ class ApprovalRounds:
     async def _keep(self, call: AskedCall, answer: str) -> None:
         server, name = call.route.server, call.route.definition.name
         if answer == SESSION:
-            self._grants.allow_in_session(call.route, call.state)
+            self._grants.allow_in_session(call.route, call.state, call.client)
         elif answer == ALWAYS:
             await self._grants.allow(server, "tool", {name: call.route}, client=call.client, is_seen=True)
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
 
     async def _answered(self, call: AskedCall, request: Envelope, person: Caller | None, before: str | None) -> str:
-        if same := self._waiting.same(call):
-            return await same.ended()
+        while same := self._waiting.same(call):
+            if (answer := await same.ended()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
+                return answer
         if not self._waiting.has_room(call.route.server):
             return TOO_MANY
         question = self._waiting.ask(call, partial(self._snapshot, call, before, ""))
@@ -160,8 +200,6 @@ class ApprovalRounds:
         question.end(UNASKED)
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:
-        if answer in (ONCE, SESSION, ALWAYS, READS):
-            return APPROVED
         if answer == UNASKED:
             return self.unasked(call)
         if answer == EXPIRED:

@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ApprovalAsked, ApprovalSnapshot, EventBus, GrantSnapshot, ToolChange, ToolListChanged, ToolSnapshot
-from tooltray.presenter.approvals.approval_questions import AskedCall, Masked, asked_call
+from tooltray.presenter.approvals.approval_questions import AskedCall, Masked, asked_call, mark
 from tooltray.presenter.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.approvals.waiting_approvals import Question, WaitingApprovals
@@ -30,13 +30,13 @@ from tooltray.presenter.views.modes import Modes
 from tooltray.tasks import Spawn
 from tooltray.tools import approval, suspicion
 from tooltray.tools.approval import Decision
-from tooltray.tools.fingerprints import fingerprint
 from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.envelope import Envelope
-from tooltray.wire.eras import Era, Head
+from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, failure
+from tooltray.wire.eras import Era, Head, named_once
 from tooltray.wire.member_scanner import closed, opened
 
 LONGEST_GRANT_S = 366 * 86_400.0
+MOST_SHOWN = 64  # previews to which no grant was given yet
 ROUND_KEYS = ("inputResponses", "requestState")
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 OWN_RULES = "the rules of this AI client are in settings.json, under publish, clients"
@@ -65,9 +65,17 @@ class Approvals:
             masked: takes known secrets out of what is shown.
         """
         self._servers, self._tools, self._modes, self._grants, self._has_window, self._bus = servers, tools, modes, grants, has_window, bus
+        self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
         self._waiting = WaitingApprovals(bus=bus, deadlines=deadlines)
         self._rounds = ApprovalRounds(
-            tools=tools, states=states, grants=grants, waiting=self._waiting, decide=self.decision, masked=masked, spawn=spawn
+            tools=tools,
+            states=states,
+            grants=grants,
+            waiting=self._waiting,
+            decide=self.decision,
+            masked=masked,
+            deadlines=deadlines,
+            spawn=spawn,
         )
         bus.subscribe(ToolListChanged, lambda event: self._waiting.outdate(event.server, _is_current))
 
@@ -92,12 +100,17 @@ class Approvals:
         decision = self.decision(route, caller.session.state)
         if decision.is_approved:
             return None
-        request.params = closed(opened(request.params))  # each member once: the server reads what the person has read
+        request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
         call = self._call(route, decision, request, head, caller, client)
         owner = f"approval {route.server} {call.digest}"
         is_answer = head.era is Era.MODERN and held.is_held(head.request_state, owner)
-        if not is_answer and self._is_allowed(call, head):
-            return None
+        if not is_answer:
+            try:
+                allowed, call = await self._allowed(call, head, caller)
+            except TooltrayError as error:
+                return failure(CONNECTION_CLOSED, str(error))
+            if allowed:
+                return None
         reply = await self._asked(call, request, head if is_answer else _first(head), caller, held, owner)
         if reply is not APPROVED:
             return reply
@@ -124,7 +137,23 @@ class Approvals:
 
     def _call(self, route: Route, decision: Decision, request: Envelope, head: Head, caller: Caller, client: str) -> AskedCall:
         current = partial(self._tools.current, route, head, caller)
-        return asked_call(route, decision, request.params, caller.session.state, client, current)
+        confirmed = partial(self._tools.confirmed, route, head, caller)
+        return asked_call(route, decision, request.params, caller.session.state, client, current, confirmed)
+
+    async def _allowed(self, call: AskedCall, head: Head, caller: Caller) -> tuple[bool, AskedCall]:
+        """Whether a person has allowed a call before, of the tool as its server defines it at this moment; and the call of that tool.
+
+        Raises:
+            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+        """
+        if self._tools.is_outdated(call.route, head, caller):
+            call = await self._rounds.renewed(call)
+        while self._is_allowed(call, head):
+            now = await self._rounds.renewed(call)
+            if now is call or now.decision.is_approved:
+                return True, now
+            call = now
+        return False, call
 
     def _is_allowed(self, call: AskedCall, head: Head) -> bool:
         """By what a person has said before."""
@@ -136,13 +165,14 @@ class Approvals:
 
     async def _asked(self, call: AskedCall, request: Envelope, head: Head, caller: Caller, held: HeldCalls, owner: str) -> Envelope:
         if self._has_window and self._bus.is_heard(ApprovalAsked):
-            return await self._rounds.decided(call, request, None)
+            return await self._rounds.decided(call, request, caller, token=head.meta.progress_token, has_window=True)
         is_modern = head.era is Era.MODERN
         if lacking(ClientQuestion(ELICITATION), head.meta.capabilities if is_modern else caller.capabilities):
             return self._rounds.unasked(call)
         if is_modern:
-            return await held.run(partial(self._rounds.decided, call, request), request, head, caller, owner=owner)
-        return await self._rounds.decided(call, request, caller)
+            work = partial(self._rounds.decided, call, request, token=head.meta.progress_token)
+            return await held.run(work, request, head, caller, owner=owner)
+        return await self._rounds.decided(call, request, caller, token=head.meta.progress_token)
 
     # answers and grants
 
@@ -164,6 +194,9 @@ class Approvals:
     async def preview(self, server: str, kind: str, tool: str, client: str) -> list[ToolSnapshot]:
         """See ApprovalVerbs.preview_grant."""
         routes = await self._routes_for(server, kind, tool)
+        if len(self._shown) >= MOST_SHOWN:
+            self._shown.pop(next(iter(self._shown)))
+        self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
         return [each for each in await self._tools.snapshots(server) if each.original_name in routes]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
@@ -173,6 +206,9 @@ class Approvals:
                 "a grant lasts for some time, and for a year at most", hint="Without a time it lasts until you take it back."
             )
         routes = await self._routes_for(server, kind, tool)
+        now = {name: mark(route) for name, route in routes.items()}
+        if self._shown.pop((server, kind, tool, client), now) != now:
+            raise TooltrayError("the tools have changed since they were shown", hint="Look at them once more.")
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
 
     async def take_back(self, id: str) -> None:
@@ -218,7 +254,7 @@ class Approvals:
 
 def _is_current(question: Question) -> bool:
     now = question.call.current()
-    return now is not None and fingerprint(now.definition) == fingerprint(question.call.route.definition)
+    return now is not None and mark(now) == mark(question.call.route)
 
 
 def _first(head: Head) -> Head:

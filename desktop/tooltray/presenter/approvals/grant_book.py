@@ -1,7 +1,8 @@
 """What a person has allowed for longer than one call, and whether a tool is still what was allowed.
 
 Above it: Approvals. Below it: the grants on the disk, the states of sessions, ToolManager, which knows how tools are defined now. A grant
-counts for the definitions that it was given for: a tool with another fingerprint is held until a person has seen how it differs.
+counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either is
+another is held until a person has seen how it differs.
 """
 
 import asyncio
@@ -16,23 +17,26 @@ import msgspec
 from tooltray.config.grants import Grant, GrantKind, GrantStore
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, GrantSnapshot, ToolChange, ToolListChanged
+from tooltray.presenter.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools import edits, suspicion
-from tooltray.tools.fingerprints import definition_text, fingerprint
+from tooltray.tools.fingerprints import definition_text
 
 logger = logging.getLogger(__name__)
 ID_BYTES = 4  # people type it
+CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 
 
 class SessionGrant(NamedTuple):
     """In SessionState.allowed."""
 
     id: str
+    client: str
     server: str
     tool: str
-    fingerprint: str
+    mark: str
     definition: str
     created_at: float
 
@@ -55,6 +59,7 @@ class GrantBook:
             now: unix seconds.
         """
         self._store, self._states, self._tools, self._bus, self._spawn, self._now = store, states, tools, bus, spawn, now
+        self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
         self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -69,16 +74,16 @@ class GrantBook:
 
     def allows(self, route: Route, state: SessionState, client: str) -> bool:
         """Whether a person's lasting yes covers a tool as it is defined now."""
-        tool, now = route.definition.name, fingerprint(route.definition)
-        if any(each.fingerprint == now for each in _of_session(state, route)):
+        tool, now = route.definition.name, mark(route)
+        if any(each.mark == now for each in _of_session(state, route, client)):
             return True
         is_read = route.decision.category == "read"
         return any(grant.tools.get(tool) == now and (is_read or grant.kind == "tool") for grant in self._live(route.server, client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
         """The definition that was allowed, where the tool has another one now; None if there is no such."""
-        tool, now = route.definition.name, fingerprint(route.definition)
-        if others := [each.definition for each in _of_session(state, route) if each.fingerprint != now]:
+        tool, now = route.definition.name, mark(route)
+        if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
             return others[0]
         allowed = [grant.tools[tool] for grant in self._live(route.server, client) if tool in grant.tools]
         return next((self._store.definition(each) for each in allowed if each != now), None)
@@ -89,12 +94,11 @@ class GrantBook:
 
     # saying yes
 
-    def allow_in_session(self, route: Route, state: SessionState) -> None:
-        """Allows a tool as it is defined now for as long as the session lasts."""
-        name = route.definition.name
-        state.allowed -= set(_of_session(state, route))
-        now = fingerprint(route.definition)
-        state.allowed.add(SessionGrant(_new_id(), route.server, name, now, definition_text(route.definition), self._now()))
+    def allow_in_session(self, route: Route, state: SessionState, client: str) -> None:
+        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
+        name, definition = route.definition.name, definition_text(route.definition)
+        state.allowed -= set(_of_session(state, route, client))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._now()))
         self._bus.publish(GrantsChanged())
 
     async def allow(
@@ -125,7 +129,7 @@ class GrantBook:
             client=client,
             created_at=created_at,
             expires_at=created_at + expires_in_s if expires_in_s is not None else 0.0,
-            tools={name: fingerprint(route.definition) for name, route in routes.items()},
+            tools={name: mark(route) for name, route in routes.items()},
         )
         async with self._lock:
             others = [each for each in self._all() if _scope(each) != _scope(grant)]
@@ -141,7 +145,7 @@ class GrantBook:
         """All that count, the newest first."""
         found = [self._snapshot(grant) for grant in self._all()]
         found += [
-            GrantSnapshot(each.id, "tool", each.server, each.tool, client=state.client, session=state.id, created_at=each.created_at)
+            GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
             for state in self._states
             for each in _session_grants(state)
         ]
@@ -168,9 +172,10 @@ class GrantBook:
         found: dict[tuple[str, str], ToolChange] = {}
         for grant in self._all():
             for route in self._held(grant):
-                before = self._store.definition(grant.tools[route.definition.name])
-                diff = edits.of_definitions(before, definition_text(route.definition))
                 name = route.definition.name
+                before = self._store.definition(grant.tools[name])
+                diff = edits.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
+                self._shown[grant.server, name] = mark(route)
                 found[grant.server, name] = ToolChange(grant.server, name, diff, suspicion.warnings(route.definition))
         return list(found.values())
 
@@ -178,11 +183,13 @@ class GrantBook:
         """A person has seen how a tool is defined now: what was allowed counts for it as it is.
 
         Raises:
-            TooltrayError: it has not changed, or that cannot be written.
+            TooltrayError: it has not changed, or is another one than was shown, or that cannot be written.
         """
         async with self._lock:
             route = self._tools.routes(server).get(tool)
-            now = fingerprint(route.definition) if route else ""
+            now = mark(route) if route else ""
+            if self._shown.pop((server, tool), now) != now:
+                raise TooltrayError(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
             before = self._all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
@@ -200,7 +207,7 @@ class GrantBook:
     def _all(self) -> list[Grant]:
         now = self._now()
         listed = (grant for grant in self._store.grants if grant.id not in self._gone)
-        return [grant for grant in listed if not grant.expires_at or grant.expires_at > now]
+        return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
 
     def _live(self, server: str, client: str) -> Iterator[Grant]:
         """Those that speak of a server and a client, the newest first."""
@@ -208,7 +215,7 @@ class GrantBook:
 
     def _held(self, grant: Grant) -> Iterator[Route]:
         for name, route in self._tools.routes(grant.server).items():
-            if name in grant.tools and grant.tools[name] != fingerprint(route.definition):
+            if name in grant.tools and grant.tools[name] != mark(route):
                 yield route
 
     def _snapshot(self, grant: Grant) -> GrantSnapshot:
@@ -226,7 +233,7 @@ class GrantBook:
         )
 
     async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
-        definitions = {fingerprint(route.definition): definition_text(route.definition) for route in (seen or {}).values()}
+        definitions = {mark(route): definition_text(route.definition) for route in (seen or {}).values()}
         await finish_in_thread(self._store.write, grants, definitions)
         self._bus.publish(GrantsChanged())
 
@@ -270,8 +277,9 @@ def _session_grants(state: SessionState) -> list[SessionGrant]:
     return [each for each in state.allowed if isinstance(each, SessionGrant)]
 
 
-def _of_session(state: SessionState, route: Route) -> list[SessionGrant]:
-    return [each for each in _session_grants(state) if (each.server, each.tool) == (route.server, route.definition.name)]
+def _of_session(state: SessionState, route: Route, client: str) -> list[SessionGrant]:
+    wanted = (client, route.server, route.definition.name)
+    return [each for each in _session_grants(state) if (each.client, each.server, each.tool) == wanted]
 
 
 def _new_id() -> str:

@@ -19,14 +19,16 @@ from tooltray.presenter.feedback.picture_headers import KINDS, read_picture
 
 MIB = 2**20
 MOST_ATTACHMENTS = 20  # more is no answer to read
-MOST_PICTURE_BYTES = 5 * MIB  # what the services of models take of one picture
+MOST_PICTURE_BYTES = 5 * MIB // 4 * 3  # as base64 5 MiB, what services of models take; a conversation with a larger one fails for good
 MOST_BYTES = 20 * MIB  # of all together; base64 makes 27 MiB of them, and a line of the control channel has at most 64
 MOST_FILE_BYTES = MIB  # a model has to read it
+MOST_SIDE = 8000  # pixels; the same services refuse longer ones
 MOST_PIXELS = 50_000_000  # a camera's picture has 12 to 48 million; a small file may say that it has a thousand times as many
 LONGEST_NAME, LONGEST_PATH = 120, 4096  # characters
 LIMITS = (
-    f"A picture (PNG, JPEG, GIF, WebP) may have {MOST_PICTURE_BYTES // MIB} MiB and {MOST_PIXELS // 10**6} million pixels, "
-    f"a file {MOST_FILE_BYTES // MIB} MiB, all together {MOST_BYTES // MIB} MiB; give the path of a larger file"
+    f"A picture (PNG, JPEG, GIF, WebP) may have {MOST_PICTURE_BYTES / MIB:g} MiB, {MOST_SIDE:,} pixels a side and "
+    f"{MOST_PIXELS // 10**6} million in all, a file {MOST_FILE_BYTES // MIB} MiB, all together {MOST_BYTES // MIB} MiB; "
+    "give the path of a larger file"
 )
 _MIME_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")  # RFC 6838, section 4.2
 _TEXT, _BYTES = "text/plain", "application/octet-stream"  # where no type was given that could be one
@@ -78,7 +80,7 @@ def _block(attachment: FeedbackAttachment, name: str, number: int) -> dict[str, 
         raise _refused(name, f"it has {len(data) / MIB:.1f} MiB")
     if not picture.width or not picture.height:
         raise _refused(name, "its size in pixels cannot be read")
-    if picture.width * picture.height > MOST_PIXELS:
+    if max(picture.width, picture.height) > MOST_SIDE or picture.width * picture.height > MOST_PIXELS:
         raise _refused(name, f"it says that it has {picture.width:,} x {picture.height:,} pixels")
     return {"type": "image", "data": attachment.data, "mimeType": picture.mime_type}
 

@@ -6,12 +6,13 @@ Above it: Feedbacks, which keeps them, and the tool, which waits. Below it: the 
 import asyncio
 from dataclasses import dataclass, field
 
+from tooltray.config.feedback_history import EXPIRED, WAITING
 from tooltray.events import FeedbackEntry, FeedbackSnapshot
 from tooltray.presenter.feedback.feedback_attachments import Attachments
 from tooltray.wire.deadlines import Deadline
 
-ANSWERED, DISMISSED, EXPIRED, WITHDRAWN, REPLACED = "answered", "dismissed", "expired", "withdrawn", "replaced"
-WAITING = "waiting"
+ANSWERED, DISMISSED, WITHDRAWN, REPLACED = "answered", "dismissed", "withdrawn", "replaced"
+__all__ = ["ANSWERED", "DISMISSED", "EXPIRED", "REPLACED", "WITHDRAWN", "Answer", "Report"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Report:
 
     Attributes:
         entry_id: in the history; the window's id, which is the snapshot's, stays when a newer report takes its place.
-        session: the id of the session it is of.
+        session: whose it is; a call of the same one finds its answer.
+        state: the id of the session's state, which may be that of a single request.
         waits_s: how long it is open.
         waiters: how many calls wait for its answer now.
         is_collected: a call has returned the answer.
@@ -47,6 +49,7 @@ class Report:
     snapshot: FeedbackSnapshot
     entry_id: str
     session: str
+    state: str
     waits_s: float
     outcome: "asyncio.Future[Answer]"
     waiters: int = 0

@@ -15,7 +15,7 @@ from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, plain
 from tooltray.presenter.feedback.feedback_arguments import LONGEST_PROJECT_NAME, BadArguments, FeedbackArguments, read_arguments
 from tooltray.presenter.feedback.feedback_report import Report
 from tooltray.presenter.feedback.feedback_result import answer_blocks, failed_note, late_note, notes_block, result, started_note, text_block
-from tooltray.presenter.feedback.feedbacks import Asked, Feedbacks
+from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, Asked, Feedbacks
 from tooltray.presenter.projects.projects import ProjectReport, Projects
 from tooltray.presenter.questions import Question, lacking
 from tooltray.presenter.session_state import SessionState
@@ -23,7 +23,7 @@ from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INVALID_PARAMS, Envelope, dump, failure
-from tooltray.wire.eras import Head
+from tooltray.wire.eras import Era, Head
 
 LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the answer is there; as calls wait
@@ -66,21 +66,26 @@ class FeedbackTool:
         starting = self._spawn(
             self._projects.reported(state, arguments.project_name, arguments.project_path), name="start servers of a project"
         )
+        asked = self._feedbacks.masked(_asked(arguments, state, caller))
         try:
-            report = self._feedbacks.open(state, _asked(arguments, state, caller))
+            report = self._feedbacks.open(state, asked)
         except TooltrayError as error:
             return result([text_block(str(error)), *notes_block(arguments.remarks)], head.era, is_error=True)
         is_late = report.outcome.done()
         with self._feedbacks.collecting(report):
             blocks = await self._answer(report, request, head, caller)
-            notes = [*([late_note(report, arguments.summary)] if is_late else []), *arguments.remarks]
+            notes = [*([late_note(report, asked.summary)] if is_late else []), *arguments.remarks]
             return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], head.era)
 
     async def _answer(self, report: Report, request: Envelope, head: Head, caller: Caller) -> list[dict[str, Any]]:
         tell = partial(self._tell, report, request, head, caller, asyncio.get_running_loop().time())
         asking = self._spawn(self._ask_there(report, request, caller), name="ask for feedback") if self._can_ask(report, caller) else None
         try:
-            return answer_blocks(await self._feedbacks.answer_to(report, while_waiting=tell))
+            answer = await self._feedbacks.answer_to(report, while_waiting=tell)
+            if asking and head.era is Era.MODERN and not asking.done():  # answered elsewhere, while the client is away with our question
+                self._feedbacks.keep(report)
+                await asyncio.wait({asking})
+            return answer_blocks(answer)
         finally:
             if asking:
                 asking.cancel()
@@ -120,7 +125,7 @@ class FeedbackTool:
         content = answer.get("content")
         text = content.get("answer") if isinstance(content, dict) else None
         if answer.get("action") == "accept" and isinstance(text, str) and text.strip():
-            await self._feedbacks.answer(report.id, text, ())
+            await self._feedbacks.answer(report.id, text[:LONGEST_ANSWER], ())
         else:
             await self._feedbacks.dismiss(report.id)
 
@@ -140,7 +145,8 @@ class FeedbackTool:
         return list(self._named(await self._tools.published(server), state))
 
     def _named(self, published: Iterable[tuple[str, Route]], state: SessionState) -> Iterable[str]:
-        return (name for name, route in published if self._offers(state, route))
+        """What this session can call of it, which is nothing where it has another server alone."""
+        return (name for name, route in published if state.server in (None, route.server) and self._offers(state, route))
 
 
 def _asked(arguments: FeedbackArguments, state: SessionState, caller: Caller) -> Asked:
@@ -152,6 +158,7 @@ def _asked(arguments: FeedbackArguments, state: SessionState, caller: Caller) ->
         project_name=arguments.project_name or plain(known_name, LONGEST_PROJECT_NAME),
         project_path=path,
         waits_s=arguments.wait_s,
+        names_path=bool(arguments.shown_path),
     )
 
 

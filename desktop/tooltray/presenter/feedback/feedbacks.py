@@ -16,10 +16,11 @@ from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackAttachment, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
 from tooltray.presenter.feedback.feedback_attachments import read_attachments
+from tooltray.presenter.feedback.feedback_notes import FeedbackNotes
 from tooltray.presenter.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Report
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
-from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
 MOST_OPEN = 5  # windows; more than a person can look at
@@ -27,8 +28,7 @@ ANSWER_KEPT_S = 1800.0  # for the next call, where nobody waited for it any more
 ID_BYTES = 4  # people type it; a hub has few at a time
 MOST_KEPT = 16  # such answers; each may hold 27 MiB
 TOLD_EVERY_S = 15.0  # the shortest clock of AI clients that news wind up again runs 30 s
-LONGEST_ANSWER, LONGEST_KEPT = 100_000, 20_000  # characters that a model gets, and that the history keeps
-LONGEST_HISTORY = 1000  # entries of one answer to a question for the history
+LONGEST_ANSWER = 100_000  # characters that a model gets
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Asked:
     Attributes:
         project_path: empty where none is known.
         waits_s: how long the person has.
+        names_path: whether the model has named the project itself.
     """
 
     client: str
@@ -45,6 +46,7 @@ class Asked:
     project_name: str
     project_path: str
     waits_s: float
+    names_path: bool = True
 
 
 class Feedbacks:
@@ -67,31 +69,45 @@ class Feedbacks:
             mask: takes known secrets out of what the history keeps.
             has_window: whether this hub is a desktop's, which shows reports as soon as it listens to events.
         """
-        self._bus, self._deadlines, self._spawn = bus, deadlines, spawn
-        self._history, self._ready, self._mask, self._has_window = history, ready, mask, has_window
+        self._bus, self._deadlines = bus, deadlines
+        self._ready, self._mask, self._has_window = ready, mask, has_window
+        self._notes = FeedbackNotes(history=history, mask=mask, spawn=spawn)
         self._open: dict[str, Report] = {}  # by id, the oldest first
         self._kept: dict[str, Report] = {}  # answered, and nobody waited; by the entry's id, the oldest first
-        self._unwritten: dict[str, FeedbackEntry] = {}  # on their way to the disk
-        states.listen(on_ended=self._on_session_ended)
+        self._is_closed = False
+        states.listen(on_forgotten=self._on_session_forgotten)
 
     @property
     def is_shown(self) -> bool:
         """Whether a window shows reports."""
         return self._has_window and self._bus.is_heard(FeedbackAsked)
 
+    async def start(self) -> None:
+        """What was open when a hub died is told as it is. To be called once, before models report."""
+        await self._notes.start()
+
     # what the tool does
+
+    def masked(self, asked: Asked) -> Asked:
+        """A report without known secrets, which a model may have read in a file: commands and the history show it."""
+        return replace(
+            asked, client=self._mask(asked.client), summary=self._mask(asked.summary), project_name=self._mask(asked.project_name)
+        )
 
     def open(self, state: SessionState, asked: Asked) -> Report:
         """The report that a call waits for: one that was answered meanwhile, the same one asked again, or a new one.
 
         Raises:
-            TooltrayError: too many wait already.
+            TooltrayError: too many wait already, or this hub is about to end.
         """
+        if self._is_closed:
+            raise TooltrayError("Tooltray starts anew", "the person cannot be asked at this moment", "Call again in a few seconds.")
         if kept := self._answered_meanwhile(state, asked):
             return kept
-        known = next((report for report in self._open.values() if report.session == state.id), None)
+        session = _session_of(state, asked)
+        known = next((report for report in self._open.values() if report.session == session), None)
         if known and (known.snapshot.summary, known.snapshot.project_path) == (asked.summary, asked.project_path):
-            return self._wait_on(known, asked)
+            return self._wait_on(known, state, asked)
         if known:
             self._end(known, REPLACED, is_over=False)
         else:
@@ -105,6 +121,7 @@ class Feedbacks:
         try:
             yield
             report.is_collected = True
+            self._forget(report)
         finally:
             report.waiters -= 1
             self._keep_if_lost(report)
@@ -119,6 +136,14 @@ class Feedbacks:
             while_waiting()
             await asyncio.wait({report.outcome}, timeout=TOLD_EVERY_S)
         return report.outcome.result()
+
+    def keep(self, report: Report) -> None:
+        """The call that waited is not there to take the answer in this moment: whichever call of the session comes first gets it."""
+        if report.outcome.result().outcome == ANSWERED and report.entry_id not in self._kept:
+            self._kept[report.entry_id] = report
+            report.deadline = self._deadlines.add(ANSWER_KEPT_S, partial(self._forget, report))
+            if len(self._kept) > MOST_KEPT:
+                self._forget(next(iter(self._kept.values())))
 
     # what the person does
 
@@ -143,10 +168,7 @@ class Feedbacks:
 
     async def history(self, project_path: str, limit: int) -> list[FeedbackEntry]:
         """See FeedbackVerbs.get_feedback_history."""
-        on_disk = await asyncio.to_thread(self._history.read, project_path)
-        known = {entry.id: entry for entry in on_disk} | self._unwritten | {each.entry_id: each.entry() for each in self._open.values()}
-        entries = [entry for entry in known.values() if project_path in ("", entry.project_path)]
-        return sorted(entries, key=lambda entry: entry.asked_at, reverse=True)[: max(0, min(limit, LONGEST_HISTORY))]
+        return await self._notes.read(project_path, limit)
 
     def ready_answers(self) -> list[str]:
         """See FeedbackVerbs.get_ready_answers."""
@@ -157,27 +179,32 @@ class Feedbacks:
         await self._ready.set(answers)
 
     async def close(self) -> None:
-        """The hub ends, and with it every report that is open."""
+        """The hub ends, and with it every report that is open; may be called twice."""
+        self._is_closed = True
         for report in list(self._open.values()):
             self._end(report, WITHDRAWN)
         for report in list(self._kept.values()):
             self._forget(report)
-        for entry in list(self._unwritten.values()):  # the tasks may be cancelled before they begin
-            await self._write(entry)
+        await self._notes.close()
 
     # beginning
 
     def _answered_meanwhile(self, state: SessionState, asked: Asked) -> Report | None:
+        session = _session_of(state, asked)
         for report in self._kept.values():
-            if report.session == state.id and asked.project_path in ("", report.snapshot.project_path):
+            path = report.snapshot.project_path
+            is_of_project = not asked.names_path or not path or asked.project_path in ("", path)
+            if report.session == session and is_of_project:
                 self._forget(report)
                 return report
         return None
 
-    def _wait_on(self, report: Report, asked: Asked) -> Report:
-        """The same report again: the person has as long as the new call waits."""
-        report.waits_s = asked.waits_s
-        report.snapshot = replace(report.snapshot, ends_at=time.time() + asked.waits_s)
+    def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
+        """The same report again: the person has as long as the new call waits, or one that still waits, too."""
+        now = time.time()
+        ends_at = max(now + asked.waits_s, report.snapshot.ends_at if report.waiters else 0.0)
+        report.state, report.waits_s = state.id, ends_at - now
+        report.snapshot = replace(report.snapshot, ends_at=ends_at)
         self._end_after_its_time(report)
         self._bus.publish(FeedbackAsked(report.snapshot))
         return report
@@ -196,8 +223,9 @@ class Feedbacks:
             ends_at=now + asked.waits_s,
         )
         outcome: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        report = self._open[id] = Report(snapshot, entry_id, state.id, asked.waits_s, outcome)
+        report = self._open[id] = Report(snapshot, entry_id, _session_of(state, asked), state.id, asked.waits_s, outcome)
         self._end_after_its_time(report)
+        self._notes.add(report)
         self._bus.publish(FeedbackAsked(snapshot))
         return report
 
@@ -233,41 +261,31 @@ class Feedbacks:
         report.outcome.set_result(answer or Answer(outcome, time.time()))
         del self._open[report.id]
         _stop_clock(report)
-        text = report.outcome.result().text[:LONGEST_KEPT]
-        entry = replace(report.entry(self._mask(text)), summary=self._mask(report.snapshot.summary))
-        self._unwritten[entry.id] = entry
-        self._spawn(self._write(entry), name="history of reports")
+        self._notes.add(report)
         self._keep_if_lost(report)
         if is_over:
             self._bus.publish(FeedbackEnded(report.id))
 
     def _keep_if_lost(self, report: Report) -> None:
         """An answer that no call has returned, or will return now, is for the next one."""
-        is_answered = report.outcome.done() and report.outcome.result().outcome == ANSWERED
-        if not is_answered or report.waiters or report.is_collected:
-            return
-        self._kept[report.entry_id] = report
-        report.deadline = self._deadlines.add(ANSWER_KEPT_S, partial(self._forget, report))
-        if len(self._kept) > MOST_KEPT:
-            self._forget(next(iter(self._kept.values())))
+        if report.outcome.done() and not report.waiters and not report.is_collected:
+            self.keep(report)
 
     def _forget(self, report: Report) -> None:
         self._kept.pop(report.entry_id, None)
         _stop_clock(report)
 
-    async def _write(self, entry: FeedbackEntry) -> None:
-        await finish_in_thread(self._history.add, entry)
-        self._unwritten.pop(entry.id, None)
-
-    def _on_session_ended(self, state: SessionState) -> None:
+    def _on_session_forgotten(self, state: SessionState) -> None:
         """A client that does not come back will not collect an answer."""
-        if any(report.session == state.id for report in self._open.values()):
-            self._deadlines.add(KEPT_FOR_S, partial(self._withdraw_if_gone, state))
+        for report in [each for each in self._open.values() if each.state == state.id]:
+            self._end(report, WITHDRAWN)
+        for report in [each for each in self._kept.values() if each.session == state.id]:
+            self._forget(report)
 
-    def _withdraw_if_gone(self, state: SessionState) -> None:
-        if not state.connections:
-            for report in [each for each in self._open.values() if each.session == state.id]:
-                self._end(report, WITHDRAWN)
+
+def _session_of(state: SessionState, asked: Asked) -> str:
+    """Whose a report is. Where requests of one client cannot be tied to each other, the same report again is of the same client."""
+    return "\n".join((asked.client, asked.project_path, asked.summary)) if state.is_passing else state.id
 
 
 def _stop_clock(report: Report) -> None:

@@ -38,6 +38,16 @@ class ProjectFolders:
         """
         return await asyncio.to_thread(self._real, text)
 
+    async def check(self, folder: str) -> None:
+        """Looks once more at the real path of a folder that may be a project.
+
+        Raises:
+            TooltrayError: it is gone, or leads elsewhere by now.
+        """
+        if (real := await self.real(folder)) != folder:
+            reason = f"it has become a link, and leads to '{shown(real)}'"
+            raise TooltrayError(f"'{shown(folder)}' is not the folder that it was", reason, "Name the project's own folder.")
+
     async def allow(self, text: str) -> str:
         """Allows a folder and what is in it; returns its real path.
 
@@ -80,7 +90,8 @@ class ProjectFolders:
         if not await self.is_permitted(folder, state):
             title = f"'{shown(folder)}' is not allowed as a project"
             hint = f"A person allows it with: tooltray projects allow {shlex.quote(folder)}"
-            raise TooltrayError(title, "nobody has allowed it, and it is not where this AI client was started", hint)
+            reason = "nobody has allowed it, and it is not where this AI client was started" if state.folder else "nobody has allowed it"
+            raise TooltrayError(title, reason, hint)
         return folder
 
     async def is_permitted(self, folder: str, state: SessionState) -> bool:
@@ -90,10 +101,12 @@ class ProjectFolders:
     async def own_folder(self, state: SessionState) -> str:
         """The real path of the folder in which a session's bridge was started, as far as that says what it works on.
 
+        A bridge tells the real path, once: where there is a link by now, somebody has put it there since, perhaps the model.
+
         Raises:
             TooltrayError: it may not be a project; says why.
         """
-        folder = await self.real(state.folder)
+        await self.check(folder := state.folder)
         if await self.is_permitted(folder, state):
             return folder
         hint = f"If it is a project, allow it with: tooltray projects allow {shlex.quote(folder)}"
@@ -107,7 +120,7 @@ class ProjectFolders:
     def _is_permitted(self, folder: str, own: str, roots: tuple[str, ...]) -> bool:
         if folder in roots or any(is_inside(folder, allowed) for allowed in map(self._real_or_none, self.allowed()) if allowed):
             return True
-        return folder == self._real_or_none(own) and not is_hidden_at_home(folder, self._home)
+        return folder == own == self._real_or_none(own) and not is_hidden_at_home(folder, self._home)
 
     def _real_or_none(self, text: str) -> str | None:
         """Of a folder that somebody wrote into the settings, or that is not there any more."""

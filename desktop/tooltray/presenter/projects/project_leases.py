@@ -25,26 +25,31 @@ class ProjectLeases:
 
     def look(self) -> None:
         """Sessions have come or gone, work on other projects, or copies have started or ended."""
-        worked_on = {state.project.path for state in self._states if state.connections and state.project}
-        unneeded = {copy: server for server in self._servers.deferred() for copy in server.copies if _is_unneeded(copy, server, worked_on)}
+        unneeded = self._unneeded()
         for copy in [copy for copy in self._leases if copy not in unneeded]:
             self._leases.pop(copy).cancel()
         for copy, server in unneeded.items():
             if copy not in self._leases:
                 self._add(copy, server, UNCALLED_S if copy.is_for_requests else UNUSED_S)
 
+    def _unneeded(self) -> dict[ProjectCopy, DeferredServer]:
+        worked_on = {state.project.path for state in self._states if state.connections and state.project}
+        return {copy: server for server in self._servers.deferred() for copy in server.copies if _is_unneeded(copy, server, worked_on)}
+
     def _add(self, copy: ProjectCopy, server: DeferredServer, seconds: float) -> None:
         self._leases[copy] = self._deadlines.add(seconds, partial(self._on_over, copy, server))
 
     def _on_over(self, copy: ProjectCopy, server: DeferredServer) -> None:
         del self._leases[copy]
-        left_s = UNCALLED_S - copy.idle_s if copy.is_for_requests else 0.0
+        left_s = UNCALLED_S - copy.idle_s if copy.is_for_requests else UNUSED_S if copy.is_called else 0.0
         if left_s > 0:
             self._add(copy, server, left_s)
         else:
             self._spawn(self._end(copy, server), name=f"end '{server.name}' for a project")
 
     async def _end(self, copy: ProjectCopy, server: DeferredServer) -> None:
+        if copy not in self._unneeded():
+            return  # somebody has come in this moment
         await server.end([copy])
         self.look()  # at its end it was looked at, too
 

@@ -7,7 +7,7 @@ Above it: Projects. Below it: ProjectFolders, which says what may be a project, 
 import asyncio
 import logging
 from collections.abc import Callable
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
 from msgspec import Raw
@@ -30,16 +30,23 @@ class ProjectSources:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, folders: ProjectFolders, states: SessionStates, spawn: Spawn, is_wanted: Callable[[], bool], on_changed: Callable[[], None]
+        self,
+        *,
+        folders: ProjectFolders,
+        states: SessionStates,
+        spawn: Spawn,
+        is_wanted: Callable[[], bool],
+        on_changed: Callable[[SessionState], None],
     ) -> None:
         """
         Args:
             is_wanted: whether any server starts for a project: else no client is asked for its roots.
-            on_changed: called when a session works on another project than before.
+            on_changed: called with a session that may work on another project than before.
         """
         self._folders, self._states, self._spawn = folders, states, spawn
         self._is_wanted, self._on_changed = is_wanted, on_changed
         self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
+        self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
         self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
         self._refusals: dict[str, str] = {}  # by the state's id
         states.listen(on_connected=self._on_connected)
@@ -53,7 +60,7 @@ class ProjectSources:
             state.projects.pop(source, None)
         if project != before:
             self._states.tell_changed()
-            self._on_changed()
+            self._on_changed(state)
 
     def refusal(self, state: SessionState) -> str:
         """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""
@@ -112,6 +119,8 @@ class ProjectSources:
             self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
 
     async def _ask(self, session: Session) -> None:
+        """What was asked before another question of the same kind does not count: the client has said since that it is over."""
+        number = self._asked[session] = self._asked.get(session, 0) + 1
         try:
             async with asyncio.timeout(ANSWER_WAIT_S):
                 reply = await session.ask(ROOTS, Raw(b"{}"))
@@ -121,9 +130,13 @@ class ProjectSources:
         if reply.error:
             logger.info("%s does not say which roots it has: %s", session.name, bytes(reply.error).decode(errors="replace"))
             return
-        await self._take_roots(session.state, _read_roots(reply.result))
+        found = await self._found(session.state, _read_roots(reply.result))
+        if number == self._asked[session]:
+            session.state.roots = tuple(project.path for project in found)
+            self.set(session.state, "roots", found[0] if found else None)
 
-    async def _take_roots(self, state: SessionState, given: list["_Root"]) -> None:
+    async def _found(self, state: SessionState, given: list["_Root"]) -> list[SessionProject]:
+        """The roots that may be projects."""
         found: list[SessionProject] = []
         for root in given[:MOST_ROOTS]:
             try:
@@ -132,8 +145,7 @@ class ProjectSources:
                 self._refuse(state, error)
             else:
                 found.append(SessionProject(folder, project_name(root.name or "", folder), "roots"))
-        state.roots = tuple(project.path for project in found)
-        self.set(state, "roots", found[0] if found else None)
+        return found
 
     def _refuse(self, state: SessionState, error: TooltrayError) -> None:
         self._refusals[state.id] = str(error)

@@ -5,18 +5,21 @@ ProjectFolders (what is allowed), ProjectSources (what clients say), ProjectLeas
 """
 
 import asyncio
+import contextlib
 import logging
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tooltray.config.expansion import shown_target
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
-from tooltray.events import ProjectCopySnapshot, ServerState, SessionProject
+from tooltray.events import ConfigChanged, EventBus, ProjectCopySnapshot, ResourceListChanged, ServerState, SessionProject
+from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
 from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
 from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.projects.project_leases import ProjectLeases
 from tooltray.presenter.projects.project_sources import ProjectSources
@@ -27,6 +30,7 @@ from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
 logger = logging.getLogger(__name__)
+OWN = "tooltray"  # the name of who calls where no AI client does, see OwnCaller
 SAID_BY = {
     "feedback": "its model has said so",
     "roots": "the client has said so",
@@ -58,21 +62,49 @@ class Projects:
     """
 
     def __init__(
-        self, *, config: McpConfHelper, servers: ServerManager, states: SessionStates, deadlines: DeadlineWheel, spawn: Spawn, home: str
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        states: SessionStates,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        home: str,
     ) -> None:
         """
         Args:
             home: the person's own folder.
         """
-        self._config, self._servers, self._states = config, servers, states
+        self._config, self._servers, self._states, self._bus, self._spawn = config, servers, states, bus, spawn
+        self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
         self._folders = ProjectFolders(config=config, home=home)
         self._leases = ProjectLeases(servers=servers, states=states, deadlines=deadlines, spawn=spawn)
+        self._moved: list[Callable[[SessionState], None]] = []
         self.sources = ProjectSources(
-            folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), on_changed=self._leases.look
+            folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), on_changed=self._on_moved
         )
+        self._allowed = set(self._folders.allowed())
+        self._withdrawals: set[asyncio.Task[None]] = set()
         servers.projects = self
+        bus.subscribe(ConfigChanged, self._on_config_changed)
         servers.listen(on_changed=lambda name: self._leases.look(), on_notification=lambda *said: None)
+        servers.listen_running(self._on_running)
         states.listen(on_connected=lambda state: self._leases.look(), on_ended=lambda state: self._leases.look())
+
+    def listen_moved(self, callback: Callable[[SessionState], None]) -> None:
+        """Calls back with each session that may use another copy of a server than before."""
+        self._moved.append(callback)
+
+    def _on_moved(self, state: SessionState) -> None:
+        self._leases.look()
+        for callback in self._moved:
+            callback(state)
+
+    def _on_running(self, server: ManagedServer, client: McpClient) -> None:
+        """What the first copy offers is told anyway; the resources of another are those of its project."""
+        if isinstance(server, DeferredServer) and client is not server.first.client:
+            self._bus.publish(ResourceListChanged(server.name))
 
     # what sessions work on (ProjectSource)
 
@@ -82,8 +114,28 @@ class Projects:
     async def settle(self, session: Session) -> None:
         await self.sources.settle(session)
 
+    async def check(self, project: SessionProject) -> None:
+        """Servers that start together share one look, and go on in their order."""
+        look = self._looks.get(project.path)
+        if look is None:
+            look = self._looks[project.path] = self._spawn(self._look(project.path), name=f"look at '{project.path}'")
+        if error := await asyncio.shield(look):
+            raise TooltrayError(error.problem.title, error.problem.message, error.problem.hint)
+
+    async def _look(self, folder: str) -> TooltrayError | None:
+        try:
+            await self._folders.check(folder)
+        except TooltrayError as error:
+            return error
+        finally:
+            del self._looks[folder]
+        return None
+
     def missing(self, server: str, session: Session) -> TooltrayError:
         why = self.sources.refusal(session.state) or "this AI client has not said which folder it works on"
+        if session.name == OWN:
+            hint = f"Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {shlex.quote(server)} DIR"
+            return TooltrayError(f"server '{server}' waits for a project", "none was named", hint)
         report = "Call collect_feedback with project_path, or ask" if self._config.settings.publish.feedback else "Ask"
         by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {shlex.quote(server)} DIR"
         error = TooltrayError(f"server '{server}' waits for a project", why, f"{report} the person {by_hand}")
@@ -101,13 +153,15 @@ class Projects:
             only: the session has this server alone.
         """
         lazy = self._config.settings.publish.lazy_load
-        unlisted = [each for each in self._startable() if not each.is_known and only in (None, each.name) and not each.config.is_lazy(lazy)]
+        startable = (each for each in self._startable() if not each.is_stopped and not each.config.is_lazy(lazy))
+        unlisted = [each for each in startable if not each.is_known and only in (None, each.name)]
         if not unlisted or not self._config.settings.mcp_enabled:
             return
         await self.sources.settle(session)
         if project := session.state.project:
             for server in unlisted:
-                server.copy_for(project).start()
+                with contextlib.suppress(TooltrayError):  # it has too many copies: a call says so
+                    server.copy_for(project).start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
         """A model says on which project its session works: starts the deferred servers for it, and waits for the outcome.
@@ -157,26 +211,47 @@ class Projects:
 
     async def allow(self, path: str) -> str:
         """See ProjectVerbs.allow_folder."""
-        folder = await self._folders.allow(path)
-        for state in self._states:
-            self.sources.look_at_folder(state)
-        return folder
+        return await self._folders.allow(path)
 
     async def disallow(self, path: str) -> None:
         """See ProjectVerbs.disallow_folder."""
-        folder = await self._folders.disallow(path)
+        await self._folders.disallow(path)
+        await asyncio.gather(*self._withdrawals)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        """Also where somebody has edited the file."""
+        before, self._allowed = self._allowed, set(self._folders.allowed())
+        if self._allowed - before:
+            for state in self._states:
+                self.sources.look_at_folder(state)
+        for folder in before - self._allowed:
+            withdrawal = self._spawn(self._withdraw(folder), name=f"withdraw '{folder}'")
+            self._withdrawals.add(withdrawal)
+            withdrawal.add_done_callback(self._withdrawals.discard)
+
+    async def _withdraw(self, folder: str) -> None:
         for state in list(self._states):
             for source, project in list(state.projects.items()):
                 if is_inside(project.path, folder) and not await self._folders.is_permitted(project.path, state):
                     self.sources.set(state, source, None)
         for server in self._servers.deferred():
-            if server.chosen and is_inside(server.chosen.path, folder):
-                server.chosen = None
+            server.give_up(folder)
             await server.end(copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder))
+
+    async def named(self, path: str) -> SessionProject:
+        """The project in a folder that a person names for one call.
+
+        Raises:
+            TooltrayError: it may not be one, or nobody has allowed it.
+        """
+        folder = await self._folders.permitted(path, SessionState(OWN))
+        return SessionProject(folder, project_name("", folder), "person")
 
     async def start(self, server: str, path: str | None) -> None:
         """See ProjectVerbs.start_for_project; None: start_without_project."""
         deferred = self._servers.find_deferred(server)
+        if deferred.config.disable:
+            raise TooltrayError(f"server '{server}' is switched off", hint="Switch it on first.")
         if path is None:
             deferred.check_needs_no_project()
             project = deferred.chosen = None
@@ -184,8 +259,10 @@ class Projects:
             folder = await self.allow(path)
             project = deferred.chosen = SessionProject(folder, project_name("", folder), "person")
         deferred.is_without_project = path is None
-        self._leases.look()
         deferred.wake()
+        for state in [state for state in self._states if state.project is None]:
+            self._on_moved(state)
+        self._leases.look()
         await deferred.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def choose(self, session: str, path: str) -> None:
@@ -219,13 +296,15 @@ class Projects:
             return server.first.detail
         sessions = [state for state in self._states if state.connections and state.server in (None, server.name)]
         if names := sorted({state.project.name for state in sessions if state.project}):
-            return f"Starts for {names[0]} when it is first used" if len(names) == 1 else "Starts for each project when it is first used"
+            if len(names) == 1:
+                return Phrase("Starts for {project} when it is first used", project=names[0])
+            return Phrase("Starts for each project when it is first used")
         match len(sessions):
             case 0:
-                return "Waits for a project: no AI client is connected"
+                return Phrase("No AI client is connected")
             case 1:
-                return "Waits for a project: 1 AI client is connected, and does not say which folder it works on"
-        return f"Waits for a project: {len(sessions)} AI clients are connected, none says which folder it works on"
+                return Phrase("1 AI client is connected, and names no folder")
+        return Phrase("{count} AI clients are connected, none names a folder", count=len(sessions))
 
     def copies(self, server: ManagedServer) -> tuple[ProjectCopySnapshot, ...]:
         """The copies of a server, one for each project."""
@@ -239,7 +318,7 @@ class Projects:
             name=project.name,
             state=copy.state,
             session_count=len(users),
-            target=shown_target(copy.config, project) if copy.project else copy.config.target,
+            target=shown_target(copy.config, copy.project),
             problem=copy.problem,
             pids=copy.pids,
         )

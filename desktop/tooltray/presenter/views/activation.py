@@ -27,6 +27,10 @@ from tooltray.wire.envelope import dump, load
 from tooltray.wire.eras import Era
 from tooltray.wire.member_scanner import closed
 
+NOTE_OF_PASSING = (
+    "This connection shows no client token, so each request stands for itself and these tools will not be listed. "
+    "Call them by name, or with call_tool."
+)
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
 
 
@@ -87,9 +91,10 @@ class Activation:
         state = caller.session.state
         entries = await self._lists.of_server(server, state, client=own_copy(self._servers, state.server, era, caller.session))
         tools = [entry.definition for entry in entries]
+        note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
         others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
         counts = {"toolCount": len(tools), **{f"{_WORDS[kind]}Count": len(found) for kind, found in others.items()}}
-        answered = {"activated": True, "server": server, **counts}
+        answered = {"activated": True, "server": server, **counts, **note}
         members = {name: dump(value) for name, value in answered.items()}
         return closed(members | {"tools": array(tools)} | {kind.member: array(found) for kind, found in others.items()})
 

@@ -3,10 +3,10 @@
 Above it: Modes and Profiles. Below it: the settings and the data file of client profiles. Knows no session.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings import ClientSettings
+from tooltray.config.settings import ClientSettings, Settings
 from tooltray.tools.approval import WILDCARD, fits
 from tooltray.tools.client_profiles import ClientProfile, ClientProfiles
 
@@ -20,6 +20,8 @@ class KnownClients:
     def __init__(self, *, config: McpConfHelper, profiles: ClientProfiles) -> None:
         self._config, self._profiles = config, profiles
         self._seen: dict[str, None] = {}
+        self._chosen: dict[str, ClientSettings] = {}  # by client: what was found in the settings examined
+        self._examined: Settings | None = None
 
     def saw(self, client: str) -> None:
         """A client that names itself so has connected."""
@@ -38,7 +40,13 @@ class KnownClients:
     def settings(self, client: str) -> ClientSettings:
         """What the person has chosen for a kind of client: under the name that it gives itself, another one of the same kind of client, or
         a pattern in which `*` stands for any characters."""
-        chosen = self._config.settings.publish.clients
+        if (settings := self._config.settings) is not self._examined or len(self._chosen) > MOST_SEEN:
+            self._examined, self._chosen = settings, {}
+        if (found := self._chosen.get(client)) is None:  # it is asked for with every call
+            found = self._chosen[client] = self._chosen_for(client, settings.publish.clients)
+        return found
+
+    def _chosen_for(self, client: str, chosen: Mapping[str, ClientSettings]) -> ClientSettings:
         if not chosen:
             return NO_SETTINGS
         profile = self.profile(client)

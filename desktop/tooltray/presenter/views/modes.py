@@ -12,6 +12,8 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import MCPServerConfig
 from tooltray.errors import TooltrayError
 from tooltray.events import ClientModeSnapshot, ConfigChanged, EventBus, SessionSnapshot, ToolListChanged
+from tooltray.phrases import Phrase
+from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
@@ -22,6 +24,9 @@ from tooltray.wire.eras import ClientInfo
 AUTOMATIC_TOKENS = 5000  # a few per cent of the context of today's smaller models; beyond it, tools are worth to be looked for
 MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
 NAMES_IN_REASON = 3
+LONGEST_SESSION = 100  # characters of an id that there is not
+EVERY_OTHER = ""  # in the place of a client's name: all that have no settings of their own
+TITLE_OF_OTHERS = "Every other AI client"
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Shown:
 
     Attributes:
         mode: "everything", "lazy" or "search".
-        reason: why, in words for a person.
+        reason: why, in words for a person; a Phrase.
     """
 
     mode: str
@@ -103,6 +108,8 @@ class Modes:
 
     def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
         """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
+        if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
+            return None
         return self._clients.settings(state.client).auto_approve
 
     # what is learnt of a session
@@ -115,17 +122,28 @@ class Modes:
             state.obeys_changes = None
             self._clients.saw(info.name)
         state.client, state.version = info.name, info.version
-        self._states.tell_changed()
+        if not state.is_passing:
+            self._states.tell_changed()
 
     # verbs
 
     def sessions(self) -> list[SessionSnapshot]:
         """See ViewVerbs.get_sessions."""
-        return [self._session(state) for state in self._states]
+        return [self._session(state) for state in self._states if not state.is_passing]
+
+    def state_of(self, session: str) -> SessionState:
+        """
+        Raises:
+            TooltrayError: there is no such session.
+        """
+        state = self._states.find(session)
+        if state is None:
+            raise TooltrayError(f"there is no session '{plain(session, LONGEST_SESSION)}'", hint="See which there are: tooltray sessions")
+        return state
 
     def clients(self) -> list[ClientModeSnapshot]:
         """See ViewVerbs.get_client_modes."""
-        return [self._client(name) for name in self._clients.names()]
+        return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
 
     async def set_mode(self, client: str, mode: str) -> None:
         """See ViewVerbs.set_client_mode."""
@@ -163,14 +181,15 @@ class Modes:
     def _client(self, name: str) -> ClientModeSnapshot:
         settings = self._clients.settings(name)
         shown = self.shown(SessionState("", client=name))
+        of_all = self._config.settings.publish.mode if name == EVERY_OTHER else None
         return ClientModeSnapshot(
             client=name,
-            title=self._clients.title(name),
-            mode=settings.mode or "",
+            title=self._clients.title(name) or TITLE_OF_OTHERS,
+            mode=settings.mode or of_all or "",
             shown_mode=shown.mode,
             reason=shown.reason,
             profile=settings.profile or "",
-            is_seen=self._clients.is_seen(name),
+            is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
             auto_approve=settings.auto_approve,
         )
 
@@ -190,8 +209,8 @@ class Modes:
         publish = self._config.settings.publish
         own = self._clients.settings(key.client).mode
         mode, is_automatic = own or publish.mode, False
-        whose = "for this AI client" if own else "for all AI clients"
-        shown = Shown(mode or "lazy", f"chosen {whose}")
+        reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
+        shown = Shown(mode or "lazy", reason)
         if mode == "automatic":
             shown, is_automatic = self._by_size(key), True
         by_default = {"lazy": True, None: publish.lazy_load}.get(shown.mode if is_automatic else mode)
@@ -200,31 +219,38 @@ class Modes:
         return _View(shown, by_default, is_automatic)
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
-        servers = self._config.settings.mcp_servers.items()
-        return sorted(name for name, config in servers if key.server in (None, name) and _is_lazy(config, by_default))
+        """The servers that are shown on activation only, of those that there are for a session."""
+        servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
+        lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
+        return sorted(name for name in lazy if key.server in (None, name) and self._profiles.has(profile, name))
 
     def _by_size(self, key: _Key) -> Shown:
         """What the mode "automatic" comes to."""
         count, cost = self._size(key)
         profile = self._clients.profile(key.client)
         if profile and profile.tool_cap and count > profile.tool_cap:
-            reason = f"{profile.title} shows at most {profile.tool_cap} tools, there are {count}"
+            cap, title = profile.tool_cap, profile.title
+            why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
         elif cost > AUTOMATIC_TOKENS:
-            reason = f"{count} tools cost about {cost} tokens, more than {AUTOMATIC_TOKENS}"
+            most = AUTOMATIC_TOKENS
+            why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
         else:
-            return Shown("everything", f"{count} tools cost about {cost} tokens, so that all fit")
+            return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
         match self._obeys(key.client, key.obeys_changes):
             case True:
-                return Shown("lazy", f"{reason}; it lists again when tools change")
+                return Shown("lazy", Phrase("{why}; it lists again when tools change", why=why))
             case False:
-                return Shown("search", f"{reason}; it does not list again when tools change")
-        return Shown("search", f"{reason}; whether it lists again when tools change is not known")
+                return Shown("search", Phrase("{why}; it does not list again when tools change", why=why))
+        return Shown("search", Phrase("{why}; whether it lists again when tools change is not known", why=why))
 
     def _size(self, key: _Key) -> tuple[int, int]:
         """How many tools there are for a session, and about how many tokens they cost."""
-        profile = key.profile or self._clients.settings(key.client).profile or ""
+        profile = self._profile(key)
         routes = [route for route in self._tools.all_routes(key.server) if self._profiles.has(profile, route.server, route.definition.name)]
         return len(routes), tokens.estimated(sum(len(memoryview(route.definition.raw)) for route in routes))
+
+    def _profile(self, key: _Key) -> str:
+        return key.profile or self._clients.settings(key.client).profile or ""
 
     def _obeys(self, client: str, observed: bool | None) -> bool | None:
         if observed is not None:
@@ -257,6 +283,8 @@ def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
 def _by_servers(names: list[str]) -> Shown:
     """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
     if not names:
-        return Shown("everything", "nothing is set to be hidden")
-    named = ", ".join(names[:NAMES_IN_REASON]) + (f" and {more} more" if (more := len(names) - NAMES_IN_REASON) > 0 else "")
-    return Shown("lazy", f"tools are shown on activation only, by the settings of: {named}")
+        return Shown("everything", Phrase("nothing is set to be hidden"))
+    named = ", ".join(names[:NAMES_IN_REASON])
+    if (more := len(names) - NAMES_IN_REASON) > 0:
+        named = Phrase("{names} and {count} more", names=named, count=more)
+    return Shown("lazy", Phrase("tools are shown on activation only, by the settings of: {names}", names=named))

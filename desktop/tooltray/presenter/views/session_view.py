@@ -52,7 +52,7 @@ class SessionViews:
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, modes: Modes, profiles: Profiles) -> None:
         self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
         self._examined: Settings | None = None
-        self._may_hide = False  # by the settings examined
+        self._may_hide, self._is_plain = False, True  # by the settings examined
 
     def of(self, state: SessionState) -> SessionView:
         """What a session sees now."""
@@ -78,13 +78,23 @@ class SessionViews:
         """Whether a session sees a server's tools only when it has activated it."""
         return not server.is_builtin and self._modes.is_lazy(state, server.config)
 
-    def _is_anything_hidden(self) -> bool:
-        """Whether the settings hide tools from anybody: where they do not, each call is spared the rest."""
+    def is_plain(self, state: SessionState) -> bool:
+        """Whether a session sees and may call everything by settings that hide nothing from anybody: each call is spared the rest."""
         if (settings := self._config.settings) is not self._examined:
-            self._examined, publish = settings, settings.publish
-            has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
-            self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
+            self._examine(settings)
+        return self._is_plain and not state.profile
+
+    def _is_anything_hidden(self) -> bool:
+        """Whether the settings hide tools from anybody."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
         return self._may_hide
+
+    def _examine(self, settings: Settings) -> None:
+        self._examined, publish = settings, settings.publish
+        has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
+        self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
+        self._is_plain = not self._may_hide and not publish.clients
 
     def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
         """Whether a session sees the tool that activates a server."""

@@ -46,10 +46,10 @@ class ToolCosting:
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
-    async def costs(self, client: str) -> ToolCosts:
-        """See ViewVerbs.get_tool_costs."""
-        shown = _by_name(await self._listing(SessionState("", client=client)))
-        published = await self._tools.published()
+    async def costs(self, state: SessionState) -> ToolCosts:
+        """See ViewVerbs.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
+        shown = _by_name(await self._listing(state))
+        published = await self._tools.published(state.server)
         texts = {name: _text(route.published(name)) for name, route in published}
         extra = {name: _text(definition) for name, definition in shown.items() if name not in texts}
         counts, tokenizer = await self._counted({**texts, **extra})
@@ -59,7 +59,7 @@ class ToolCosting:
             tokens=sum(server.tokens for server in servers),
             shown_tokens=sum(server.shown_tokens for server in servers),
             servers=servers,
-            client=client,
+            client=state.client,
         )
 
     def _by_server(
@@ -72,7 +72,10 @@ class ToolCosting:
         more: dict[str, int] = {}
         for name in extra:
             server = self._owner(name)
-            more[server] = more.get(server, 0) + counts[name]
+            if server == HUB:  # stands for no other tools, so it is one of the hub's
+                tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
+            else:
+                more[server] = more.get(server, 0) + counts[name]
         return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
 
     def _owner(self, name: str) -> str:

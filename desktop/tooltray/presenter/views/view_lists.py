@@ -76,7 +76,8 @@ class ViewLists:
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
         entries = await self._tools.entries(state.server, client=client)
-        await self._give_names(view)
+        if await self._give_names(view) and client is None:
+            entries = await self._tools.entries(state.server)  # others may have come meanwhile
         made_of = self._state_of(view)
         kept = self._listings.get((view, state.server))
         if kept and kept.entries is entries and kept.made_of == made_of:
@@ -172,11 +173,13 @@ class ViewLists:
             tuple(self._tools.is_listed(server) for server in view.lazy),
         )
 
-    async def _give_names(self, view: SessionView) -> None:
-        """Gives the tools of a view their names, behind those of the servers' tools."""
+    async def _give_names(self, view: SessionView) -> bool:
+        """Gives the tools of a view their names, behind those of the servers' tools; whether any of them had none."""
         keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ())]
-        if any(self._names.target(self._given.get(key, "")) != key for key in keys):
-            self._given |= await finish_in_thread(self._names.publish, keys)
+        if all(self._names.target(self._given.get(key, "")) == key for key in keys):
+            return False
+        self._given |= await finish_in_thread(self._names.publish, keys)
+        return True
 
     async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index

@@ -72,25 +72,34 @@ class Views:
         """
         self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
         self._views, self._lists, self._activation, self._call = views, lists, activation, call
+        self.is_plain = views.is_plain  # asked for with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # what followers were last told of
         bus.subscribe(ConfigChanged, lambda event: self.invalidate())
         bus.subscribe(ServerRemoved, self._on_server_removed)
+        self._offering: dict[str, bool] = {}  # whether a server's tools may be listed, as of its last change
+        servers.listen(on_changed=self._on_server_changed, on_notification=lambda *said: None)
 
     # lists
 
     async def listing(self, session: Session, head: Head, *, server: str | None) -> Raw:
         """The result of `tools/list` for a session."""
-        state, client = session.state, own_copy(self._servers, server, head.era, session)
-        view = self._views.of(state)
-        if state.id in self._followers:
+        state, view = session.state, None
+        while view != (now := self._views.of(state)):  # it may become another one while a list is made
+            view, client = now, own_copy(self._servers, server, head.era, session)
+            lists = self._tools.listing(server, client=client) if view.is_whole else self._lists.listing(view, state, client=client)
+            listing = await lists
+        self._on_listed(state, view)
+        return listing
+
+    def _on_listed(self, state: SessionState, view: SessionView) -> None:
+        if len(followers := self._followers.get(state.id, {})) > 1:  # one of its connections knows now, and no other
+            self._tell_if_changed(state)
+        elif followers:
             self._seen[state.id] = view
-        if view.is_whole:
-            return await self._tools.listing(server, client=client)
-        return await self._lists.listing(view, state, client=client)
 
     async def at_start(self, state: SessionState) -> Raw:
-        """The same for a session that is yet to come, with nothing of its own."""
+        """The same for a session as it is now, or for one that is yet to come, where nobody lists."""
         view = self._views.of(state)
         return await (self._tools.listing(state.server) if view.is_whole else self._lists.listing(view, state, client=None))
 
@@ -131,12 +140,8 @@ class Views:
         """The same of a server's prompts and resources."""
         return self._profiles.includes(state, server)
 
-    def called(self, state: SessionState, route: Route) -> None:
-        """A session calls a tool: the server of a tool that was not shown yet counts as activated from now on."""
-        self.used(state, route.server)
-
     def used(self, state: SessionState, server: str) -> None:
-        """The same for a prompt or a resource, and for an activation."""
+        """A session calls a tool, or gets a prompt or a resource: a server that was not shown yet counts as activated from now on."""
         if self._views.hides(state, server):
             state.activated.add(server)
             self._states.tell_changed()
@@ -162,7 +167,8 @@ class Views:
         copy = own_copy(self._servers, state.server, head.era, caller.session)
         found = await self._lists.found(query, limit, state, client=copy)
         tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
-        return meta_tools.answer(closed({"tools": meta_tools.array(tools)}), head.era)
+        note = {} if found else {"note": dump(meta_tools.NOTHING_FOUND)}
+        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), head.era)
 
     async def _call_inner(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
         state = caller.session.state
@@ -230,8 +236,17 @@ class Views:
         if state.obeys_changes is not obeys:
             state.obeys_changes = obeys
             self._states.tell_changed()
+            self._tell_if_changed(state)
+
+    def _on_server_changed(self, name: str) -> None:
+        """A server that was never listed has no tools that could change: its one tool comes and goes with the server."""
+        is_offering = self._tools.is_offering(self._servers.get(name))
+        if self._offering.get(name, True) is not is_offering:
+            self.invalidate()
+        self._offering[name] = is_offering
 
     def _on_server_removed(self, event: ServerRemoved) -> None:
+        self._offering.pop(event.name, None)
         for state in self._states:
             state.activated.discard(event.name)
 

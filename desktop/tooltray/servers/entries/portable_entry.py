@@ -20,6 +20,7 @@ _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE |
 _KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services put a person's key into the path
 _PLACEHOLDER = re.compile(r"\$\{")
 _URL_FIELDS = ("url", "baseUrl")
+_ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class _Cleaner:
     def _value(self, key: str, value: Any) -> Any:
         if isinstance(value, str):
             return self._url(value) if key in _URL_FIELDS else self._text(key, value)
-        if key == "args" and isinstance(value, list):
+        if key in _ARGUMENT_FIELDS and isinstance(value, list):
             return list(self._arguments(value))
         if isinstance(value, Mapping):
             return self.members(value)

@@ -42,7 +42,7 @@ def package_of(config: MCPServerConfig) -> str:
     """The npm package that a server is started from, without its version; empty if that is not plain to see."""
     if command_name(config.command or "") not in _RUNNERS:
         return ""
-    words = iter(config.args)
+    words = iter(config.arguments)
     for word in words:
         name, mark, value = word.partition("=")
         if name in ("-p", "--package"):

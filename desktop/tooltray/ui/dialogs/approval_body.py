@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.events import ApprovalSnapshot
-from tooltray.ui.approval_words import because, question, wish
+from tooltray.ui.approval_words import because, question, warnings, wish
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -36,7 +36,7 @@ class ApprovalBody(QWidget):
         layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16), spacing=12)
         layout.addLayout(self._title(place))
         if request.warnings:
-            layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), "\n".join(request.warnings)))
+            layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))
         if request.definition_diff:
             layout.addWidget(Label(theme, tr("The tool is defined in another way since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")

@@ -6,7 +6,6 @@ from another program. It knows no engine: it tells what a person wants, and is t
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -14,13 +13,13 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.events import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import Spawn
 from tooltray.ui import icons
-from tooltray.ui.attachments import Attachment, has_sources, sources_of
-from tooltray.ui.dialogs.feedback_history import FeedbackHistoryPanel
+from tooltray.ui.attachments import has_sources, sources_of
+from tooltray.ui.dialogs.feedback_sheets import FeedbackSheets
 from tooltray.ui.dialogs.link_question import LinkQuestion
-from tooltray.ui.dialogs.ready_answers_panel import ReadyAnswersPanel
+from tooltray.ui.feedback_drafts import Draft
 from tooltray.ui.feedback_words import headline, place_words, window_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
@@ -40,21 +39,11 @@ SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much i
 SECOND_MS = 1000
 
 
-@dataclass(frozen=True)
-class Draft:
-    """What a person has written and added, not sent."""
-
-    text: str = ""
-    attachments: tuple[Attachment, ...] = ()
-
-
 class FeedbackWindow(QWidget):
     """`answered` carries the report's id, a text and FeedbackAttachments; `closed` is told once, when nobody sees the window any more."""
 
     answered = Signal(str, str, object)
     closed = Signal()
-    history_requested = Signal()
-    ready_answers_saved = Signal(object)  # list[str]
     open_requested = Signal(str)  # the address of a link, which a person has seen
     copy_requested = Signal(str)
 
@@ -64,7 +53,7 @@ class FeedbackWindow(QWidget):
         self._theme, self._request = theme, request
         self._has_ended = False  # it waits no longer, and not because of this window
         self._is_sending = False
-        self._sheet: Sheet | None = None
+        self.sheets = FeedbackSheets(theme, self)
         for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
             self.setAttribute(attribute)
         self.setWindowIcon(icons.app_icon())
@@ -96,7 +85,7 @@ class FeedbackWindow(QWidget):
 
     @property
     def sheet(self) -> Sheet | None:
-        return self._sheet
+        return self.sheets.sheet
 
     @property
     def box(self) -> AnswerBox:
@@ -136,23 +125,6 @@ class FeedbackWindow(QWidget):
             text = tr("What you wrote stays here for its next report.")
             self._notes.add_banner("warning", tr("This report waits no longer."), text)
         self._draw()
-
-    def show_history(self, entries: Sequence[FeedbackEntry]) -> None:
-        if self._sheet is not None and isinstance(self._sheet.panel, FeedbackHistoryPanel):
-            self._sheet.panel.show_entries(entries)
-
-    def show_sheet_failure(self, problem: Problem) -> None:
-        """What the open sheet wanted did not work."""
-        panel = self._sheet.panel if self._sheet is not None else None
-        if isinstance(panel, ReadyAnswersPanel):
-            panel.show_failure(problem)
-        elif isinstance(panel, FeedbackHistoryPanel):
-            panel.show_entries(())
-            panel.show_fault(problem)
-
-    def dismiss_sheet(self) -> None:
-        if self._sheet is not None:
-            self._sheet.dismiss()
 
     def show_up(self) -> None:
         """Brings the window to a person who asks for it."""
@@ -215,6 +187,7 @@ class FeedbackWindow(QWidget):
         self._history.clicked.connect(self._on_history)
         self._send.clicked.connect(self._on_send)
         self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
+        self.sheets.opened.connect(self._on_sheet)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
 
     # what it says
@@ -245,15 +218,17 @@ class FeedbackWindow(QWidget):
         if self._box.is_reading:
             return tr("Reading what you added…")
         if self._has_ended:
-            return tr("Closing the window keeps what you wrote for the next report of this project.")
+            return tr("Closing the window keeps what you wrote for the next report of this project, while Tooltray runs.")
         if self._box.is_empty:
             return tr("Closing the window tells the AI that you gave no answer.")
-        return tr("Closing the window tells the AI that you gave no answer, and keeps what you wrote for its next report.")
+        return tr(
+            "Closing the window tells the AI that you gave no answer; what you wrote is kept for its next report, while Tooltray runs."
+        )
 
     # what a person does
 
     def _on_send(self) -> None:
-        if self._send.isEnabled() and self._sheet is None:
+        if self._send.isEnabled() and self.sheet is None:
             self._notes.clear()
             self._is_sending = True
             self._draw()
@@ -271,33 +246,15 @@ class FeedbackWindow(QWidget):
         self._notes.add(question)
 
     def _on_history(self) -> None:
-        if self._open_sheet(FeedbackHistoryPanel(self._theme, self._request.project_name)):
-            self.history_requested.emit()
+        self.sheets.open_history(self._request.project_name)
 
     def _on_edit_ready(self) -> None:
-        panel = ReadyAnswersPanel(self._theme, self._ready.answers)
-        panel.saved.connect(self.ready_answers_saved)
-        self._open_sheet(panel)
+        self.sheets.open_ready_answers(self._ready.answers)
 
-    def _open_sheet(self, panel: FeedbackHistoryPanel | ReadyAnswersPanel) -> bool:
-        if self._sheet is not None:
-            return False
-        sheet = self._sheet = Sheet(self._theme, self, panel)
-        self._heed_send_keys(False)
-        panel.close_requested.connect(sheet.dismiss)
-        sheet.closed.connect(self._on_sheet_closed)
-        sheet.show()
-        panel.setFocus(Qt.FocusReason.OtherFocusReason)
-        return True
-
-    def _on_sheet_closed(self) -> None:
-        self._sheet = None
-        self._heed_send_keys(True)
-
-    def _heed_send_keys(self, heeds: bool) -> None:
+    def _on_sheet(self, is_open: bool) -> None:
         """A sheet has the same keys for its own button; Qt would give them to neither."""
         for shortcut in self._send_keys:
-            shortcut.setEnabled(heeds)
+            shortcut.setEnabled(not is_open)
 
     def _close_if_ended(self) -> None:
         if self._has_ended:

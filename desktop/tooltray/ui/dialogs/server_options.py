@@ -1,4 +1,4 @@
-"""When a server's tools are shown to AI clients, and whether it waits for a project. Switches apply at once."""
+"""When a server's tools are shown to AI clients, and whether it waits for a project. Choices apply at once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,18 +15,21 @@ from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.option_list import OptionList
 from tooltray.ui.widgets.surface import column, divider, row
 from tooltray.ui.widgets.switch import Switch
 
 WIDTH = 560
 LINES = 5  # of the field; more scroll
 NAME_COLUMN = 120
+LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": False}
 
 
 class ServerOptionsPanel(SheetFrame):
-    """`lazy_requested` and `deferred_requested` carry what a person wants, the latter with arguments for a project; None: its own."""
+    """What a person wants: `lazy_requested` carries a bool, or None for what counts for all servers; `deferred_requested` has the arguments
+    for a project, too, None for the server's own."""
 
-    lazy_requested = Signal(bool)
+    lazy_requested = Signal(object)
     deferred_requested = Signal(bool, object)
 
     def __init__(self, theme: Theme, server: ServerSnapshot, cost: ServerCost | None) -> None:
@@ -34,10 +37,13 @@ class ServerOptionsPanel(SheetFrame):
         self._server = server
         self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
         self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
-        self._lazy = Switch(theme, tr("Show tools only after activation"), on=server.is_lazy)
-        self._lazy.clicked.connect(self.lazy_requested)
-        text = tr("AI clients list one tool of it; calling that one brings the others.")
-        self.body.addLayout(_question(theme, self._lazy, text))
+        self._own_lazy: bool | None = None  # as the settings have it
+        self._lazy = OptionList(theme, _lazy_options(), name=tr("When its tools are shown"), may_be_empty=False)
+        self._lazy.changed.connect(self._on_lazy)
+        self._lazy.setEnabled(False)  # until it is known
+        text = tr("After activation, AI clients list one tool of it; calling that one brings the others.")
+        self.body.addLayout(_words(theme, tr("When its tools are shown"), text))
+        self.body.addWidget(self._lazy)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
         self.body.addWidget(self._cost)
         self.body.addWidget(divider())
@@ -78,9 +84,13 @@ class ServerOptionsPanel(SheetFrame):
         self._template = [str(each) for each in template] if isinstance(template, list) else None
         arguments = entry.get("args") if self._template is None else self._template
         self._deferred.setEnabled(True)
-        has_command = "command" in entry
+        has_command, before = "command" in entry, self._arguments
         self._arguments = [str(each) for each in arguments or ()] if has_command else None
-        self._field.setPlainText("\n".join(self._arguments or ()))
+        if self._arguments != before:  # else what a person is writing stays
+            self._field.setPlainText("\n".join(self._arguments or ()))
+        self._own_lazy = own_lazy_load(entry)
+        self._lazy.setEnabled(True)
+        self._draw_lazy()
         self._with_arguments.setVisible(has_command)
         self._remote.setVisible(not has_command)
         self._on_edited()
@@ -123,10 +133,17 @@ class ServerOptionsPanel(SheetFrame):
         return [line for line in self._field.toPlainText().splitlines() if line.strip()]
 
     def _draw(self) -> None:
-        self._lazy.set_on(self._server.is_lazy)
+        self._draw_lazy()
         self._deferred.set_on(self._server.is_deferred)
         self._project.setVisible(self._server.is_deferred)
         self._on_edited()
+
+    def _draw_lazy(self) -> None:
+        chosen = next(value for value, own in LAZY.items() if own is self._own_lazy)
+        self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
+
+    def _on_lazy(self) -> None:
+        self.lazy_requested.emit(LAZY[self._lazy.chosen[0]])
 
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
@@ -144,12 +161,28 @@ class ServerOptionsPanel(SheetFrame):
         self.deferred_requested.emit(True, list(arguments))
 
 
+def own_lazy_load(entry: Mapping[str, Any]) -> bool | None:
+    """Returns what a server's entry in the settings says of itself; None: what counts for all servers."""
+    options = entry.get("options")
+    inner = options.get("lazyLoad") if isinstance(options, Mapping) else None
+    own = entry.get("lazyLoad", inner)
+    return own if isinstance(own, bool) else None
+
+
+def _lazy_options() -> list[tuple[str, str]]:
+    return [("all", tr("As for all servers")), ("lazy", tr("After activation")), ("everything", tr("All at once"))]
+
+
+def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:
+    words = column(spacing=2)
+    words.addWidget(Label(theme, name, "label", wrap=True))
+    words.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+    return words
+
+
 def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
     line = row(spacing=16)
-    words = column(spacing=2)
-    words.addWidget(Label(theme, switch.accessibleName(), "label", wrap=True))
-    words.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-    line.addLayout(words, 1)
+    line.addLayout(_words(theme, switch.accessibleName(), text), 1)
     line.addWidget(switch)
     return line
 

@@ -5,6 +5,7 @@ from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
 from tooltray.events import ToolChange
+from tooltray.ui.approval_words import warnings
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
@@ -27,7 +28,7 @@ class ToolChangePanel(SheetFrame):
         text = tr("You allowed this tool, and its server defines it in another way since. Until you accept that, each call asks again.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         if change.warnings:
-            self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), "\n".join(change.warnings)))
+            self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))
         self.body.addWidget(DiffView(theme, change.diff, tr("What is different in the tool's definition"), width=WIDTH - 2 * MARGIN))
         self.buttons.addStretch(1)
         self._later = Button(theme, tr("Not now"))

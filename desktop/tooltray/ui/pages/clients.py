@@ -38,6 +38,7 @@ class ClientsPage(QWidget):
     folder_requested = Signal(str)  # a session's id
     mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
     profile_requested = Signal(str, str)  # a kind of client, and its profile
+    auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
     entry_copy_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
@@ -176,6 +177,7 @@ class ClientsPage(QWidget):
         details = ClientDetails(self._theme, client, self._profiles)
         details.mode_requested.connect(self.mode_requested)
         details.profile_requested.connect(self.profile_requested)
+        details.auto_approve_requested.connect(self.auto_approve_requested)
         self._open(details)
         self.costs_requested.emit(client.client)
 

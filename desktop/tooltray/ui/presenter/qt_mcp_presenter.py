@@ -193,8 +193,8 @@ class QtMcpPresenter(QObject):
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
         await self._link.run(lambda engine: engine.set_tool_enabled(server, tool, enabled))
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return await self._link.run(lambda engine: engine.call_tool(name, arguments))
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
+        return await self._link.run(lambda engine: engine.call_tool(name, arguments, project))
 
     async def get_secret_names(self) -> list[str]:
         return await self._link.run(lambda engine: engine.get_secret_names())
@@ -370,8 +370,8 @@ class QtMcpPresenter(QObject):
     async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
         await self._link.run(lambda engine: engine.set_tool_override(server, tool, name, description))
 
-    async def get_tool_costs(self, client: str | None = None) -> ToolCosts:
-        return await self._link.run(lambda engine: engine.get_tool_costs(client))
+    async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
+        return await self._link.run(lambda engine: engine.get_tool_costs(client, session))
 
     async def get_allowed_folders(self) -> list[str]:
         return await self._link.run(lambda engine: engine.get_allowed_folders())

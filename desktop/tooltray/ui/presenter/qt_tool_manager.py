@@ -31,5 +31,5 @@ class QtToolManager(QObject):
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
         await self._hub.set_tool_enabled(server, tool, enabled)
 
-    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return await self._hub.call_tool(name, arguments)
+    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
+        return await self._hub.call_tool(name, arguments, project)

@@ -1,24 +1,28 @@
 """One kind of AI client in full, beside the table: how tools are shown to it and why, its profile, and what that costs."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 
 from tooltray.events import ClientModeSnapshot, ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.view_words import MODES, client_title, mode_name, mode_text, tokens
+from tooltray.ui.view_words import MODES, client_title, mode_name, mode_text, reason, tokens
 from tooltray.ui.widgets.details_pane import DetailsPane
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.meter import Meter
 from tooltray.ui.widgets.option_list import OptionList
+from tooltray.ui.widgets.unasked_calls import UnaskedCalls
 
 
 class ClientDetails(DetailsPane):
-    """`mode_requested` and `profile_requested` carry the client's name and what was chosen for it; a choice applies at once."""
+    """`mode_requested`, `profile_requested` and `auto_approve_requested` carry the client's name and what was chosen for it; choices apply
+    at once, rules that are written by hand when a person saves them."""
 
     mode_requested = Signal(str, str)
     profile_requested = Signal(str, str)
+    auto_approve_requested = Signal(str, object)
 
     def __init__(self, theme: Theme, client: ClientModeSnapshot, profiles: Sequence[str]) -> None:
         super().__init__(theme, client_title(client))
@@ -37,10 +41,13 @@ class ClientDetails(DetailsPane):
         self._modes.changed.connect(self._on_mode)
         self._mode_text = Label(theme, "", "caption", "muted", wrap=True)
         self.add_section(tr("How tools are shown"), self._modes, self._mode_text)
-        self._add_profiles(theme)
-        self._unasked = Label(theme, "", "body", "secondary", wrap=True)
-        if client.auto_approve is not None:
-            self.add_section(tr("Calls that go through unasked"), self._unasked)
+        self._profile: OptionList | None = None
+        self._rules: UnaskedCalls | None = None
+        if client.client:  # every other client can only be shown tools in another way
+            self._profile = self._add_profiles(theme)
+            self._rules = UnaskedCalls(theme, client.auto_approve)
+            self._rules.chosen.connect(self._on_rules)
+            self.add_section(tr("Calls that go through unasked"), self._rules)
         self.body.addStretch(1)
         self._draw()
 
@@ -64,25 +71,31 @@ class ClientDetails(DetailsPane):
         self._meter.setVisible(costs.tokens > 0)
         self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)
 
-    def _add_profiles(self, theme: Theme) -> None:
+    def _add_profiles(self, theme: Theme) -> OptionList:
         options = [("", tr("None: it gets everything")), *((name, name) for name in self._profiles)]
-        self._profile = OptionList(theme, options, name=tr("Profile"), chosen=[self._client.profile], may_be_empty=False)
-        self._profile.changed.connect(self._on_profile)
+        profile = OptionList(theme, options, name=tr("Profile"), chosen=[self._client.profile], may_be_empty=False)
+        profile.changed.connect(partial(self._on_profile, profile))
         note = Label(theme, tr("A client that asks for another profile gets that one."), "caption", "muted", wrap=True)
-        self.add_section(tr("Profile"), self._profile, note)
+        self.add_section(tr("Profile"), profile, note)
+        return profile
 
     def _draw(self) -> None:
         client = self._client
         self._shown.setText(mode_name(client.shown_mode))
-        self._reason.setText(client.reason)
+        self._reason.setText(reason(client))
         self._reason.setVisible(bool(client.reason))
         self._modes.set_chosen([client.mode])
         self._mode_text.setText(mode_text(client.mode))
-        self._profile.set_chosen([client.profile])
-        self._unasked.setText(", ".join(client.auto_approve or ()) or tr("None"))
+        if self._profile is not None:
+            self._profile.set_chosen([client.profile])
+        if self._rules is not None:
+            self._rules.set_rules(client.auto_approve)
 
     def _on_mode(self) -> None:
         self.mode_requested.emit(self._client.client, self._modes.chosen[0])
 
-    def _on_profile(self) -> None:
-        self.profile_requested.emit(self._client.client, self._profile.chosen[0])
+    def _on_profile(self, profile: OptionList) -> None:
+        self.profile_requested.emit(self._client.client, profile.chosen[0])
+
+    def _on_rules(self, rules: list[str] | None) -> None:
+        self.auto_approve_requested.emit(self._client.client, rules)

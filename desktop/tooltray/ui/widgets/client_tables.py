@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from tooltray.events import ClientModeSnapshot, SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.view_words import activated, client_name, client_title, mode_name, project_name, session_look
+from tooltray.ui.view_words import activated, client_name, client_title, mode_name, project_name, reason, session_look
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 ROOM_FOR_ALL = 760  # px; below that, some columns are in the details only
@@ -20,7 +20,7 @@ class SessionTable(Table):
         columns = [
             Column(tr("Client"), client_name),
             Column(tr("State"), session_look, Kind.STATE, 124),
-            Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, lambda session: session.reason),
+            Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
             Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),
             Column(tr("Profile"), lambda session: session.profile or "–", Kind.QUIET, 110),
             Column(tr("Activated"), activated, Kind.QUIET, 140),
@@ -35,12 +35,14 @@ class SessionTable(Table):
 class ClientTable(Table):
     def __init__(self, theme: Theme) -> None:
         def seen(client: ClientModeSnapshot) -> tuple[str, str]:
+            if not client.client:
+                return "–", ""  # who would that be
             return tr("Yes") if client.is_seen else tr("Not yet"), ""
 
         columns = [
             Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
             Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
-            Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, lambda client: client.reason),
+            Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
             Column(tr("Profile"), lambda client: client.profile or "–", Kind.QUIET, 120),
             Column(tr("Was here"), seen, Kind.CHIP, 96),
         ]

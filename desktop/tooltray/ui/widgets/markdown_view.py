@@ -8,13 +8,27 @@ import unicodedata
 from typing import Any
 
 from PySide6.QtCore import QSize, QUrl, Signal
-from PySide6.QtGui import QFont, QImage, QTextBlock, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
+from PySide6.QtGui import (
+    QFont,
+    QImage,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextFrame,
+    QTextFrameFormat,
+    QTextTable,
+    QTextTableFormat,
+)
 from PySide6.QtWidgets import QTextBrowser
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 
 LINE_HEIGHT, PARAGRAPH_GAP, LIST_GAP, INDENT = 20, 8, 2, 18
+CELL_PADDING = 5
 IS_CODE = QTextFormat.Property.UserProperty + 1  # ours: survives a second styling after a theme switch
 LONGEST_TEXT = 32_000  # characters; a whole log would freeze the window
 MOST_BLOCKS = 2_000  # paragraphs and cells; a table of 30,000 cells takes Qt 9 s
@@ -73,13 +87,26 @@ class MarkdownView(QTextBrowser):
         while block.isValid():
             self._style_block(block)
             block = block.next()
+        for frame in _tables(self.document().rootFrame()):
+            self._style_table(frame)
         edit.endEditBlock()
+
+    def _style_table(self, table: QTextTable) -> None:
+        shape = QTextTableFormat(table.format().toTableFormat())
+        shape.setCellPadding(CELL_PADDING)
+        shape.setBorder(1)
+        shape.setBorderCollapse(True)
+        shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+        shape.setBorderBrush(self._theme.color("border.control"))
+        shape.setBottomMargin(PARAGRAPH_GAP)
+        table.setFormat(shape)
 
     def _style_block(self, block: QTextBlock) -> None:
         shape = QTextBlockFormat(block.blockFormat())
         in_list = block.textList() is not None and block.next().textList() is not None
         shape.setTopMargin(0)
-        shape.setBottomMargin(LIST_GAP if in_list else PARAGRAPH_GAP)
+        in_table = QTextCursor(block).currentTable() is not None
+        shape.setBottomMargin(0 if in_table else LIST_GAP if in_list else PARAGRAPH_GAP)
         shape.setLineHeight(LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
         QTextCursor(block).setBlockFormat(shape)
         is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage) or block.blockFormat().hasProperty(
@@ -136,6 +163,14 @@ def _shallow(line: str) -> str:
     rest = line.lstrip(" \t>-+*")
     start = line[: len(line) - len(rest)]
     return line if len(start) <= 4 * DEEPEST else start[: 4 * DEEPEST] + rest
+
+
+def _tables(frame: QTextFrame) -> list[QTextTable]:
+    """All tables in a frame, those in quotations too."""
+    found = []
+    for child in frame.childFrames():
+        found += [child] if isinstance(child, QTextTable) else _tables(child)
+    return found
 
 
 def _spans(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:

@@ -105,6 +105,7 @@ class ServerCard(GridCard):
             self.setMaximumHeight(QWIDGETSIZE_MAX)
             self._tools = ToolTable(self._theme, self._server.name)
             self._tools.tool_switched.connect(self._on_tool_switched)
+            self._tools.tool_chosen.connect(self._wishes.tool_requested)
             self._line = _inset(divider())
             self._body.addLayout(self._line)
             self._copies = ProjectCopies(self._theme)

@@ -66,6 +66,7 @@ class ServerDetails(QFrame):
         body.addWidget(self._count)
         self._tools = ToolTable(theme, server.name, compact=True)
         self._tools.tool_switched.connect(self._on_tool_switched)
+        self._tools.tool_chosen.connect(wishes.tool_requested)
         body.addWidget(self._tools)
         body.addStretch(1)
         area.setWidget(content)

@@ -5,7 +5,7 @@ from PySide6.QtCore import Signal
 from tooltray.events import SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.view_words import client_name, mode_name, project_name, project_source, session_look
+from tooltray.ui.view_words import client_name, mode_name, project_name, project_source, reason, session_look
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.details_pane import DetailsPane
@@ -56,7 +56,7 @@ class SessionDetails(DetailsPane):
         session, project = self._session, self._session.project
         self._badge.set_look(session_look(session))
         self._mode.setText(mode_name(session.mode))
-        _say(self._reason, session.reason)
+        _say(self._reason, reason(session))
         _say(self._alone, tr("It has the server {name} alone.", name=session.server) if session.server else "")
         self._project.setText(project_name(project))
         self._path.setVisible(project is not None)

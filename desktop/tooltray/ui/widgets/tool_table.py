@@ -28,8 +28,9 @@ def _category(tool: ToolSnapshot) -> tuple[str, str]:
 
 
 class ToolTable(QWidget):
-    """`tool_switched` carries the tool's original name and the new position of its switch."""
+    """`tool_switched` carries the tool's original name and the new position of its switch, `tool_chosen` a ToolSnapshot."""
 
+    tool_chosen = Signal(object)
     tool_switched = Signal(str, bool)
 
     def __init__(self, theme: Theme, server: str, *, compact: bool = False) -> None:
@@ -42,6 +43,7 @@ class ToolTable(QWidget):
         layout.addWidget(self._note)
         self._table = _RowsInPage(theme, _columns(compact=compact), tr("Tools of {name}", name=server))
         self._table.switched.connect(self._on_switched)
+        self._table.row_chosen.connect(self.tool_chosen)
         self._table.hide()
         layout.addWidget(self._table)
         self._more = Button(theme, "", "link", small=True)
@@ -108,8 +110,12 @@ class _RowsInPage(Table):
             area.ensureVisible(middle.x(), middle.y(), 0, ROW_HEIGHT)
 
 
+def _seen_as(tool: ToolSnapshot) -> str:
+    return tr("AI clients see it as {name}. Press for another name or description.", name=tool.name)
+
+
 def _columns(*, compact: bool) -> list[Column]:
-    name = Column(tr("Tool"), lambda tool: tool.original_name, Kind.MONO, COMPACT_NAME_WIDTH if compact else NAME_WIDTH)
+    name = Column(tr("Tool"), lambda tool: tool.original_name, Kind.MONO, COMPACT_NAME_WIDTH if compact else NAME_WIDTH, _seen_as)
     description = Column(tr("What it does"), lambda tool: " ".join(tool.description.split()), Kind.QUIET)
     category = Column(tr("Kind"), _category, Kind.CHIP, 92 if compact else 108)
     switch = Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60)

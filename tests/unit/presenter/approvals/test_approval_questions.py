@@ -8,7 +8,6 @@ from msgspec import Raw
 
 from tooltray.events import ApprovalSnapshot
 from tooltray.presenter.approvals.approval_questions import (
-    LARGE,
     LONGEST_ARGUMENTS,
     READ_BELOW_BYTES,
     SAME_NAME_TWICE,
@@ -27,7 +26,11 @@ TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","in
 def asked(arguments: bytes | None = None, client: str = "") -> AskedCall:
     decision = approval.decide("s", TOOL.name, None, ())
     params = Raw(b'{"name":"x"' + (b',"arguments":' + arguments if arguments is not None else b"") + b"}")
-    return asked_call(Route("s", TOOL, decision), decision, params, SessionState("s1", client=client), "Client 1", lambda: None)
+    return asked_call(Route("s", TOOL, decision), decision, params, SessionState("s1", client=client), "Client 1", lambda: None, gone)
+
+
+async def gone() -> None:
+    return None
 
 
 def shown(arguments: bytes | None = None, **options: Any) -> ApprovalSnapshot:
@@ -41,7 +44,7 @@ def shown(arguments: bytes | None = None, **options: Any) -> ApprovalSnapshot:
 
 
 def test_texts_are_harmless() -> None:
-    question = shown(b'{"a":"\\u202eb"}', note="first; ")
+    question = shown(b'{"a":"\\u202eb"}', note="first")
     assert (question.tool, question.description, question.client) == ("edit_it\\u0007", "Edits\nit", "Client 1")
     assert question.arguments == '{\n  "a": "\\u202eb"\n}'
     assert question.why.startswith('first; the tool "edit_it\\u0007" of the server "s" writes')
@@ -69,7 +72,7 @@ def test_arguments_that_are_too_deep_are_shown_as_they_came() -> None:
 def test_very_large_arguments_are_shown_by_their_beginning() -> None:
     large = json.dumps({"path": "x", "content": "y" * READ_BELOW_BYTES}).encode()
     question = shown(large)
-    assert question.warnings[0] == LARGE.format(size=len(large))
+    assert question.warnings[0] == f"the arguments are very large ({len(large):,} bytes); only their beginning is shown"
     assert len(question.arguments) == LONGEST_ARGUMENTS + 1
     assert question.diff == ()
 

@@ -15,6 +15,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded, SessionProject
 from tooltray.presenter.approvals.approval_rounds import MOST_ROUNDS
 from tooltray.presenter.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, MOST_PASSES, MOST_REFUSED, WAIT_S
+from tooltray.presenter.approvals.waiting_news import TOLD_EVERY_S
 from tooltray.tools.suspicion import MOST_WARNINGS
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, failure
@@ -92,7 +93,19 @@ async def test_reading_tools_can_be_allowed_together_and_those_that_come_later_a
         await write
 
 
-async def test_identical_calls_of_one_session_are_one_question(tmp_path: Path) -> None:
+async def test_identical_calls_of_one_session_are_one_question_and_once_is_for_one_of_them(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        calls = [here.calling(arguments={"a": 1}) for _ in range(3)]
+        await here.answer("once")
+        second = await here.asked()
+        await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        assert (sum(call.done() for call in calls), here.calls, here.questions) == (1, 1, 2)
+        await here.parts.presenter.answer_approval(second.id, "refuse")
+        assert sum("result" in reply for reply in await asyncio.gather(*calls)) == 1
+        assert (here.calls, here.questions) == (1, 2)
+
+
+async def test_what_lasts_is_for_all_identical_calls_that_wait(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         calls = [here.calling(arguments={"a": 1, "b": 2}), here.calling(arguments={"b": 2, "a": 1})]
         question = await here.asked()
@@ -100,7 +113,7 @@ async def test_identical_calls_of_one_session_are_one_question(tmp_path: Path) -
         other = here.calling(arguments={"a": 2})
         second = await here.asked()
         assert here.questions == 2
-        await here.parts.presenter.answer_approval(question.id, "once")
+        await here.parts.presenter.answer_approval(question.id, "session")
         assert all("result" in reply for reply in await asyncio.gather(*calls))
         await here.parts.presenter.answer_approval(second.id, "refuse")
         assert "error" in await other
@@ -539,3 +552,135 @@ async def test_calls_of_one_server_do_not_wait_for_one_another(tmp_path: Path) -
         await here.asked()
         assert "result" in await here.call("read_it")
         waiting.cancel()
+
+
+# a server or a session that is another one by the time of the yes
+
+
+async def test_a_yes_to_a_server_that_did_not_run_counts_for_what_it_is_when_it_does(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        here.program.tools = [tool("write_it", description="Sends it"), READ]
+        here.program.copy.die()
+        call = here.calling()
+        await here.answer("once")
+        again = await here.answer("refuse")
+        assert "+description: Sends it" in again.definition_diff
+        assert "refused" in (await call)["error"]["message"]
+        assert here.calls == 0
+
+
+async def test_a_yes_is_not_carried_over_to_another_project(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+        call = here.calling()
+        question = await here.asked()
+        here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert (await here.answer("refuse")).project == "/b"
+        assert "error" in await call
+        assert here.calls == 0
+
+
+async def test_a_yes_to_a_refused_call_is_for_its_project(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+        await here.parts.presenter.answer_approval(await refused_id(here), "once")
+        here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
+        assert "error" in await here.call()
+        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+        assert "result" in await here.call()
+
+
+async def test_a_yes_to_a_server_whose_settings_change_meanwhile_is_asked_for_again(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling()
+        question = await here.asked()
+        await here.parts.conf.change_server("s", env={"TARGET": "elsewhere"})
+        await here.parts.presenter.answer_approval(question.id, "once")
+        again = await here.answer("refuse")
+        assert "started or reached in another way" in again.why
+        assert "error" in await call
+        assert here.calls == 0
+
+
+async def test_an_approved_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling()
+        question = await here.asked()
+        here.program.fails_to_open = TooltrayError("out of cheese")
+        here.program.copy.die()
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert "server 's' is not running: out of cheese" in (await call)["error"]["message"]
+
+
+async def test_a_session_that_two_clients_share_is_allowed_for_the_one_that_asked(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow(answer="session")
+        here.client.state.client = "Another"
+        call = here.calling()
+        await here.answer("refuse")
+        assert "error" in await call
+        here.client.state.client = "Cursor"
+        assert "result" in await here.call()
+
+
+# while a person is asked
+
+
+async def test_a_client_that_wants_to_hear_of_its_call_is_told_that_it_waits(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling(_meta={"progressToken": "t"})
+        question = await here.asked()
+        for _ in range(2):
+            assert here.parts.wheel.expire(TOLD_EVERY_S) == 1
+        progress = [params for method, params in here.client.told.all if method == "notifications/progress"]
+        assert [(each["progressToken"], each["progress"]) for each in progress] == [("t", 15), ("t", 30)]
+        assert "Waiting for a person" in progress[0]["message"]
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert "result" in await call
+        assert not here.parts.wheel.of(TOLD_EVERY_S)
+
+
+async def test_a_client_that_does_not_want_to_hear_is_told_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling()
+        await here.asked()
+        assert not here.parts.wheel.of(TOLD_EVERY_S)
+        call.cancel()
+
+
+async def test_nonsense_of_any_depth_is_no_yes_of_a_client(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=raw(b"[" * 100_000 + b"]" * 100_000))
+        assert await here.refusal(client=client) == "the person refused this call of 'write_it'"
+
+
+# what a server may read otherwise than the hub
+
+
+@pytest.mark.parametrize("other", ["Arguments", "ARGUMENTS", "argument\u017f"])
+async def test_members_that_a_careless_server_takes_for_the_arguments_do_not_reach_it(tmp_path: Path, other: str) -> None:
+    async with desk(tmp_path) as here:
+        params: dict[str, Any] = {"arguments": {"text": "shown"}, other: {"text": "hidden"}}
+        call = here.calling(**params)
+        await here.answer("once")
+        await call
+        assert other not in here.program.asked.all[-1].params
+
+
+@pytest.mark.parametrize("other", ["Name", "NAME", "n\u0041me"])
+async def test_a_tool_that_reads_is_not_called_under_the_name_of_one_that_writes(tmp_path: Path, other: str) -> None:
+    async with desk(tmp_path, autoApprove=["read"]) as here:
+        params: dict[str, Any] = {other: "write_it"}
+        await here.call("read_it", **params)
+        assert here.program.asked.all[-1].params == {"name": "read_it", "arguments": {}}
+
+
+@pytest.mark.parametrize("server", [None, "s"])
+async def test_a_call_without_an_id_reaches_no_server(tmp_path: Path, server: str | None) -> None:
+    async with desk(tmp_path) as here:
+        params = Raw(b'{"name":"write_it","arguments":{}}')
+        here.parts.router.take_notification(here.client, "tools/call", params, server=server)
+        here.parts.router.take_notification(here.client, "notifications/mine", params, server="s")
+        await here.program.told.wait(lambda told: told.method == "notifications/mine")
+        assert not [told for told in here.program.told.all if told.method == "tools/call"]

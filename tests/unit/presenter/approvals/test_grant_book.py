@@ -3,16 +3,17 @@
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fakes.approval_desk import READ, WRITE, desk
-from tests.fakes.hub_parts import entry
-from tests.fakes.scripted_server import tool
+from tests.fakes.hub_parts import entry, settled
+from tests.fakes.scripted_server import error, tool
 
 from tooltray.config.grants import Grant, GrantStore
 from tooltray.errors import TooltrayError
 from tooltray.events import GrantsChanged, GrantSnapshot
-from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S
+from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
 from tooltray.tools.fingerprints import fingerprint
 
 CHANGED = tool("write_it", description="Sends it")
@@ -262,3 +263,131 @@ async def test_a_grant_reads_as_it_is_listed(tmp_path: Path) -> None:
         assert isinstance(grant, GrantSnapshot)
         assert (grant.kind, grant.tool, grant.client, grant.expires_at, grant.is_held) == ("reads", "", "Cursor", 0.0, False)
         assert await here.parts.presenter.get_grants() == [grant]
+
+
+async def test_a_granted_call_after_a_restart_waits_for_what_the_server_is_now(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()
+    async with desk(tmp_path, CHANGED, READ, has_window=False, is_started=False) as here:
+        assert "is defined in another way than when it was allowed" in await here.refusal()
+        assert here.calls == 0
+
+
+async def test_a_granted_call_waits_for_a_list_that_the_server_has_just_said_to_be_another(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        listed = here.program.hold("tools/list")
+        here.program.tools = [CHANGED, READ]
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=2)
+        call = here.calling()
+        listed.set()
+        assert "is defined in another way" in (await call)["error"]["message"]
+        assert here.calls == 0
+
+
+async def test_a_granted_call_of_a_session_with_a_copy_of_its_own_goes_by_what_that_copy_lists(tmp_path: Path) -> None:
+    def listed(copy: Any, params: Any) -> Any:
+        return {"tools": [WRITE if copy is here.program.copies.all[0] else CHANGED]}
+
+    async with desk(tmp_path, has_window=False, isolation="session") as here:
+        here.program.handlers["tools/list"] = listed
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "is defined in another way" in await here.refusal()
+        await here.parts.presenter.add_grant("s", "tool", "write_it", client="Cursor")
+        assert "error" in await here.call()
+        del here.program.handlers["tools/list"]
+        here.program.tools = [WRITE]
+        here.program.copy.notify("notifications/tools/list_changed")
+        await settled()
+        assert "result" in await here.call()
+
+
+async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_others(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+    async with desk(tmp_path, has_window=False, args=["--elsewhere"]) as here:
+        assert "was allowed, but the server is started or reached in another way" in await here.refusal()
+        [grant] = await here.parts.presenter.get_grants()
+        assert grant.held_tools == ("write_it",)
+        [change] = await here.parts.presenter.get_tool_changes()
+        assert "started or reached in another way" in change.diff[0]
+        await here.parts.presenter.accept_tool_change("s", "write_it")
+        assert "result" in await here.call()
+
+
+async def test_a_tool_that_changes_after_a_preview_is_not_granted_unseen(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.preview_grant("s", "tool", "write_it")
+        await here.redefine(CHANGED, READ)
+        with pytest.raises(TooltrayError, match="have changed since they were shown"):
+            await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert await here.parts.presenter.get_grants() == []
+        await here.parts.presenter.preview_grant("s", "tool", "write_it")
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()
+
+
+async def test_only_so_many_previews_are_remembered(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.preview_grant("s", "tool", "write_it")
+        for n in range(MOST_SHOWN):
+            await here.parts.presenter.preview_grant("s", "reads", client=f"{n}")
+        await here.redefine(CHANGED, READ)
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+
+
+async def test_a_change_that_changes_again_after_it_was_shown_is_not_accepted_unseen(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.redefine(CHANGED, READ)
+        await here.parts.presenter.get_tool_changes()
+        await here.redefine(tool("write_it", description="Deletes all"), READ)
+        with pytest.raises(TooltrayError, match="has changed again since this was shown"):
+            await here.parts.presenter.accept_tool_change("s", "write_it")
+        assert "error" in await here.call()
+        await here.parts.presenter.get_tool_changes()
+        await here.parts.presenter.accept_tool_change("s", "write_it")
+        assert "result" in await here.call()
+
+
+async def test_a_grant_for_a_time_does_not_last_longer_because_the_clock_is_set_back(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=3600.0)
+        file = json.loads(here.parts.home.grants.read_text())
+        [grant] = file["grants"]
+        grant |= {"createdAt": grant["createdAt"] + 7200, "expiresAt": grant["expiresAt"] + 7200}
+        here.parts.home.grants.write_text(json.dumps(file))
+    async with desk(tmp_path, has_window=False) as here:
+        assert "error" in await here.call()
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        here.program.fails_to_open = TooltrayError("out of cheese")
+        here.program.copy.die()
+        assert "server 's' is not running: out of cheese" in await here.refusal()
+
+
+async def test_a_granted_call_of_a_server_that_does_not_say_in_time_what_it_is_is_refused(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, tools_options={"confirmed_within_s": 0.02}) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        listed = here.program.hold("tools/list")
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=2)
+        assert "server 's' has not said yet which tools it has now" in await here.refusal()
+        listed.set()
+        assert here.calls == 0
+
+
+async def test_a_granted_call_of_a_copy_that_does_not_list_goes_by_what_is_known(tmp_path: Path) -> None:
+    def listed(copy: Any, params: Any) -> Any:
+        return {"tools": [WRITE]} if copy is here.program.copies.all[0] else error(-32603, "no")
+
+    async with desk(tmp_path, has_window=False, isolation="session") as here:
+        here.program.handlers["tools/list"] = listed
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()

@@ -17,7 +17,11 @@ TOOL = read_definition(b'{"name":"write_it"}')
 
 def call(server: str, digest: str = "") -> AskedCall:
     decision = approval.decide(server, TOOL.name, None, ())
-    return AskedCall(Route(server, TOOL, decision), decision, SessionState("s1"), "c", Raw(b"{}"), digest, lambda: None)
+    return AskedCall(Route(server, TOOL, decision), decision, SessionState("s1"), "c", Raw(b"{}"), digest, "", lambda: None, gone)
+
+
+async def gone() -> None:
+    return None
 
 
 def shown(id: str, ends_at: float) -> ApprovalSnapshot:

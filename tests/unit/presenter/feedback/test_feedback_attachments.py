@@ -54,6 +54,7 @@ def test_a_file_is_a_resource_of_text_or_of_bytes(data: bytes, mime_type: str, r
         ("\u202egnp.exe", "gnp.exe"),
         ("/", "attachment 1"),
         ("x" * 500, "x" * 119 + "…"),
+        ("half \udcff\ud800.txt", "half .txt"),
     ],
 )
 def test_a_name_loses_its_folders_and_what_cannot_be_seen(name: str, kept: str) -> None:
@@ -75,16 +76,21 @@ def test_paths_that_name_no_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_refused_with_what_would_fit() -> None:
-    fits = "A picture (PNG, JPEG, GIF, WebP) may have 5 MiB and 50 million pixels, a file 1 MiB, all together 20 MiB"
+    fits = (
+        "A picture (PNG, JPEG, GIF, WebP) may have 3.75 MiB, 8,000 pixels a side and 50 million in all, a file 1 MiB, all together 20 MiB"
+    )
     assert read_attachments([attached(png(padding=MOST_PICTURE_BYTES - len(png())))]).blocks
     for words in (
         refusal(attached(png(padding=MOST_PICTURE_BYTES))),
         refusal(attached(b"x" * (MOST_FILE_BYTES + 1), "a.txt", "text/plain")),
-        refusal(*[attached(png(padding=4 * MIB))] * 6),
+        refusal(*[attached(png(padding=3 * MIB + MIB // 2))] * 6),
+        refusal(attached(png(8001, 1))),
+        refusal(attached(png(1, 8001))),
+        refusal(attached(png(7500, 7500))),
     ):
         assert fits in words
-    four = [attached(png(padding=5 * MIB - len(png())), f"{number}.png") for number in range(4)]
-    assert len(read_attachments(four).blocks) == 4
+    five = [attached(png(8000, 6000, padding=MOST_PICTURE_BYTES - len(png(8000, 6000))), f"{number}.png") for number in range(5)]
+    assert [len(block["data"]) for block in read_attachments(five).blocks] == [5 * MIB] * 5
     assert f"at most {MOST_ATTACHMENTS}" in refusal(*[attached(b"x", "x", "")] * (MOST_ATTACHMENTS + 1))
 
 

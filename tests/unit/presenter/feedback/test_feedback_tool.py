@@ -1,6 +1,7 @@
 """A model reports, a person answers, and the project's servers start meanwhile."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, HubServer
 from tooltray.events import EventBus, FeedbackAsked, FeedbackAttachment, FeedbackSnapshot, HubSnapshot
 from tooltray.presenter.feedback.feedback_result import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
-from tooltray.presenter.feedback.feedbacks import MOST_OPEN
+from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN
 from tooltray.presenter.projects.projects import ProjectReport
 from tooltray.tasks import TaskKeeper
 from tooltray.wire import eras
@@ -276,6 +277,80 @@ async def test_a_modern_client_is_asked_by_the_result_of_its_call(made: Made) ->
         assert texts(reply["result"]) == ["Yes"]
 
 
+async def settled() -> None:
+    """Until everything that waited for something has gone on."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
+async def test_an_answer_of_the_command_line_is_not_lost_while_a_modern_client_is_away_with_the_question(made: Made) -> None:
+    async with made(has_window=False) as parts:
+        client = parts.client()
+        required = await Waiting(parts, client, is_modern=True).result()
+        await parts.feedbacks.answer(parts.feedbacks.waiting()[0].id, "From the shell", ())
+        await settled()
+        again = await Waiting(parts, client, is_modern=True, work_summary="# New").result()
+        assert texts(again)[0] == "From the shell"
+        ((key, _),) = required["inputRequests"].items()
+        cancelled = {"inputResponses": {key: {"action": "cancel"}}, "requestState": required["requestState"]}
+        late = await parts.call(COLLECT_FEEDBACK, client, is_modern=True, arguments={"work_summary": "# Done"}, **cancelled)
+        assert texts(late["result"]) == ["From the shell"]
+
+
+async def test_a_modern_client_that_comes_back_with_no_answer_takes_that_of_the_command_line(made: Made) -> None:
+    async with made(has_window=False) as parts:
+        client = parts.client()
+        required = await Waiting(parts, client, is_modern=True).result()
+        await parts.feedbacks.answer(parts.feedbacks.waiting()[0].id, "From the shell", ())
+        await settled()
+        ((key, _),) = required["inputRequests"].items()
+        cancelled = {"inputResponses": {key: {"action": "cancel"}}, "requestState": required["requestState"]}
+        reply = await parts.call(COLLECT_FEEDBACK, client, is_modern=True, arguments={"work_summary": "# Done"}, **cancelled)
+        assert texts(reply["result"]) == ["From the shell"]
+        fresh = Waiting(parts, client, work_summary="# Next")
+        assert texts(await fresh.answer("Fresh", count=2)) == ["Fresh"]
+
+
+async def test_an_answer_in_the_client_that_is_too_long_is_cut_and_not_lost(made: Made) -> None:
+    async with made(has_window=False) as parts:
+        answer = {"action": "accept", "content": {"answer": "x" * (LONGEST_ANSWER + 1)}}
+        result = await Waiting(parts, parts.client(capabilities=FORM, answer=answer)).result()
+        assert texts(result)[0] == "x" * LONGEST_ANSWER
+
+
+# what others see of it
+
+
+async def test_a_persons_time_is_not_the_servers(parts: HubParts) -> None:
+    await Waiting(parts).answer()
+    assert (parts.stats.today("hub", time.time()), parts.stats.p95_ms("hub")) == (1, 0.0)
+    await parts.call("list_servers")
+    assert parts.stats.p95_ms("hub") > 0
+
+
+async def test_known_secrets_in_a_report_are_shown_to_nobody(parts: HubParts) -> None:
+    client = parts.client()
+    call = Waiting(parts, client, work_summary="# hunter2")
+    shown = await call.report()
+    assert shown.summary == "# ***"
+    await call.given_up()
+    await parts.feedbacks.answer(shown.id, "Yes", ())
+    assert "has not seen" not in texts(await Waiting(parts, client, work_summary="# hunter2").result())[-1]
+
+
+async def test_it_is_called_by_call_tool_as_by_its_name(parts: HubParts) -> None:
+    client = parts.client()
+    inner = {"name": COLLECT_FEEDBACK, "arguments": {"work_summary": "# Inner"}}
+    calling = parts.call("call_tool", client, arguments=inner, _meta={"progressToken": "t"})
+    call = TaskKeeper().spawn(calling, name="call")
+    event: FeedbackAsked = await parts.heard.event(FeedbackAsked)
+    assert event.request.summary == "# Inner"
+    _, params = await client.told.wait()
+    assert params["progressToken"] == "t"
+    await parts.feedbacks.answer(event.request.id, "Yes", ())
+    assert texts((await call)["result"]) == ["Yes"]
+
+
 # the project's servers
 
 
@@ -315,6 +390,15 @@ async def test_the_last_block_names_what_started_what_failed_and_the_tools_that_
             "- Server 'broken' did not start: exit[2J code 1\n"
             "- be warned",
         ]
+
+
+async def test_a_session_of_the_hub_alone_is_not_told_of_tools_that_it_cannot_call(made: Made) -> None:
+    async with made(servers={"serena": entry("p")}, programs={"p": ScriptedServer(tool("find_symbol"))}) as parts:
+        await parts.presenter.start_server("serena")
+        with_project(parts, ProjectReport(("serena",)))
+        client = parts.client()
+        client.state.server = "hub"
+        assert texts(await Waiting(parts, client).answer())[-1] == "Notes of Tooltray:\n- Server 'serena' has started for this project."
 
 
 async def test_an_answer_does_not_wait_for_ever_for_servers(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """A report waits for one answer, which reaches the model once, also if its call was given up meanwhile."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.fakes.pictures import attached, png
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded, FeedbackSnapshot
+from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
 from tooltray.presenter.feedback.feedback_report import Answer, Report
 from tooltray.presenter.feedback.feedbacks import ANSWER_KEPT_S, LONGEST_ANSWER, MOST_KEPT, MOST_OPEN, Asked, Feedbacks
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
@@ -28,13 +29,13 @@ ASKED = Asked("Claude", "# Done", "shop", "/code/shop", 900.0)
 class Desk:
     """Feedbacks, with what they need."""
 
-    def __init__(self, folder: Path, *, has_window: bool = True, spawn: Any = None) -> None:
+    def __init__(self, folder: Path, *, has_window: bool = True, spawn: Any = None, history: FeedbackHistory | None = None) -> None:
         self.bus, self.keeper = EventBus(), TaskKeeper()
         self.wheel = ManualWheel()
         deadlines: Any = self.wheel
         self.heard = Heard(self.bus)
         self.states = SessionStates(bus=self.bus, deadlines=deadlines)
-        self.history = FeedbackHistory(folder / "feedback")
+        self.history = history or FeedbackHistory(folder / "feedback")
         self.feedbacks = Feedbacks(
             bus=self.bus,
             deadlines=deadlines,
@@ -279,6 +280,140 @@ async def test_ready_answers_are_those_of_the_settings(desk: Desk) -> None:
     assert desk.feedbacks.ready_answers() == ["Go on"]
     await desk.feedbacks.set_ready_answers(["Yes"])
     assert desk.feedbacks.ready_answers() == ["Yes"]
+
+
+async def test_a_report_is_in_the_history_before_it_has_an_answer(desk: Desk, tmp_path: Path) -> None:
+    """A hub that is killed has no time to write."""
+    desk.open(SessionState("s1"), summary="hunter2 is the password", waits_s=5.0)
+    assert await desk.outcomes() == [("waiting", "*** is the password")]
+    while len(desk.keeper):
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+    killed = FeedbackHistory(tmp_path / "feedback")
+    assert [entry.outcome for entry in killed.read()] == ["waiting"]
+    next_hub = Desk(tmp_path)
+    await next_hub.feedbacks.start()
+    assert await next_hub.outcomes() == [("expired", "*** is the password")]
+
+
+class SlowStart(FeedbackHistory):
+    """The first write of a report takes longer than what comes after it."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.may_write = threading.Event()
+
+    def add(self, entry: FeedbackEntry) -> None:
+        if entry.outcome == "waiting":
+            assert self.may_write.wait(30)
+        super().add(entry)
+
+
+async def test_what_is_written_of_a_report_stays_in_its_order(tmp_path: Path) -> None:
+    history = SlowStart(tmp_path / "feedback")
+    desk = Desk(tmp_path, history=history)
+    report = desk.open(SessionState("s1"))
+    await asyncio.sleep(0)
+    await desk.feedbacks.dismiss(report.id)
+    await asyncio.sleep(0)
+    history.may_write.set()
+    await desk.feedbacks.close()
+    assert [entry.outcome for entry in history.read()] == ["dismissed"]
+    assert await desk.outcomes() == [("dismissed", "# Done")]
+
+
+async def test_a_history_that_is_too_long_for_one_answer_is_cut(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.presenter.feedback.feedback_notes.MOST_CHARS", 10)
+    for number in range(3):
+        desk.open(SessionState(f"s{number}"), summary=f"sum{number}")
+    assert [summary for _, summary in await desk.outcomes()] == ["sum2", "sum1"]
+
+
+async def test_known_secrets_in_a_report_are_shown_to_nobody(desk: Desk) -> None:
+    asked = replace(ASKED, client="hunter2 client", summary="hunter2", project_name="hunter2 project")
+    shown = desk.feedbacks.open(SessionState("s1"), desk.feedbacks.masked(asked)).snapshot
+    assert (shown.client, shown.summary, shown.project_name) == ("*** client", "***", "*** project")
+
+
+@pytest.mark.parametrize(
+    ("reported", "asked"),
+    [
+        ({"project_path": "/link/to/shop"}, {"project_path": "/code/shop", "names_path": False}),
+        ({"project_path": "", "names_path": False}, {"project_path": "/code/shop"}),
+    ],
+)
+async def test_an_answer_is_found_again_where_the_project_is_named_only_once(
+    desk: Desk, reported: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    state = SessionState("s1")
+    await desk.feedbacks.answer(desk.open(state, **reported).id, "Yes", ())
+    assert desk.open(state, **asked).outcome.result().text == "Yes"
+
+
+async def test_a_call_that_waits_less_long_takes_no_time_from_one_that_still_waits(desk: Desk) -> None:
+    state = SessionState("s1")
+    call = await desk.waiting_call(desk.open(state))
+    report = desk.open(state, waits_s=100.0)
+    assert desk.feedbacks.waiting()[0].ends_at - report.snapshot.asked_at == 900.0
+    await given_up(call)
+    desk.open(state, waits_s=100.0)
+    assert desk.feedbacks.waiting()[0].ends_at - report.snapshot.asked_at < 101.0
+    assert desk.wheel.expire(100.0) == 1
+    assert report.outcome.result().outcome == "expired"
+
+
+async def test_a_client_of_single_requests_that_does_not_come_back_leaves_no_window(desk: Desk) -> None:
+    state = desk.states.connect("token", is_lasting=False)
+    report = desk.open(state)
+    await given_up(await desk.waiting_call(report))
+    desk.states.disconnect("token", is_lasting=False)
+    desk.states.connect("token", is_lasting=False)
+    desk.states.disconnect("token", is_lasting=False)
+    assert desk.feedbacks.waiting() == [report.snapshot]
+    desk.wheel.expire(KEPT_FOR_S)
+    assert desk.feedbacks.waiting() == []
+    assert desk.told(FeedbackEnded) == [FeedbackEnded(report.id)]
+
+
+async def test_the_same_report_is_of_the_same_client_where_its_requests_cannot_be_tied(desk: Desk) -> None:
+    first, second, third, other = (desk.states.connect(key, is_lasting=False, is_passing=True) for key in range(4))
+    report = desk.open(first)
+    await given_up(await desk.waiting_call(report))
+    assert desk.open(second) is report
+    assert desk.open(other, summary="# Other") is not report
+    for key in (0, 1):
+        desk.states.disconnect(key, is_lasting=False)
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    assert not desk.open(other, client="another").outcome.done()
+    desk.wheel.expire(KEPT_FOR_S)
+    assert desk.open(third).outcome.result().text == "Yes"
+
+
+async def test_what_nobody_comes_back_for_ends_with_its_last_request(desk: Desk) -> None:
+    for key in range(2):
+        report = desk.open(desk.states.connect(key, is_lasting=False, is_passing=True))
+    desk.states.disconnect(0, is_lasting=False)
+    desk.wheel.expire(KEPT_FOR_S)
+    assert desk.feedbacks.waiting() == [report.snapshot]
+    desk.states.disconnect(1, is_lasting=False)
+    desk.wheel.expire(KEPT_FOR_S)
+    assert desk.feedbacks.waiting() == []
+
+
+async def test_answers_of_a_session_that_does_not_come_back_are_forgotten(desk: Desk) -> None:
+    gone, here = desk.states.connect("gone"), SessionState("here")
+    for state in (gone, here):
+        await desk.feedbacks.answer(desk.open(state).id, "Yes", ())
+    desk.states.disconnect("gone")
+    desk.wheel.expire(KEPT_FOR_S)
+    assert len(desk.wheel.of(ANSWER_KEPT_S)) == 1
+    assert desk.open(here).outcome.done()
+
+
+async def test_a_hub_that_is_about_to_end_takes_no_reports(desk: Desk) -> None:
+    await desk.feedbacks.close()
+    with pytest.raises(TooltrayError, match="Call again"):
+        desk.open(SessionState("s1"))
+    assert desk.told(FeedbackAsked) == []
 
 
 def test_reports_are_shown_where_a_desktop_listens(tmp_path: Path) -> None:

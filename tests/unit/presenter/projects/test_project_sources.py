@@ -34,10 +34,18 @@ async def with_roots(hub: ProjectHub, answer: Any, folder: str = "") -> Client:
 async def test_the_folder_in_which_the_bridge_was_started_is_the_project(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         folder = hub.folder("one")
-        (hub.root / "link").symlink_to(folder)
-        client = await hub.session(str(hub.root / "link"))
+        client = await hub.session(folder)
         assert client.state.project == SessionProject(folder, "one", "folder")
         assert hub.parts.heard.of(SessionListChanged)
+
+
+async def test_a_link_in_place_of_the_folder_in_which_the_bridge_was_started_is_not_followed(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        folder = hub.folder("one")
+        (hub.root / "link").symlink_to(folder)
+        client = await hub.session(str(hub.root / "link"))
+        assert client.state.project is None
+        assert f"it has become a link, and leads to '{folder}'" in hub.parts.projects.sources.refusal(client.state)
 
 
 @pytest.mark.parametrize("folder", ["/", "relative", "/no/such/folder"])
@@ -78,6 +86,29 @@ async def test_other_roots_are_another_project_and_none_are_none(tmp_path: Path)
             await hub.parts.projects.settle(client)
             assert client.state.project
             assert client.state.project.path == expected
+
+
+async def test_an_old_answer_that_comes_late_does_not_count(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        late = asyncio.Event()
+        old, new = hub.folder("old"), hub.folder("new")
+        client = await hub.session(capabilities=ROOTS)
+
+        async def answer(method: str) -> Any:
+            if len(client.asked.all) > 1:
+                return roots(new)
+            await late.wait()
+            return roots(old)
+
+        client.answer = answer
+        hub.parts.presenter.take_roots(client)
+        await client.asked.wait()
+        hub.parts.presenter.take_roots(client)
+        await client.asked.wait(count=2)
+        await hub.parts.heard.until(lambda: client.state.project is not None)
+        late.set()
+        await hub.parts.projects.settle(client)
+        assert (client.state.project, client.state.roots) == (SessionProject(new, "new", "roots"), (new,))
 
 
 async def test_a_client_that_declares_no_roots_is_not_asked(tmp_path: Path) -> None:
@@ -148,7 +179,7 @@ async def test_a_call_waits_for_the_roots_that_are_being_asked_for(tmp_path: Pat
 async def test_a_client_that_never_answers_is_given_up() -> None:
     spawn = TaskKeeper().spawn
     states = SessionStates(bus=EventBus(), deadlines=DeadlineWheel())
-    sources = ProjectSources(folders=None, states=states, spawn=spawn, is_wanted=lambda: True, on_changed=lambda: None)  # type: ignore[arg-type]
+    sources = ProjectSources(folders=None, states=states, spawn=spawn, is_wanted=lambda: True, on_changed=lambda state: None)  # type: ignore[arg-type]
     never = asyncio.get_running_loop().create_future()
 
     async def answer(method: str) -> Any:

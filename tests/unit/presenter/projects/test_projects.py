@@ -2,15 +2,27 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import entry, settled
-from tests.fakes.project_hub import TEMPLATE, project_hub
+from tests.fakes.hub_parts import Client, entry, opened, settled
+from tests.fakes.project_hub import TEMPLATE, ProjectHub, project_hub
+from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ProjectCopySnapshot, ServerChanged, ServerState, ServerStopped, SessionListChanged, SessionProject
+from tooltray.events import (
+    ProjectCopySnapshot,
+    ResourceListChanged,
+    ServerChanged,
+    ServerState,
+    ServerStopped,
+    SessionListChanged,
+    SessionProject,
+)
 from tooltray.presenter.projects.projects import ProjectReport
 from tooltray.servers.transport import CannotStart
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era
 
 WAITS, REPORTED, BROKEN = "waits for a project", "reported", "does not start for"
@@ -110,7 +122,22 @@ async def test_one_whose_tools_are_shown_on_activation_alone_is_not_started_to_b
         assert hub.program.copies.all == []
 
 
+async def test_one_that_a_person_stopped_is_not_started_to_be_listed(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session(hub.folder("one"))
+        await hub.parts.presenter.stop_server("s")
+        assert await hub.listed(client) == []
+        assert hub.program.copies.all == []
+
+
 # people
+
+
+async def test_choosing_a_folder_for_one_that_is_switched_off_allows_nothing(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, disable=True) as hub:
+        with pytest.raises(TooltrayError, match="is switched off"):
+            await hub.parts.presenter.start_for_project("s", hub.folder("one"))
+        assert (hub.server.chosen, hub.parts.conf.settings.allowed_folders) == (None, ())
 
 
 async def test_a_person_starts_it_for_a_folder_which_sessions_of_no_project_then_use(tmp_path: Path) -> None:
@@ -206,6 +233,28 @@ async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops
         assert len(hub.program.running) == 1  # other projects go on
 
 
+async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session()
+        await hub.parts.projects.allow(hub.folder("one"))
+        await hub.parts.projects.reported(client.state, "", hub.folder("one"))
+        document = json.loads(hub.parts.home.settings.read_text())
+        hub.parts.home.settings.write_text(json.dumps({**document, "allowedFolders": []}))
+        await hub.parts.conf.set_default("s", False)  # whatever reads the file again
+        await hub.program.closing.wait()
+        assert (client.state.project, hub.program.running) == (None, [])
+
+
+async def test_a_folder_taken_back_while_its_server_is_stopped_is_not_what_it_starts_for_again(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        for name in ("one", "two"):
+            await hub.parts.presenter.start_for_project("s", hub.folder(name))
+        await hub.parts.presenter.stop_server("s")
+        await hub.parts.presenter.disallow_folder(hub.folder("two"))
+        await hub.parts.presenter.start_server("s")
+        assert [args[1] for args in hub.args()] == [hub.folder("one")]
+
+
 async def test_deferring_keeps_the_template_until_another_is_given(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         await hub.parts.presenter.set_deferred("s", False)
@@ -228,11 +277,11 @@ async def test_a_card_says_what_the_server_waits_for(tmp_path: Path) -> None:
         def detail() -> str:
             return hub.parts.projects.detail(hub.server)
 
-        assert detail() == "Waits for a project: no AI client is connected"
+        assert detail() == "No AI client is connected"
         await hub.session(key="a")
-        assert detail() == "Waits for a project: 1 AI client is connected, and does not say which folder it works on"
+        assert detail() == "1 AI client is connected, and names no folder"
         await hub.session()
-        assert detail() == "Waits for a project: 2 AI clients are connected, none says which folder it works on"
+        assert detail() == "2 AI clients are connected, none names a folder"
         hub.parts.heard.all.clear()
         one = await hub.session(hub.folder("one"))
         assert detail() == "Starts for one when it is first used"
@@ -283,6 +332,21 @@ async def test_a_tool_of_a_server_that_waits_says_so_when_it_is_called_and_works
         assert [args[1] for args in hub.args()] == [hub.folder("two")]
 
 
+async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_of_that_call_alone(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        folder = hub.folder("one")
+        with pytest.raises(TooltrayError, match="nobody has allowed it"):
+            await hub.parts.presenter.call_tool("work", {}, folder)
+        await hub.parts.projects.allow(folder)
+        assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
+        assert [args[1] for args in hub.args()] == [folder]
+        with pytest.raises(TooltrayError, match=r"waits for a project\. none was named.*--project DIR"):
+            await hub.parts.presenter.call_tool("work", {})
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1  # nobody works on it
+        await hub.program.closing.wait()
+
+
 # ends
 
 
@@ -298,6 +362,7 @@ async def test_a_copy_ends_a_minute_after_the_last_session_of_its_project_left(t
         await hub.session(hub.folder("one"), key="2")  # it is back
         assert hub.parts.wheel.of(60.0) == []
         hub.leave(two, "2")
+        await settled()
         assert hub.parts.wheel.expire(60.0) == 1
         await hub.program.closing.wait()
         assert [args[1] for args in hub.args()] == [hub.folder("other")]
@@ -331,9 +396,44 @@ async def test_a_session_that_turns_to_another_project_leaves_the_one_before(tmp
         for name in ("one", "two"):
             await hub.parts.presenter.set_session_project(client.state.id, hub.folder(name))
             await hub.opened(client)
+        await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait()
         assert [args[1] for args in hub.args()] == [hub.folder("two")]
+
+
+async def test_a_copy_stays_while_a_call_of_it_runs_also_of_a_session_that_has_turned_to_another_project(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session(key="1")
+        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
+        (await hub.opened(client)).usage.begin()
+        await settled()
+        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
+        (copy,) = hub.server.copies
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1
+        assert len(hub.program.running) == 1
+        copy.first.usage.end()
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1
+        await hub.program.closing.wait()
+        assert hub.program.running == []
+
+
+async def test_a_copy_that_somebody_wants_in_the_moment_of_its_end_goes_on(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session(hub.folder("one"), key="1")
+        connection = await hub.opened(client)
+        hub.leave(client, "1")
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1  # to end it is begun, and not done
+        back = await hub.session(hub.folder("one"), key="1")
+        await settled()
+        assert hub.server.client_for(Era.LEGACY, back) is connection
+        hub.leave(back, "1")
+        await settled()
+        assert hub.parts.wheel.expire(60.0) == 1
+        await hub.program.closing.wait()
 
 
 async def test_what_a_person_has_started_stays_until_the_person_chooses_another_folder(tmp_path: Path) -> None:
@@ -341,16 +441,19 @@ async def test_what_a_person_has_started_stays_until_the_person_chooses_another_
         await hub.parts.projects.start("s", hub.folder("one"))
         assert hub.parts.wheel.of(60.0) == []
         await hub.parts.projects.start("s", hub.folder("two"))
+        await settled()
         assert hub.parts.wheel.expire(60.0) == 1
         await hub.program.closing.wait()
         assert [args[1] for args in hub.args()] == [hub.folder("two")]
         await hub.parts.projects.start("s", None)
+        await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=2)
         assert hub.args() == [("plain",)]
         await settled()
         assert hub.parts.wheel.of(60.0) == []
         await hub.parts.projects.start("s", hub.folder("one"))
+        await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=3)
         assert [args[1] for args in hub.args()] == [hub.folder("one")]
@@ -364,6 +467,133 @@ async def test_a_copy_that_failed_and_that_nobody_needs_is_put_away(tmp_path: Pa
         with pytest.raises(TooltrayError):
             await hub.opened(client)
         hub.leave(client, "1")
+        await settled()
         hub.parts.wheel.expire(60.0)
         await settled()
         assert (hub.server.copies, hub.server.state) == ((), ServerState.WAITING)
+
+
+# what sessions hear and want
+
+
+def talkative() -> ScriptedServer:
+    """A legacy server that knows log levels and subscriptions."""
+    program = ScriptedServer(tool("work"))
+    capabilities = {"tools": {}, "logging": {}, "resources": {"subscribe": True}}
+    program.handlers["initialize"] = lambda copy, params: {
+        "protocolVersion": params["protocolVersion"],
+        "capabilities": capabilities,
+        "serverInfo": {"name": "s", "version": "1"},
+    }
+    for method in ("logging/setLevel", "resources/subscribe", "resources/unsubscribe"):
+        program.handlers[method] = lambda copy, params: {}
+    return program
+
+
+async def ask(hub: ProjectHub, client: Client, method: str, *, server: str | None = "s", **params: Any) -> Any:
+    request = Envelope(method=method, params=dump(params))
+    head = eras.read_head(request.params)
+    assert head
+    return opened(await hub.parts.presenter.answer(request, head, client, client.held, server=server, client="test"))
+
+
+def asked_of(hub: ProjectHub, method: str) -> list[tuple[str, Any]]:
+    """For which project a copy runs that was asked this, and the parameters."""
+    return [(Path(each.copy.launch.args[1]).name, each.params) for each in hub.program.asked.all if each.method == method]
+
+
+async def test_a_log_level_is_told_to_the_copy_of_a_sessions_project_alone(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=talkative()) as hub:
+        one, two = await hub.session(hub.folder("one")), await hub.session(key="2")
+        await hub.parts.presenter.set_session_project(two.state.id, hub.folder("two"))
+        for client in (one, two):
+            await hub.opened(client)
+        await ask(hub, two, "logging/setLevel", level="debug")
+        await settled()
+        assert asked_of(hub, "logging/setLevel") == [("two", {"level": "debug"})]
+        await hub.parts.presenter.set_session_project(two.state.id, hub.folder("one"))
+        await settled()
+        assert asked_of(hub, "logging/setLevel")[1:] == [("one", {"level": "debug"})]
+
+
+async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=talkative()) as hub:
+        client = await hub.session(key="1")
+        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("one"))
+        assert "result" in await ask(hub, client, "resources/subscribe", uri="x:/1")
+        await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
+        await hub.program.asked.until(lambda: len(asked_of(hub, "resources/subscribe") + asked_of(hub, "resources/unsubscribe")) == 3)
+        assert asked_of(hub, "resources/subscribe") == [("one", {"uri": "x:/1"}), ("two", {"uri": "x:/1"})]
+        assert asked_of(hub, "resources/unsubscribe") == [("one", {"uri": "x:/1"})]
+        news = dump({"uri": "x:/1"})
+        connections = {copy.project.name: copy.first.client for copy in hub.server.copies if copy.project}
+        hearers = {name: hub.parts.presenter.news.hearers(each, news)[1] for name, each in connections.items() if each}
+        assert hearers == {"one": [], "two": [(client, "x:/1")]}
+
+
+async def test_subscriptions_of_sessions_without_a_project_go_along_when_a_person_chooses_another_folder(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=talkative()) as hub:
+        client = await hub.session()
+        await hub.parts.projects.start("s", hub.folder("one"))
+        assert "result" in await ask(hub, client, "resources/subscribe", uri="x:/1")
+        await hub.parts.projects.start("s", hub.folder("two"))
+        await hub.program.asked.until(lambda: len(asked_of(hub, "resources/subscribe")) == 2)
+        assert [project for project, _ in asked_of(hub, "resources/subscribe")] == ["one", "two"]
+
+
+def with_files() -> ScriptedServer:
+    """A server whose resources are those of its project."""
+    program = talkative()
+
+    def listed(copy: Any, params: Any) -> Any:
+        return {"resources": [{"uri": f"file://{copy.launch.args[1]}/a", "name": "a"}]}
+
+    program.handlers["resources/list"] = listed
+    program.handlers["resources/templates/list"] = lambda copy, params: {
+        "resourceTemplates": [{"uriTemplate": f"file://{copy.launch.args[1]}/{{x}}", "name": "t"}]
+    }
+    return program
+
+
+async def uris(hub: ProjectHub, client: Client) -> list[str]:
+    listed = await ask(hub, client, "resources/list", server=None)
+    templates = await ask(hub, client, "resources/templates/list", server=None)
+    found = [each["uri"] for each in listed["result"]["resources"]] + [
+        each["uriTemplate"] for each in templates["result"]["resourceTemplates"]
+    ]
+    return [each.removeprefix(f"file://{hub.root}/") for each in found]
+
+
+async def test_each_session_is_listed_the_resources_of_its_own_project(tmp_path: Path) -> None:
+    others = {"plain": entry("program", args=["", "plain"])}
+    async with project_hub(tmp_path, program=with_files(), others=others) as hub:
+        one, two = await hub.session(hub.folder("one")), await hub.session(hub.folder("two"))
+        nobody = await hub.session()
+        await hub.parts.presenter.start_server("plain")
+        await hub.opened(one)
+        await settled()
+        assert await uris(hub, one) == ["one/a", "file://plain/a", "one/{x}", "file://plain/{x}"]
+        assert await uris(hub, two) == await uris(hub, nobody) == ["file://plain/a", "file://plain/{x}"]
+        hub.parts.heard.all.clear()
+        await hub.opened(two)
+        assert hub.parts.heard.of(ResourceListChanged) == [ResourceListChanged("s")]
+        assert await uris(hub, two) == ["file://plain/a", "two/a", "file://plain/{x}", "two/{x}"]
+        assert await uris(hub, one) == ["one/a", "file://plain/a", "one/{x}", "file://plain/{x}"]
+
+
+async def test_a_copy_that_lists_no_resources_or_cannot_has_none(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=with_files()) as hub:
+        one, two = await hub.session(hub.folder("one")), await hub.session(hub.folder("two"))
+        await hub.opened(one)
+        await hub.opened(two)
+        await settled()
+        hub.program.handlers["resources/list"] = lambda copy, params: error(-32603, "no")
+        assert await uris(hub, two) == ["two/{x}"]
+
+
+async def test_a_copy_without_resources_is_not_asked_for_them(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        for name in ("one", "two"):
+            await hub.opened(client := await hub.session(hub.folder(name)))
+        assert await uris(hub, client) == []
+        assert asked_of(hub, "resources/list") == []

@@ -194,3 +194,12 @@ async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Pa
         assert [each["name"] for each in (await activated(parts, client, "x"))["tools"]] == ["own"]
         assert await names_of(parts, client) == ["activate_x", "own"]
         await parts.servers.end_session(client)
+
+
+async def test_where_no_session_lasts_the_answer_says_that_nothing_will_be_listed(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
+        await ready(parts, "x")
+        client = parts.client()
+        assert "note" not in await activated(parts, client, "x")
+        client.state.is_passing = True
+        assert "call_tool" in (await activated(parts, client, "x"))["note"]

@@ -217,6 +217,35 @@ async def test_clients_are_those_that_are_known_seen_or_have_settings(tmp_path: 
         assert (found["acme"].title, found["acme"].is_seen, found["zed-*"].shown_mode) == ("acme", True, "search")
 
 
+async def test_the_reason_names_no_server_that_there_is_not_for_the_session(tmp_path: Path) -> None:
+    servers = {"a": entry("a", lazyLoad=True, disable=True), "b": entry("b", lazyLoad=True), "c": entry("c")}
+    async with hub_parts(tmp_path, servers=servers, settings={"profiles": {"p": {"servers": ["c"]}}}) as parts:
+        state = session()
+        assert parts.modes.shown(state).reason.endswith("settings of: b")
+        state.profile = "p"
+        assert parts.modes.shown(state).mode == "everything"
+
+
+async def test_every_other_client_has_an_entry_which_says_what_is_chosen_for_all(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one(clients={"codex": {"mode": "search"}})) as parts:
+        others = next(each for each in parts.modes.clients() if not each.client)
+        assert (others.title, others.mode, others.shown_mode, others.is_seen) == ("Every other AI client", "", "everything", True)
+        await parts.modes.set_mode("", "lazy")
+        others = next(each for each in parts.modes.clients() if not each.client)
+        assert (others.mode, others.shown_mode, others.reason) == ("lazy", "lazy", "chosen for all AI clients")
+
+
+async def test_a_request_that_nobody_can_tie_to_another_is_no_session_that_people_see(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one()) as parts:
+        passing = parts.states.connect(1, is_lasting=False, is_passing=True)
+        parts.modes.named(passing, ClientInfo("acme"))
+        parts.states.disconnect(1, is_lasting=False)
+        assert parts.modes.sessions() == []
+        assert not any(isinstance(event, SessionListChanged) for event in parts.heard.all)
+        parts.states.connect(2)
+        assert len(parts.modes.sessions()) == 1
+
+
 async def test_clients_that_always_name_themselves_anew_fill_no_list(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one()) as parts:
         few = len(parts.modes.clients())

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from msgspec import Raw
 from tests.fakes.hub_parts import hub_parts
 from tests.fakes.lazy_hub import (
     PROMPT,
@@ -74,6 +75,9 @@ async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:
         assert "error" in await answered(parts, "resources/read", client, uri=foreign)
         assert "error" in await answered(parts, "resources/subscribe", client, uri=foreign)
         assert not parts.router.concerns(client, "open", TOOLS)
+        assert not parts.router.reaches(client, "open")
+        await parts.servers.stop("open")
+        assert (await answered(parts, "tools/call", client, name="b"))["error"]["message"] == "Unknown tool: b"
 
 
 async def test_a_session_whose_profile_lacks_its_one_server_has_nothing(tmp_path: Path) -> None:
@@ -83,5 +87,7 @@ async def test_a_session_whose_profile_lacks_its_one_server_has_nothing(tmp_path
         client = parts.client()
         client.state.profile, client.state.server = "p", "open"
         assert await names_of(parts, client) == []
+        await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1"], server="open")
+        assert options["programs"]["open"].count("resources/subscribe") == 0
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": []}
         assert "profile" in (await answered(parts, "prompts/get", client, name="p"))["error"]["message"]

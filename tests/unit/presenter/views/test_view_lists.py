@@ -147,6 +147,7 @@ async def test_also_for_a_session_that_has_this_server_alone(tmp_path: Path, is_
         await parts.heard.wait(lambda event: parts.tools.tool_count("x") == 3)
         assert await names_of(parts, client) == ["hub_activate_x", "hub_find_tools", "call_tool"]
         assert said(await called(parts, client, "activate_x", text="own")) == "own"
+        assert said(await called(parts, client, "call_tool", name="find_tools", arguments={"text": "own"})) == "own"
         client.state.activated.clear()
         assert (await called(parts, client, "hub_activate_x"))["structuredContent"]["toolCount"] == 3
         assert "tools" in (await called(parts, client, "hub_find_tools", query="find"))["structuredContent"]

@@ -1,5 +1,6 @@
 """presenter/views.py: tools that are called without being listed, and how what a session sees changes."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,9 @@ async def test_tools_are_found_by_what_they_do_and_come_with_their_schemas(tmp_p
         found = (await called(parts, client, "find_tools", query="file"))["structuredContent"]["tools"]
         assert {each["name"] for each in found} == {"read_file", "write_file"}
         assert len((await called(parts, client, "find_tools", query="", limit=2))["structuredContent"]["tools"]) == 2
+        nothing = (await called(parts, client, "find_tools", query="拍照"))["structuredContent"]
+        assert nothing["tools"] == []
+        assert "English" in nothing["note"]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +176,15 @@ async def test_a_change_of_the_settings_is_told_to_those_whose_view_is_another(t
         assert follower.take() == []
 
 
+async def test_the_tool_of_a_server_that_was_never_listed_comes_and_goes_with_it(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
+        follower = Follower(parts)
+        assert "activate_x" in await names_of(parts, follower.client)
+        await parts.servers.stop("x")
+        assert follower.take() == [TOOLS]
+        assert await names_of(parts, follower.client) == []
+
+
 async def test_who_has_activated_a_server_keeps_it_through_changes_until_it_is_removed(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
         await ready(parts, "x", "y")
@@ -230,7 +243,53 @@ async def test_who_has_gone_is_told_nothing(tmp_path: Path) -> None:
         assert twin == [TOOLS]
 
 
+async def test_what_changes_while_a_list_is_made_is_in_it(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **lazy(x=rich(tool("a")), y=rich(tool("b")))) as parts:
+        await ready(parts, "x", "y")
+        follower = Follower(parts)
+        listing = parts.keeper.spawn(names_of(parts, follower.client), name="a list")
+        prompts = parts.keeper.spawn(answered(parts, "prompts/list", follower.client), name="another list")
+        await asyncio.sleep(0)  # both have begun
+        assert not listing.done()
+        parts.views.used(follower.client.state, "x")
+        assert await listing == ["activate_x", "activate_y", "find_tools", "call_tool", "a"]
+        assert [each["name"] for each in (await prompts)["result"]["prompts"]] == ["x_p"]
+
+
+async def test_a_list_that_one_connection_gets_leaves_the_others_of_its_session_their_news(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
+        await ready(parts, "x")
+        follower, twin = Follower(parts), list[str]()
+        end_twin = parts.router.follow_lists(follower.client, twin.append)
+        await names_of(parts, follower.client)
+        assert (follower.take(), twin) == ([], [])
+        follower.client.state.activated.add("x")  # which nobody was told
+        await names_of(parts, follower.client)
+        assert twin == [TOOLS]
+        end_twin()
+
+
 # what shows that a client obeys
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+async def test_a_client_whose_ways_were_seen_is_told_what_it_sees_from_now_on(tmp_path: Path, obeys: bool) -> None:
+    options = lazy(x=six(), y=six("u")) | {"settings": {"publish": {"mode": "automatic"}}}
+    for number in range(60):
+        options["programs"]["x"].tools.append(tool(f"more{number}", description="d" * 400))
+    async with hub_parts(tmp_path, **options) as parts:
+        await ready(parts, "x", "y")
+        follower = Follower(parts)
+        follower.client.state.obeys_changes = not obeys
+        assert ("activate_x" in await names_of(parts, follower.client)) is not obeys
+        parts.router.told_of_tools(follower.client)
+        if obeys:
+            await names_of(parts, follower.client)
+        else:
+            for _ in range(CALLS_WITHOUT_LISTING):
+                await called(parts, follower.client, "find_tools", query="more")
+        assert follower.take() == [TOOLS]
+        assert ("activate_x" in await names_of(parts, follower.client)) is obeys
 
 
 async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> None:

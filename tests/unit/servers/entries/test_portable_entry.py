@@ -28,6 +28,12 @@ KEY = "sk-ant-0123456789abcdef"
         ({"args": ["--api-key", "k", "serve"]}, {"args": ["--api-key", "${secret:s/api-key}", "serve"]}, ["s/api-key"]),
         ({"args": ["--token=k", 7, "--flag"]}, {"args": ["--token=${secret:s/token}", 7, "--flag"]}, ["s/token"]),
         ({"args": ["run", KEY]}, {"args": ["run", "${secret:s/ARGUMENT}"]}, ["s/ARGUMENT"]),
+        ({"startupArgsTemplate": ["--api-key", "k", 7]}, {"startupArgsTemplate": ["--api-key", "${secret:s/api-key}", 7]}, ["s/api-key"]),
+        (
+            {"toolOverrides": {"get_token": {"name": "get", "description": f"{KEY}"}}},
+            {"toolOverrides": {"get_token": {"name": "get", "description": "${secret:s/description}"}}},
+            None,
+        ),
         ({"args": ["--token", "--verbose", "word"]}, {"args": ["--token", "--verbose", "word"]}, []),
         ({"url": "https://a.example/mcp?x=1&token=k"}, {"url": "https://a.example/mcp?x=1&token=${secret:s/token}"}, ["s/token"]),
         ({"baseUrl": "https://me:pw@a.example/"}, {"baseUrl": "https://me:${secret:s/PASSWORD}@a.example/"}, ["s/PASSWORD"]),

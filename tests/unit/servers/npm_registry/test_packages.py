@@ -62,6 +62,11 @@ def test_a_package_is_named_where_it_is_plain_to_see(args: list[str], package: s
     assert package_of(server("npx", *args)) == package
 
 
+def test_of_a_server_that_waits_for_a_project_what_it_is_started_with_counts() -> None:
+    config = MCPServerConfig(command="npx", args=("a",), startup_args_template=("b", "{project_path}"))
+    assert (package_of(config), package_of(config.model_copy(update={"deferred_startup": True}))) == ("a", "b")
+
+
 def test_only_runners_name_a_package() -> None:
     assert package_of(server("bunx", "name")) == "name"
     assert package_of(server("npm", "exec", "name")) == ""

@@ -1,0 +1,40 @@
+"""Sentences of the engine that a window can say in the person's language.
+
+The lowest layer, beside errors: whoever words something for a person may use it, and ui looks the template up in its catalogues.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+
+class Phrase(str):
+    """A text in English that knows how it was made. Everywhere else it is that text; what cuts it or joins it gets a plain one.
+
+    Attributes:
+        template: a whole sentence or a part of one, with `{name}` where a value stands.
+        fields: the values; one of them may be a phrase itself.
+    """
+
+    __slots__ = ("fields", "template")
+
+    template: str
+    fields: Mapping[str, object]
+
+    def __new__(cls, template: str, **fields: object) -> Self:
+        phrase = super().__new__(cls, template.format(**fields))
+        phrase.template, phrase.fields = template, fields
+        return phrase
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> str:
+        return str(self)
+
+
+def plain_text(value: object) -> str:
+    """A phrase as the text that it is, for encoders that take no other kinds of text.
+
+    Raises:
+        NotImplementedError: it is something else, which they cannot write either.
+    """
+    if isinstance(value, Phrase):
+        return str(value)
+    raise NotImplementedError(f"a {type(value).__name__} cannot be encoded")

@@ -1,0 +1,125 @@
+"""A person chooses under which name, and with which description, AI clients see a tool."""
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import TooltrayError
+from tooltray.ui.dialogs.tool_words import ToolWordsPanel
+from tooltray.ui.theme import Theme
+
+READ = tool("read_file", "files", description="Reads a file.")
+
+
+def words(widget: QWidget | None) -> str:
+    assert widget is not None
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def control(panel: QWidget, name: str) -> QAbstractButton:
+    return next(each for each in panel.findChildren(QAbstractButton) if name in (each.text(), each.accessibleName()))
+
+
+def fields(panel: ToolWordsPanel) -> tuple[QLineEdit, QPlainTextEdit]:
+    name, description = panel.findChild(QLineEdit), panel.findChild(QPlainTextEdit)
+    assert name is not None
+    assert description is not None
+    return name, description
+
+
+async def opened(desk: Desk, **overrides: Any) -> ToolWordsPanel:
+    await until(lambda: desk.window.page.cards)
+    desk.engine.entries["files"] = {"command": "npx", "toolOverrides": overrides}
+    desk.wishes.tool_requested.emit(READ)
+    assert desk.window.sheet is not None
+    panel = desk.window.sheet.panel
+    assert isinstance(panel, ToolWordsPanel)
+    await until(control(panel, "Save").isEnabled)
+    return panel
+
+
+def fake() -> FakePresenter:
+    return FakePresenter([server("files"), server("hub", is_builtin=True)], [READ])
+
+
+async def test_a_click_on_a_tool_of_a_card_opens_its_sheet(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.page.toggle_expanded("files")
+        desk.window.page.show_tools("files", [READ])
+        table = desk.card("files").tools.table  # type: ignore[union-attr]
+        assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("AI clients see it as read_file.")
+        table.row_chosen.emit(READ)
+        assert isinstance(desk.window.sheet.panel, ToolWordsPanel)  # type: ignore[union-attr]
+
+
+async def test_a_name_and_a_description_are_saved_and_the_list_is_had_again(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk)
+        name, description = fields(panel)
+        assert (name.text(), name.placeholderText(), description.toPlainText()) == ("", "read_file", "Reads a file.")
+        name.setText(" look ")
+        description.setPlainText("Looks into a file.\n")
+        QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("set_tool_override", "files", "read_file", "look", "Looks into a file.")
+        await until(lambda: desk.window.sheet is None)
+        await desk.asked("get_tools", "files")
+
+
+@pytest.mark.parametrize("text", ["", "Reads a file."])
+async def test_what_is_left_as_it_was_stays_the_server_s_own(text: str, theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk)
+        fields(panel)[1].setPlainText(text)
+        control(panel, "Save").click()
+        await desk.asked("set_tool_override", "files", "read_file", None, None)
+
+
+async def test_other_words_that_stand_in_the_settings_are_kept_or_taken_back(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk, read_file={"name": "look", "description": "Reads a file."})
+        assert fields(panel)[0].text() == "look"
+        control(panel, "Save").click()
+        await desk.asked("set_tool_override", "files", "read_file", "look", "Reads a file.")
+        await until(lambda: desk.window.sheet is None)
+        panel = await opened(desk, read_file={"name": "look"})
+        control(panel, "Back to the server's own").click()
+        await desk.asked("set_tool_override", "files", "read_file", None, None)
+
+
+async def test_without_other_words_there_is_nothing_to_take_back_and_odd_settings_do_no_harm(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk, read_file={"name": 7, "description": None})
+        assert fields(panel)[0].text() == ""
+        panel.close_requested.emit()
+        panel = await opened(desk, other={"name": "x"})
+        assert not control(panel, "Back to the server's own").isEnabled()
+
+
+async def test_a_refusal_stands_in_the_sheet_and_what_was_written_stays(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk)
+        desk.engine.failures["set_tool_override"] = TooltrayError("the name cannot be used", "", "Use letters")
+        fields(panel)[0].setText("a b")
+        control(panel, "Save").click()
+        await until(lambda: "The name cannot be used" in words(panel))
+        desk.commands.read_entry("files")
+        await until(lambda: desk.engine.calls.count(("get_mcp_servers",)) > 1)
+        assert fields(panel)[0].text() == "a b"
+        assert desk.window.sheet is not None
+
+
+async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_server(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.tool_requested.emit(tool("collect_feedback", "hub"))
+        desk.wishes.tool_requested.emit(tool("x", "gone"))
+        assert desk.window.sheet is None
+        await opened(desk)
+        desk.commands.remove("files")
+        await until(lambda: desk.window.sheet is None)
