@@ -76,6 +76,7 @@ from tooltray.servers.environment.command_lookup import DEFAULT_PATH
 from tooltray.servers.environment.login_shell import LoginShell, session_variables
 from tooltray.servers.npm_registry.registry import read_mirrors
 from tooltray.tasks import TaskKeeper, finish_in_thread
+from tooltray.tools.asked_words import read_asked_words
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.client_profiles import read_client_profiles
 from tooltray.tools.known_servers import KnownServers
@@ -322,6 +323,7 @@ class Engine:
             profiles=profiles,
             states=self._states,
             known=await asyncio.to_thread(KnownServers, resource("known-servers.json")),
+            asked=await asyncio.to_thread(read_asked_words, resource("search-words.json")),
             call=lambda request, head, caller, held, **options: calls.call(request, head, caller, held, **options),
             bus=self.bus,
         )
@@ -347,6 +349,7 @@ class Engine:
             deadlines=deadlines,
             spawn=spawn,
             home=str(user_folder),
+            includes=profiles.includes,
         )
         self._feedbacks = Feedbacks(
             bus=self.bus,

@@ -107,6 +107,13 @@ class ToolSnapshot:
 
 
 @dataclass(frozen=True)
+class CoveredTool(ToolSnapshot):
+    """A tool that a grant would allow."""
+
+    warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+
+
+@dataclass(frozen=True)
 class HttpStatus:
     """Whether and where AI clients can connect over HTTP."""
 
@@ -325,6 +332,7 @@ class ApprovalSnapshot:
     diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
     definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
     warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
+    replaces: str = ""  # the id under which this waited before its tool was defined in another way
 
 
 @dataclass(frozen=True)
@@ -374,6 +382,7 @@ class FeedbackSnapshot:
     summary: str  # Markdown
     asked_at: float  # unix seconds
     ends_at: float  # unix seconds
+    is_client_there: bool = True  # False: no call waits for it now, and an answer is kept for when its client asks again
 
 
 @dataclass(frozen=True)
@@ -561,7 +570,7 @@ class FeedbackAsked:
 
 @dataclass(frozen=True)
 class FeedbackEnded:
-    """It was answered, put away, or given up."""
+    """It was answered, put away, given up, or replaced by a newer one of its session."""
 
     id: str
 

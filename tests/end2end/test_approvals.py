@@ -84,8 +84,8 @@ def test_a_write_is_refused_then_granted_once_then_always_then_held_after_its_de
     no_terminal = world.tooltray("approve", approval_id(refused), input="y\n")
     assert (no_terminal.returncode, "needs a person at a terminal" in no_terminal.stderr) == (1, True)
     code, seen = at_terminal(world, "approve", approval_id(refused), typed="n\n")
-    assert (code, "Nothing was allowed." in seen) == (1, True)
-    assert "error" in write("one")
+    assert (code, "Refused." in seen) == (1, True)
+    assert "the person refused this call of 'write_file'" in write("one")["error"]["message"]
 
     # once
     code, seen = at_terminal(world, "approve", approval_id(write("one")))
@@ -124,6 +124,12 @@ def test_a_write_is_refused_then_granted_once_then_always_then_held_after_its_de
     for grant in json.loads(world.tooltray("grants", "list", "--json").stdout):
         assert world.tooltray("grants", "remove", grant["id"]).returncode == 0
     assert "error" in client.request("tools/call", save, id="s4")
+
+    # by the server's own rules
+    assert at_terminal(world, "servers", "approve", "notes", "save_note")[0] == 0
+    assert "result" in client.request("tools/call", save, id="s5")
+    assert world.tooltray("servers", "approve", "notes", "--nothing").returncode == 0
+    assert "error" in client.request("tools/call", save, id="s6")
     client.end()
     asked_by_their_client(world)
 

@@ -136,6 +136,7 @@ def test_a_server_runs_once_for_each_project_and_never_for_another(world):
     assert f"two ({two}): running" in world.tooltray("doctor", "s").stdout
     assert world.tooltray("projects", "reset").returncode == 0
     assert not any(is_running(each["pid"]) for each in said)
+    assert "ok: s: waits for a project, 1 tool known from its last run" in world.tooltray("doctor", "s").stdout  # as of its last run
     assert "error" in call(nobody, "where")
     assert where(there)["args"][0] == str(two)
     written = json.loads((world.root / "settings.json").read_text())["mcpServers"]["s"]

@@ -598,7 +598,7 @@ async def notes(hub):
 
 async def refused_note(hub):
     """Calls the tool, which is refused; returns the id under which that is remembered."""
-    assert "tooltray approve notes save_note" in await hub.refusal("call_tool", name="save_note", arguments={"text": "a"})
+    assert "tooltray approve " in await hub.refusal("call_tool", name="save_note", arguments={"text": "a"})
     return next(each["id"] for each in await hub("get_approvals") if each["tool"] == "save_note")
 
 

@@ -70,6 +70,7 @@ from tooltray.resources import resource
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
 from tooltray.tasks import TaskKeeper
+from tooltray.tools.asked_words import read_asked_words
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.client_profiles import read_client_profiles
 from tooltray.tools.known_servers import KnownServers
@@ -288,6 +289,7 @@ class HubParts:
             profiles=self.profiles,
             states=self.states,
             known=KnownServers(resource("known-servers.json")),
+            asked=read_asked_words(resource("search-words.json")),
             call=lambda request, head, caller, held, **options: self.calls.call(request, head, caller, held, **options),
             bus=bus,
             **relay_options,
@@ -313,6 +315,7 @@ class HubParts:
             deadlines=deadlines,
             spawn=spawn,
             home=str(folder / "person"),
+            includes=self.profiles.includes,
         )
         self.feedbacks = Feedbacks(
             bus=bus,

@@ -364,9 +364,31 @@ async def test_a_newer_report_of_the_same_session_takes_over_the_window_and_what
         assert not button(window, "Send").isEnabled()
         assert await feedback.ask(replace(SHOP, id="3", summary="Next")) is window
         assert "This report waits no longer." not in words(window)
+        assert "This is a newer report" in words(window)
+        assert "was not sent" in words(window)
+        assert not button(window, "Send").isEnabled()  # who was about to answer the one before sees this first
+        await until(button(window, "Send").isEnabled)
         button(window, "Send").click()
         await feedback.gone(window)
         assert feedback.asked("answer_feedback")[0][1:3] == ("3", "typed")
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+async def test_an_answer_sent_as_its_report_was_replaced_is_a_draft_for_the_newer_one(theme: Theme, is_empty: bool) -> None:
+    async with asked(theme) as (feedback, window):
+        write(window, "typed")
+        feedback.engine.failures["answer_feedback"] = TooltrayError("This report has ended")
+        button(window, "Send").click()
+        feedback.engine.end_feedback("1")
+        newer = await feedback.ask(replace(SHOP, id="3", summary="Next"))
+        if not is_empty:
+            write(newer, "mine")
+            await until(lambda: window.has_ended)
+            return
+        await feedback.gone(window)
+        assert newer.box.text == "typed"
+        assert "was not sent" in words(newer)
+        assert [call[1] for call in feedback.asked("answer_feedback")] == ["1"]
 
 
 async def test_a_report_that_ends_takes_an_empty_window_with_it_and_dismisses_nothing(theme: Theme) -> None:

@@ -1,6 +1,6 @@
 """What is ticked in a profile goes into the settings as a person meant it, and comes back from them the same."""
 
-from tests.fakes.fake_presenter import server, tool
+from tests.fakes.fake_presenter import BUILTIN, server, tool
 
 from tooltray.events import ProfileSnapshot
 from tooltray.ui.profile_choice import Choice, ProfileChoice, choices, profile_choice
@@ -74,6 +74,18 @@ def test_a_server_of_which_no_tool_is_taken_is_not_ticked() -> None:
     assert choice.settings("") == {"servers": ["web"], "tools": {}}
     choice.set_tool("files", "read", True)
     assert choice.settings("") == {"servers": ["files", "web"], "tools": {"files": ["read"]}}
+
+
+def test_what_comes_with_tooltray_is_ticked_until_its_tools_are_left_out() -> None:
+    choice = profile_choice(None, [*SERVERS, BUILTIN])
+    choice.list_tools([*TOOLS, tool("list_servers", "hub"), tool("server_status", "hub")])
+    assert (choice.has("hub"), choice.settings("")) == (True, {"servers": [], "tools": {}})
+    choice.set_tool("hub", "list_servers", False)
+    assert choice.settings("") == {"servers": [], "tools": {"hub": ["server_status"]}}
+    choice.set_server("hub", False)
+    assert (choice.has("hub"), choice.settings("")) == (False, {"servers": [], "tools": {"hub": []}})
+    choice.set_server("hub", True)
+    assert (choice.has("hub"), choice.settings("")) == (True, {"servers": [], "tools": {}})
 
 
 def test_servers_and_tools_that_are_not_there_now_are_kept_and_said_to_be_missing() -> None:

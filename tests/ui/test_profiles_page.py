@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ProfileSnapshot
@@ -137,7 +137,7 @@ async def test_all_servers_are_taken_until_one_is_not(theme: Theme) -> None:
         control(panel, "Only what is ticked").click()
         tick(panel, "files")
         control(panel, "Save").click()
-        await desk.asked("set_profile", "all", {"servers": ["web", BUILTIN.name], "tools": {}})
+        await desk.asked("set_profile", "all", {"servers": ["web"], "tools": {}})  # the hub's own is in every profile
 
 
 async def test_the_mouse_ticks_the_box_and_opens_a_server_beside_it(theme: Theme) -> None:

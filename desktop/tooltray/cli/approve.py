@@ -12,16 +12,19 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tooltray.cli.hub import started_hub
+from tooltray.cli import unasked
+from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.secret_input import is_person_there
-from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
+from tooltray.cli.terminal import clean, clean_line, count, cut, print_json, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient
+from tooltray.publish.control_client import ControlClient, Hub
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 LAST_DAY = 10**10  # beyond it no calendar goes on; times in a file may have been written by hand
+DESCRIPTION_COLUMNS = 100  # of each tool that a yes covers; there may be dozens, and each is to be seen as one line
 QUESTION = "Allow this?"
+YES, NO = ("y", "yes"), ("n", "no")
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -29,10 +32,10 @@ def approve(args: argparse.Namespace, home: Home) -> int:
     words: Sequence[str] = args.words
     if list(words) in ([], ["list"]):
         return _list_waiting(args, home)
+    if args.is_refusal:
+        return _refuse(words[1], home)
     _check_terminal()
     with contextlib.closing(started_hub(home)) as hub:
-        if len(words) == 2 and words[0] == "refuse":
-            return _answer(hub, words[1], "refuse", is_refused=True)
         if len(words) == 1 and not args.all_reads:
             return _answer(hub, words[0], args.answer or "once")
         return _grant(hub, args, words)
@@ -51,17 +54,43 @@ def _list_waiting(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def _answer(hub: ControlClient, id: str, answer: str, *, is_refused: bool = False) -> int:
-    call = next((each for each in hub.call("get_approvals") if each["id"] == id), None)
-    if call is None:
-        raise TooltrayError(f"No call '{clean_line(id)}' waits for a yes", "", "See which do: tooltray approve list")
-    if not is_refused:
-        _print_call(call)
-        if not _is_meant():
-            return 1
-    hub.call("answer_approval", id=id, answer=answer)
-    print("Refused." if is_refused else "Allowed.")
+def _refuse(id: str, home: Home) -> int:
+    """A no needs no terminal: it allows nothing."""
+    with contextlib.closing(started_hub(home)) as hub:
+        hub.call("answer_approval", id=_waiting(hub, id)["id"], answer="refuse")
+    print("Refused.")
     return 0
+
+
+def _answer(hub: ControlClient, id: str, answer: str) -> int:
+    call = _waiting(hub, id)
+    if call["id"] != id:
+        tool = clean_line(f"{call['tool']} of {call['server']}")
+        print(f"{tool} has changed since this call was refused; this is the call of the tool as it is now.")
+    _print_call(call)
+    said = _said()
+    if said in YES:
+        hub.call("answer_approval", id=call["id"], answer=answer)
+        print("Allowed.")
+        return 0
+    if said in NO:
+        hub.call("answer_approval", id=call["id"], answer="refuse")
+        print("Refused.")
+    else:
+        print(f"Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {clean_line(call['id'])}")
+    return 1
+
+
+def _waiting(hub: ControlClient, id: str) -> dict[str, Any]:
+    """
+    Raises:
+        TooltrayError: no call waits under this id, or did before its tool has changed.
+    """
+    calls: list[dict[str, Any]] = hub.call("get_approvals")
+    call = next((each for each in calls if id in (each["id"], each.get("replaces"))), None)  # an older hub says nothing of the second
+    if call is None or not id:
+        raise TooltrayError(f"No call '{clean_line(id)}' waits for a yes", "", "See which do: tooltray approve list")
+    return call
 
 
 def _grant(hub: ControlClient, args: argparse.Namespace, words: Sequence[str]) -> int:
@@ -94,6 +123,29 @@ def rules(args: argparse.Namespace, home: Home) -> int:
         hub.call("set_client_auto_approve", client=args.client, rules=chosen)
     print(f"For {clean_line(args.client)}: {_rules(chosen)}.")
     return 0
+
+
+def server_rules(args: argparse.Namespace, home: Home) -> int:
+    """Chooses which calls of one server go through unasked."""
+    chosen = unasked.checked(args.name, args.rules)
+    if chosen:
+        _check_terminal()
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        before = unasked.of_entry(_entry(hub, args.name))
+        if chosen:
+            print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
+            if not _is_meant():
+                return 1
+        hub.call("update_mcp_server", timeout_s=LIST_TIMEOUT_S, name=args.name, config=_entry(hub, args.name) | {"autoApprove": chosen})
+    print(f"For {clean_line(args.name)}: {_rules(chosen)}.")
+    return 0
+
+
+def _entry(hub: Hub, name: str) -> dict[str, Any]:
+    entry: dict[str, Any] | None = hub.call("get_mcp_servers").get(name)
+    if entry is None:
+        raise TooltrayError(f"There is no server called {clean_line(name)}", "", "See which there are: tooltray servers list")
+    return entry
 
 
 def _rules(rules: Sequence[str] | None) -> str:
@@ -165,13 +217,17 @@ def _check_terminal() -> None:
 
 
 def _is_meant() -> bool:
-    try:
-        is_meant = input(f"{QUESTION} [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        is_meant = False
+    is_meant = _said() in YES
     if not is_meant:
         print("Nothing was allowed.")
     return is_meant
+
+
+def _said() -> str:
+    try:
+        return input(f"{QUESTION} [y/N] ").strip().lower()
+    except EOFError:
+        return ""
 
 
 def _print_call(call: dict[str, Any]) -> None:
@@ -193,10 +249,12 @@ def _print_change(change: dict[str, Any]) -> None:
 def _print_covered(covered: Sequence[dict[str, Any]]) -> None:
     print_table(("TOOL", "SERVER", "KIND", "DESCRIPTION"), [_covered_row(each) for each in covered])
     print(count(len(covered), "tool") + ".")
+    for tool in covered:
+        _print_warnings([f"{tool['original_name']}: {warning}" for warning in tool.get("warnings", ())])
 
 
 def _covered_row(tool: dict[str, Any]) -> list[str]:
-    return [tool["original_name"], tool["server"], tool["category"], tool["description"]]
+    return [tool["original_name"], tool["server"], tool["category"], cut(clean_line(tool["description"]), DESCRIPTION_COLUMNS)]
 
 
 def _names(covered: Sequence[dict[str, Any]]) -> set[str]:
@@ -219,7 +277,7 @@ def _row(grant: dict[str, Any]) -> list[str]:
     what = "all reads" if grant["kind"] == "reads" else grant["tool"]
     for_whom = grant["client"] or "every client"
     for_whom += " (this session)" if grant["session"] else ""
-    until = _day(grant["expires_at"]) if grant["expires_at"] else "taken back"
+    until = _day(grant["expires_at"]) if grant["expires_at"] else "you take it back"
     return [grant["id"], grant["server"], what, for_whom, _day(grant["created_at"]), until, ", ".join(grant["held_tools"])]
 
 
@@ -232,4 +290,4 @@ def _left(ends_at: float) -> str:
 
 
 def _until(duration_s: float | None) -> str:
-    return "until it is taken back" if duration_s is None else f"until {_day(time.time() + duration_s)}"
+    return "until you take it back" if duration_s is None else f"until {_day(time.time() + duration_s)}"

@@ -62,6 +62,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     ours, command = _split(argv)
     args = _parser().parse_args(ours)
     args.command_line = command
+    args.is_marked = _COMMAND_MARK in ours
     usage: Usage = args.usage
     if args.run == "servers:add":
         _check_add(usage, args)
@@ -69,6 +70,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         _check_approve(usage, args)
     if args.run == "approve:rules" and (bool(args.rules), args.nothing, args.default).count(True) != 1:
         usage.error("give RULE ..., --nothing or --default")
+    if args.run == "approve:server_rules" and bool(args.rules) == args.nothing:
+        usage.error("give RULE ... or --nothing")
     if args.run == "doctor:doctor" and args.fix is not None and args.server is None:
         usage.error("--fix goes with SERVER")
     if args.run == "serve:serve":
@@ -113,6 +116,9 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _check_approve(usage: Usage, args: argparse.Namespace) -> None:
+    args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
+    if args.is_refusal and (args.client or args.duration is not None):
+        usage.error("--client and --for do not go with refuse ID; a server called refuse is named so: -- refuse TOOL")
     if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or args.client or args.duration is not None):
         usage.error("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads")
     if args.answer and (len(args.words) != 1 or args.all_reads):
@@ -248,7 +254,17 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
     )
     add.add_argument("--icon", metavar="ICON", help="an emoji or picture to show with it")
     add.add_argument("--description", metavar="TEXT", help="what it is for")
-    add.add_argument("--replace", action="store_true", help="replace a server of this name")
+    asking = add.add_mutually_exclusive_group()
+    asking.add_argument("--ask", action="store_true", help="only tools that read go through unasked; without it all do")
+    asking.add_argument(
+        "--approve",
+        metavar="RULE",
+        action="append",
+        default=[],
+        type=_some_text,
+        help="what goes through unasked, in the place of all: read, write, all, a tool's name, names:PATTERN, ...; may be given again",
+    )
+    add.add_argument("--replace", action="store_true", help="replace a server of this name; what goes through unasked stays")
     for name, text in (
         ("remove", "remove a server from the settings"),
         ("start", "start a server and wait until it runs"),
@@ -256,6 +272,10 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
         ("restart", "stop a server and start it again"),
     ):
         _command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+    unasked = _command(servers, "approve", "choose which calls of a server go through unasked", "approve:server_rules", has_json=False)
+    unasked.add_argument("name", metavar="NAME")
+    unasked.add_argument("rules", metavar="RULE", nargs="*", type=_some_text, help="read, write, all, a tool's name, names:PATTERN, ...")
+    unasked.add_argument("--nothing", action="store_true", help="ask about each call")
     lazy = _command(servers, "lazy", "show a server's tools only to sessions that activate it", "shown:lazy")
     lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
     lazy.add_argument("switch", choices=("on", "off", "default"))
@@ -280,7 +300,7 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
 
 def _add_setup(commands: "_Commands[Usage]") -> None:
     export = _command(commands, "export", "write servers and settings to a file, without secrets", "setup:export")
-    export.add_argument("file", nargs="?", metavar="FILE", help="where to (default: standard output)")
+    export.add_argument("file", nargs="?", metavar="FILE", help="where to (default, and '-': standard output)")
     export.add_argument("--force", action="store_true", help="replace a file that is there already")
     taking = _command(commands, "import", "take over servers and settings that were exported", "setup:take_over")
     taking.add_argument("file", metavar="FILE", help="what `export` has written, or another program's mcp.json")
@@ -348,11 +368,12 @@ def _add_clients(clients: "_Commands[Usage]") -> None:
     _command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
     _command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "shown:modes")
     mode = _command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "shown:mode")
-    mode.add_argument("client", metavar="CLIENT", help="as `clients modes` says it names itself; '*': all that have no mode of their own")
+    text = "as `clients modes` says it names itself; '*': all that have no mode of their own"
+    mode.add_argument("client", metavar="CLIENT", type=_some_text, help=text)
     mode.add_argument("mode", metavar="MODE", nargs="?", choices=MODES, help=f"one of: {', '.join(MODES)} (as the servers' settings say)")
     text = "choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules"
     rules = _command(clients, "approve", text, "approve:rules", has_json=False)
-    rules.add_argument("client", metavar="CLIENT", help="as `clients modes` says it names itself")
+    rules.add_argument("client", metavar="CLIENT", type=_some_text, help="as `clients modes` says it names itself")
     rules.add_argument("rules", metavar="RULE", nargs="*", help="as in autoApprove: read, write, all, a tool's name, ...")
     rules.add_argument("--nothing", action="store_true", help="ask about each call")
     rules.add_argument("--default", action="store_true", help="as each server's autoApprove says")
@@ -365,14 +386,15 @@ def _add_profiles(profiles: "_Commands[Usage]") -> None:
     _command(profiles, "list", "list the profiles", "profiles:list_profiles")
     setting = _command(profiles, "set", "make a profile, or another one in its place", "profiles:set_profile")
     setting.add_argument("name", metavar="NAME")
-    setting.add_argument("--server", metavar="SERVER", action="append", default=[], help="a server that is in it; without any, all are")
+    text = "a server that is in it; '*', or no --server and no --tool: all are"
+    setting.add_argument("--server", metavar="SERVER", action="append", default=[], help=text)
     setting.add_argument(
         "--tool",
         metavar=("SERVER", "TOOL"),
         nargs=2,
         action="append",
         default=[],
-        help="a tool that is in it, by the server's own name for it; without any of a server, all of it are",
+        help="a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are",
     )
     setting.add_argument("--description", metavar="TEXT", default="")
     _command(profiles, "remove", "remove a profile", "profiles:remove").add_argument("name", metavar="NAME")
@@ -382,7 +404,8 @@ def _add_approve(approve: Usage) -> None:
     approve.usage = (
         "tooltray approve [list] | ID [--once | --session | --always | --reads] | refuse ID\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME]\n"
-        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME]"
+        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME]\n"
+        "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
     )
     approve.add_argument("words", metavar="WORDS", nargs="*", help="which call, as `tooltray approve list` names it, or which tool")
     for answer, text in (
@@ -451,6 +474,12 @@ def _words(text: str) -> str:
         shlex.split(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"cannot be read: {error}") from None
+    return text
+
+
+def _some_text(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
     return text
 
 

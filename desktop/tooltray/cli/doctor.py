@@ -17,7 +17,7 @@ from tooltray.cli.secrets import chosen_backend
 from tooltray.cli.servers import START_TIMEOUT_S, note_start, tools_once_started
 from tooltray.cli.terminal import clean, clean_line, count, print_json, state_in_words
 from tooltray.config.home import Home
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.publish.control_client import Hub
 
 _LABEL_COLUMNS = 14
@@ -154,7 +154,7 @@ def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
     if diagnosis["is_ok"] and state in _ON_ITS_WAY:
         summary = f"not yet: {diagnosis['server']}: {_now(diagnosis)}"
     elif diagnosis["is_ok"]:
-        summary = f"ok: {diagnosis['server']}: {state}, {count(diagnosis['tool_count'], 'tool')}"
+        summary = f"ok: {diagnosis['server']}: {state}, {_tools_of(diagnosis)}"
     else:
         summary = f"PROBLEM: {diagnosis['server']}: {problem.get('title') or state}"
     print(clean_line(summary))
@@ -165,6 +165,7 @@ def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
 def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
     if diagnosis["state"] == "waiting" or (diagnosis["state"] in _ON_ITS_WAY and not diagnosis["is_ok"]):
         _print_fact("now", _now(diagnosis))
+    _print_fact("remark", diagnosis.get("remark", ""))
     _print_fact("projects", "\n".join(diagnosis.get("projects", ())))
     if diagnosis["transport"] in _ELSEWHERE:
         _print_fact("URL", diagnosis.get("target", ""))  # an older hub does not have it, nor what is asked for in this way below
@@ -188,7 +189,14 @@ def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
 
 def _now(diagnosis: dict[str, Any]) -> str:
     """Of a server that is on its way to running."""
-    return ". ".join(filter(None, (state_in_words(diagnosis["state"]), diagnosis.get("detail"))))
+    return in_one_line(state_in_words(diagnosis["state"]), diagnosis.get("detail") or "")
+
+
+def _tools_of(diagnosis: dict[str, Any]) -> str:
+    number = diagnosis["tool_count"]
+    if diagnosis["state"] != "waiting":
+        return count(number, "tool")
+    return f"{count(number, 'tool')} known from its last run" if number else "its tools are not known before it has run"
 
 
 def _spared(processes: int) -> str:

@@ -20,6 +20,8 @@ from tooltray.config.feedback_history import FeedbackHistory, as_lost
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.presenter.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.presenter.feedback.feedbacks import SEE_REPORTS
+from tooltray.presenter.feedback.kept_answers import ANSWER_KEPT_S
 from tooltray.presenter.feedback.picture_headers import read_picture
 from tooltray.publish.control_client import ControlClient
 
@@ -32,7 +34,7 @@ def list_reports(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(waiting)
     elif waiting:
-        rows = [(each["id"], _day(each["asked_at"]), each["client"], _project(each), _first_line(each)) for each in waiting]
+        rows = [(each["id"], _day(each["asked_at"]), _client(each), _project(each), _first_line(each)) for each in waiting]
         print_table(("ID", "SINCE", "CLIENT", "PROJECT", "REPORT"), rows)
         print(f"Answer with: tooltray feedback answer {waiting[0]['id']} 'TEXT'")
     else:
@@ -45,7 +47,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
     reports = [*_waiting(home), *_history(home, "")]
     found = next((each for each in reports if each["id"] == args.id), None)
     if found is None:
-        raise TooltrayError(f"There is no report '{args.id}'", hint="See which there are: tooltray feedback history")
+        raise TooltrayError(f"There is no report '{args.id}'", hint=SEE_REPORTS)
     if args.json:
         print_json(found)
         return 0
@@ -60,11 +62,16 @@ def show(args: argparse.Namespace, home: Home) -> int:
 def answer(args: argparse.Namespace, home: Home) -> int:
     attachments = [*map(_picture, args.image), *map(_file, args.file)]
     with _hub(home) as hub:
+        left = next((each for each in hub.call("get_feedback_requests") if each["id"] == args.id and not _is_there(each)), None)
         hub.call("answer_feedback", id=args.id, text=args.text or "", attachments=attachments)
+    kept_until = time.time() + ANSWER_KEPT_S if left else None
     if args.json:
-        print_json({"id": args.id, "answered": True, "attachments": len(attachments)})
-    else:
-        print("Answered" + (f" with {count(len(attachments), 'attachment')}." if attachments else "."))
+        print_json({"id": args.id, "answered": True, "attachments": len(attachments), "kept_until": kept_until})
+        return 0
+    print("Answered" + (f" with {count(len(attachments), 'attachment')}." if attachments else "."))
+    if left and kept_until:
+        until = time.strftime("%H:%M", time.localtime(kept_until))
+        print(f"{clean_line(left['client'])} does not wait for it now: the answer is kept for when it asks again, until {until}.")
     return 0
 
 
@@ -162,6 +169,14 @@ def _read(path: Path, most: int) -> bytes | None:
 
 
 # words
+
+
+def _is_there(report: dict[str, Any]) -> bool:
+    return bool(report.get("is_client_there", True))  # a hub that was started before an update does not say it
+
+
+def _client(report: dict[str, Any]) -> str:
+    return str(report["client"]) + ("" if _is_there(report) else " (does not wait now)")
 
 
 def _project(report: dict[str, Any]) -> str:

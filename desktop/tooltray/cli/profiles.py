@@ -7,9 +7,14 @@ import argparse
 import contextlib
 from typing import Any
 
+from tooltray.cli.effect import check_effect
 from tooltray.cli.hub import started_hub
+from tooltray.cli.named import warn_of_missing
 from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table
 from tooltray.config.home import Home
+
+EVERY = "*"
+"""In the place of a server's name: all servers."""
 
 
 def list_profiles(args: argparse.Namespace, home: Home) -> int:
@@ -29,27 +34,36 @@ def set_profile(args: argparse.Namespace, home: Home) -> int:
     tools: dict[str, list[str]] = {}
     for server, tool in args.tool:
         tools.setdefault(server, []).append(tool)
-    named = list(dict.fromkeys(args.server)) if args.server else None
-    profile = {"servers": named, "tools": tools, "description": args.description}
+    named = list(dict.fromkeys((*args.server, *tools)))  # who names a tool wants its server, and no other one by that
+    profile = {"servers": None if EVERY in named else named, "tools": tools, "description": args.description}
     given = {key: value for key, value in profile.items() if value}
     with contextlib.closing(started_hub(home)) as hub:
         hub.call("set_profile", name=args.name, profile=given)
-        made = next(each for each in hub.call("get_profiles") if each["name"] == args.name)
+        warn_of_missing(hub, given.get("servers") or tools, tools)
+        found = [each for each in hub.call("get_profiles") if each["name"] == args.name]
+        check_effect(hub, f"The profile {clean_line(args.name)}", counts=bool(found))
+        made = found[0]
     if args.json:
         print_json(made)
         return 0
-    print(f"The profile {clean_line(args.name)} has {count(made['tool_count'], 'tool')} now.")
+    servers = "all servers" if made["servers"] is None else ", ".join(map(clean_line, made["servers"])) + " and Tooltray itself"
+    print(f"The profile {clean_line(args.name)} has {count(made['tool_count'], 'tool')} now, of {servers}.")
     print_note(f"An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {args.name}")
     return 0
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
+    """Removes a profile that no kind of client is to have; sessions that asked for it by themselves see nothing from then on."""
     with contextlib.closing(started_hub(home)) as hub:
         hub.call("remove_profile", name=args.name)
+        users = [each for each in hub.call("get_sessions") if each["profile"] == args.name and each["is_connected"]]
     if args.json:
-        print_json({"profile": args.name, "removed": True})
-    else:
-        print(f"The profile {clean_line(args.name)} is removed.")
+        print_json({"profile": args.name, "removed": True, "sessions": [each["id"] for each in users]})
+        return 0
+    print(f"The profile {clean_line(args.name)} is removed.")
+    if users:
+        who = ", ".join(f"{each['client'] or '?'} ({each['id']})" for each in users)
+        print_note(f"Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.")
     return 0
 
 

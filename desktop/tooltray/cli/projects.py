@@ -13,6 +13,8 @@ from tooltray.cli.terminal import clean_line, count, print_json, print_note, pri
 from tooltray.config.home import Home
 from tooltray.publish.control_client import Hub
 
+OF_CLIENTS = "For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed"
+
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
     """The folders that are allowed, and what runs for which project."""
@@ -26,8 +28,7 @@ def list_projects(args: argparse.Namespace, home: Home) -> int:
     if allowed:
         print("Allowed as projects, with what is in them:")
         print(*(f"  {clean_line(folder)}" for folder in allowed), sep="\n")
-    else:
-        print("Only folders in which AI clients are started are allowed as projects. Allow more with: tooltray projects allow DIR")
+    print(f"{OF_CLIENTS}{' too.' if allowed else '.'} Allow more with: tooltray projects allow DIR")
     if servers:
         print_table(("SERVER", "STATE", "PROJECT", "CLIENTS", "FOLDER"), [row for server in servers for row in _rows(server)])
     return 0

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tooltray.cli import unasked
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.secret_input import ask_for_secrets
 from tooltray.cli.secrets import with_secrets
@@ -30,14 +31,14 @@ from tooltray.cli.terminal import (
     to_json,
 )
 from tooltray.config.home import Home
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.publish.control_client import Hub
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5
-APPROVED = ["all"]  # who types a server's command line trusts it
+APPROVED = [unasked.ALL]  # who types a server's command line trusts it
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 _SECRET = re.compile(r"\$\{secret:([^}]+)\}")
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
@@ -69,7 +70,7 @@ def _row(server: dict[str, Any]) -> list[str]:
         server["transport"],
         tools,
         _starts(server),
-        ". ".join(filter(None, (problem_line(server["problem"]), server["detail"]))),
+        in_one_line(problem_line(server["problem"]), server["detail"]),
     ]
 
 
@@ -89,20 +90,23 @@ def add(args: argparse.Namespace, home: Home) -> int:
     Returns:
         1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
     """
+    rules = [unasked.READ] if args.ask else unasked.checked(args.name, args.approve)
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
+        args.rules = rules or _rules_so_far(hub, args.name)
     names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
-        done = {"server": args.name, "default": not (args.on_demand or args.deferred), "autoApprove": APPROVED, "secrets": names}
+        done = {"server": args.name, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
         print_json(done | {"started": added.tools is not None, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
-        print("All its tools may be called without asking (autoApprove: all).")
+        print(unasked.in_words(args.rules))
         _note_files_of_here(args)
         _note_plain_headers(args)
         _note_plain_variables(args)
+        _note_braces(args)
     if added.problem is not None:
         print_error(added.problem, as_json=args.json)
         return 1
@@ -172,6 +176,12 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
         raise TooltrayError(f"There is a server called {args.name} already", "", hint)
 
 
+def _rules_so_far(hub: Hub, name: str) -> list[str]:
+    """A server that is replaced may do no more than before without asking."""
+    entry = hub.call("get_mcp_servers").get(name)
+    return APPROVED if entry is None else unasked.of_entry(entry)
+
+
 def _added_line(args: argparse.Namespace, added: _Added) -> str:
     if added.tools is not None:
         return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
@@ -184,6 +194,16 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
     return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
 
 
+def _note_braces(args: argparse.Namespace) -> None:
+    """What is not filled in, although it looks so."""
+    if args.deferred:
+        from tooltray.config.expansion import project_remark
+        from tooltray.config.settings import read_entry
+
+        if remark := project_remark(read_entry(args.name, _entry(args))):
+            print_note(remark)
+
+
 def _stops_again(args: argparse.Namespace) -> str:
     return f" and stops after {args.idle_stop:g} s without a call" if args.idle_stop else ""
 
@@ -193,7 +213,7 @@ def _entry(args: argparse.Namespace) -> dict[str, Any]:
     entry = _remote_entry(args) if args.url else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     given = {field: value for field, value in optional.items() if value}
-    return entry | given | _deferred(args) | {"autoApprove": APPROVED}
+    return entry | given | _deferred(args) | {"autoApprove": args.rules}
 
 
 def _deferred(args: argparse.Namespace) -> dict[str, Any]:

@@ -140,7 +140,7 @@ class SettingsHub:
         return asdict(snapshot) | {"state": snapshot.state.value}
 
     async def _get_allowed_folders(self) -> list[str]:
-        return list(self._helper.settings.allowed_folders)
+        return self._folders().listed()
 
     async def _allow_folder(self, path: str) -> str:
         return await self._folders().allow(path)

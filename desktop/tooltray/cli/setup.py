@@ -19,6 +19,7 @@ from tooltray.config.home import Home
 from tooltray.config.json_text import NotJson, read_json
 from tooltray.errors import TooltrayError
 
+STDOUT = "-"  # in the place of a file, as many programs have it
 MAX_SETUP_BYTES = 16 * 1024 * 1024  # thousands of servers have a few hundred KB
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
@@ -29,7 +30,7 @@ def export(args: argparse.Namespace, home: Home) -> int:
     """Writes the set-up to a file, or to standard output."""
     with contextlib.closing(hub_or_settings(home)) as hub:
         setup = hub.call("export_setup")
-    if args.file is None:
+    if args.file in (None, STDOUT):
         print(to_json(setup))
     else:
         _write(Path(args.file), to_json(setup), may_replace=args.force)

@@ -5,9 +5,13 @@ Above it: run. Below it: a hub; one is started where none runs.
 
 import argparse
 import contextlib
+from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
+from tooltray.cli.effect import check_effect
 from tooltray.cli.hub import started_hub
+from tooltray.cli.named import tools_of, warn_of_missing
 from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
@@ -20,13 +24,19 @@ _LAZY = {"on": True, "off": False, DEFAULT: None}
 
 
 def sessions(args: argparse.Namespace, home: Home) -> int:
-    found = _call(home, "get_sessions")
+    with contextlib.closing(started_hub(home)) as hub:
+        found = hub.call("get_sessions")
+        profiles = {each["name"] for each in hub.call("get_profiles")} if any(each["profile"] for each in found) else set()
     if args.json:
         print_json(found)
-    elif found:
-        print_table(("SESSION", "CLIENT", "SHOWN", "PROFILE", "PROJECT", "ACTIVATED", "WHY"), [_session_row(each) for each in found])
+        return 0
+    if rows := [_session_row(each, profiles) for each in found if each["is_connected"]]:
+        print_table(("SESSION", "CLIENT", "SHOWN", "PROFILE", "PROJECT", "ACTIVATED", "WHY"), rows)
     else:
         print("No AI client has a session now.")
+    if left := Counter(each["client"] or "?" for each in found if not each["is_connected"]):
+        who = ", ".join(f"{name} ({number})" if number > 1 else name for name, number in left.items())
+        print_note(f"Left in the last minutes, and found as they were if they come back: {who}.")
     return 0
 
 
@@ -52,12 +62,15 @@ def mode(args: argparse.Namespace, home: Home) -> int:
             hub.call("set_client_profile", client=client, profile=profile)
         if args.mode is not None:
             hub.call("set_client_mode", client=client, mode="" if args.mode == DEFAULT else args.mode)
-        found = hub.call("get_client_modes")
-    now = next((each for each in found if each["client"] == client), None)
+        now = next((each for each in hub.call("get_client_modes") if each["client"] == client), None)
+        wanted = {key: value for key, value in (("mode", args.mode), ("profile", profile)) if value and value != DEFAULT}
+        check_effect(hub, "What was chosen", counts=not now or all(now[key] == value for key, value in wanted.items()))
     if args.json:
         print_json(now or {"client": args.client, "mode": args.mode})
     elif now:
         print(clean_line(f"{now['title']} sees: {now['shown_mode']} ({now['reason']}), profile: {now['profile'] or 'none'}."))
+    elif args.mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
+        print(f"Nothing is chosen for {clean_line(client)} any more: it sees what every other AI client does.")
     else:
         print(f"Chosen for {clean_line(client) or 'all AI clients that have no mode of their own'}.")
     return 0
@@ -68,6 +81,7 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(started_hub(home)) as hub:
         hub.call("set_lazy_load", enabled=_LAZY[args.switch], server=server)
         servers = [each for each in hub.call("get_snapshot")["servers"] if server in (None, each["name"])]
+        check_effect(hub, "What was chosen", counts=server is None or bool(servers))
     if args.json:
         print_json({"server": server, "lazy": _LAZY[args.switch]})
         return 0
@@ -85,19 +99,25 @@ def override(args: argparse.Namespace, home: Home) -> int:
         raise TooltrayError("There is nothing to change", hint="Give --name, --description or --clear")
     with contextlib.closing(started_hub(home)) as hub:
         entry = hub.call("get_mcp_servers").get(args.server)
-        before = {} if args.clear else ((entry or {}).get("toolOverrides") or {}).get(args.tool) or {}
+        before = {} if args.clear else _override_before(entry or {}, args.tool)
         name = before.get("name") if args.name is None else args.name
         description = before.get("description") if args.description is None else args.description
         hub.call("set_tool_override", server=args.server, tool=args.tool, name=name, description=description)
+        if name is not None or description is not None:
+            warn_of_missing(hub, (), {args.server: [args.tool]})
+        published = tools_of(hub, args.server).get(args.tool, {}).get("name")
     if args.json:
-        print_json({"server": args.server, "tool": args.tool, "name": name, "description": description})
+        print_json({"server": args.server, "tool": args.tool, "name": name, "description": description, "published_name": published})
         return 0
     tool = clean_line(f"{args.tool} of {args.server}")
     if name is None and description is None:
         print(f"{tool} has its own name and description again.")
         return 0
-    shown = f"as {name}" if name else "under its own name"
+    got = clean_line(published or name or "")
+    shown = f"as {got}" if name else "under its own name"
     print(f"{tool} is shown {shown}{', with your description' if description is not None else ''}.")
+    if name and got != name:
+        print_note(f"Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.")
     return 0
 
 
@@ -106,12 +126,20 @@ def _call(home: Home, verb: str, **params: Any) -> Any:
         return hub.call(verb, **params)
 
 
-def _session_row(session: dict[str, Any]) -> list[str]:
-    client = f"{session['client'] or '?'} {session['version']}".strip() + ("" if session["is_connected"] else " (left)")
+def _override_before(entry: dict[str, Any], tool: str) -> dict[str, str]:
+    """What was chosen for a tool so far, as it stands in the settings; what cannot be used does not count there, either."""
+    overrides = entry.get("toolOverrides")
+    before = overrides.get(tool) if isinstance(overrides, dict) else None
+    return {key: value for key, value in before.items() if isinstance(value, str)} if isinstance(before, dict) else {}
+
+
+def _session_row(session: dict[str, Any], profiles: Collection[str]) -> list[str]:
+    client = f"{session['client'] or '?'} {session['version']}".strip()
+    mode = session["mode"] if session["profile"] in ("", *profiles) else "nothing"
     project = session["project"]["path"] if session["project"] else "-"
     only = f" ({session['server']} only)" if session["server"] else ""
     activated = ", ".join(session["activated"]) or "-"
-    return [session["id"], client, session["mode"] + only, session["profile"] or "-", project, activated, session["reason"]]
+    return [session["id"], client, mode + only, session["profile"] or "-", project, activated, session["reason"]]
 
 
 def _mode_row(client: dict[str, Any]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line, state_in_words
 from tooltray.config.home import Home
+from tooltray.errors import in_one_line
 from tooltray.publish.control_client import ControlClient
 
 _IN_TROUBLE = ("error", "restarting")
@@ -44,11 +45,11 @@ def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:
         print("Paused: tools are listed, calls are refused.")
     for server in servers:
         if server["state"] in _IN_TROUBLE:
-            print(clean_line(f"{server['name']}: {server['state']}. {problem_line(server['problem'])}"))
+            print(clean_line(f"{server['name']}: {in_one_line(server['state'], problem_line(server['problem']))}"))
         elif server["state"] == "needs_sign_in":
             print(clean_line(f"{server['name']}: {needs_sign_in(server['name'])}"))
         elif server["state"] == "waiting":
-            print(clean_line(f"{server['name']}: {state_in_words('waiting')}. {server['detail']}"))
+            print(clean_line(f"{server['name']}: {in_one_line(state_in_words('waiting'), server['detail'])}"))
     if lazy := [server["name"] for server in servers if server.get("is_lazy")]:
         print(clean_line(f"Tools are shown only after activation: {', '.join(lazy)}"))
     for notice in snapshot["notices"]:

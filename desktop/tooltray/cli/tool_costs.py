@@ -24,7 +24,7 @@ def cost(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(costs)
         return 0
-    shown = "now" if args.session else "at the start"
+    shown = "shown now" if args.session else "shown at first"
     if args.server is None:
         print_table(("SERVER", "TOOLS", "TOKENS", shown.upper()), [_server_row(each) for each in costs["servers"]])
     else:
@@ -43,13 +43,13 @@ def _of_server(costs: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _summary(costs: dict[str, Any], shown: str) -> str:
-    whose = clean_line(costs["client"]) if costs["client"] else "an AI client that nothing is known of"
+    whose = clean_line(costs["client"]) or "an AI client without settings of its own"
     how = (
         "estimated by size"
         if costs["tokenizer"] == "estimate"
         else f"counted with {costs['tokenizer']}; each model's own count differs a little"
     )
-    return f"{costs['tokens']} tokens in all, {costs['shown_tokens']} {shown} for {whose} ({how})."
+    return f"The tools cost {costs['tokens']} tokens; what {whose} is {shown} costs {costs['shown_tokens']} ({how})."
 
 
 def _server_row(server: dict[str, Any]) -> list[str]:

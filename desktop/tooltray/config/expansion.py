@@ -31,6 +31,7 @@ from tooltray.events import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
+_LIKE_OURS = re.compile(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
 _IN_URL = {"project_path": "/", "project_name": ""}  # a name is one part of a path, or of the host
 _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
@@ -115,6 +116,19 @@ def needs_project(config: MCPServerConfig) -> bool:
     """Whether a project's placeholder stands in what is started without one."""
     texts = (*config.args, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
     return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(text))
+
+
+def project_remark(config: MCPServerConfig) -> str:
+    """What in braces is handed over as it is to a server that starts for a project, although it looks as if it should not be."""
+    if not config.deferred_startup:
+        return ""
+    texts = (*config.template, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
+    found = [name for text in texts for name in _LIKE_OURS.findall(text) if name not in _IN_URL]
+    found += _LIKE_OURS.findall(config.command or "")  # where no project is filled in
+    if not found:
+        return ""
+    names = ", ".join(f"{{{name}}}" for name in dict.fromkeys(found))
+    return f"{names} is handed over as it is written: only {{project_path}} and {{project_name}} are filled in, and not in the command"
 
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:

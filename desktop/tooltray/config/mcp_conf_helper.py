@@ -11,11 +11,22 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
+from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from tooltray.config.migrations import Document
-from tooltray.config.settings import SPELLINGS, MCPServerConfig, SecretBackend, Settings, check_name, read_entry
+from tooltray.config.settings import (
+    SPELLINGS,
+    HttpSettings,
+    MCPServerConfig,
+    SecretBackend,
+    Settings,
+    check_name,
+    read_entry,
+    read_usable_entry,
+)
 from tooltray.config.settings_file import Edit, Loaded, SettingsFile
+from tooltray.config.usable import CORRECT_IT, in_words
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 
@@ -105,7 +116,7 @@ class McpConfHelper:
             entry = _entry(document, name)
             for field, value in fields.items():
                 _set_field(entry, field, value)
-            read_entry(name, entry)
+            read_usable_entry(name, entry)
 
         await self._change(edit)
 
@@ -162,7 +173,7 @@ class McpConfHelper:
             port: where, from now on; None leaves that as it is.
 
         Raises:
-            TooltrayError: there is no such port, or the settings cannot be written.
+            TooltrayError: there is no such port, something else in `publish.http` cannot be used, or the settings cannot be written.
         """
         if port is not None and not 0 <= port <= MAX_PORT:
             raise TooltrayError(f"There is no port {port}", hint=f"Choose one from 1 to {MAX_PORT}, or 0 for any that is free")
@@ -172,6 +183,8 @@ class McpConfHelper:
             http["enabled"] = enabled
             if port is not None:
                 http["port"] = port
+            if enabled:
+                _check_http(http)
 
         await self._change(edit)
 
@@ -241,6 +254,14 @@ def _check_server(document: Document, name: str) -> None:
 def _entry(document: Document, name: str) -> dict[str, Any]:
     _check_server(document, name)
     return _object(document["mcpServers"], name)
+
+
+def _check_http(http: Mapping[str, Any]) -> None:
+    """What it would say is not used as long as a part of it cannot be."""
+    try:
+        HttpSettings.model_validate(http)
+    except ValidationError as error:
+        raise TooltrayError("HTTP cannot be switched on", f"publish: http: {in_words(error)}", CORRECT_IT) from None
 
 
 def _object(document: Document, key: str) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.config.usable import CORRECT_IT, in_words, not_used, read_fields, read_members, read_texts
 from tooltray.errors import Problem, TooltrayError
 
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
@@ -50,22 +51,13 @@ Mode = Literal["everything", "lazy", "search", "automatic"]
 # fields that other programs spell in another way; the first spelling is ours
 SPELLINGS: Mapping[str, tuple[str, ...]] = {"base_url": ("baseUrl", "url"), "custom_headers": ("customHeaders", "headers")}
 
+UNREADABLE_PROFILE = "(cannot be read)"
+"""Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
+
+_MEANWHILE = {"http": "AI clients cannot connect over HTTP"}
+_HELD = {"autoApprove": "each of its calls is asked about", "profile": "it sees nothing"}
 _OTHER_OAUTH = {"callbackPort": "redirectPort", "scope": "scopes"}
 _OTHER_TYPES = {"streamable-http": "http", "streamable_http": "http", "streamableHttp": "http"}
-_IN_WORDS = {
-    "bool_type": "must be true or false",
-    "dict_type": "must be an object",
-    "float_type": "must be a number",
-    "greater_than": "must be more than 0",
-    "greater_than_equal": "must be 0 or more",
-    "int_type": "must be a whole number",
-    "less_than_equal": "is too large",
-    "mapping_type": "must be an object",
-    "missing": "is missing",
-    "model_type": "must be an object",
-    "string_type": "must be text",
-    "tuple_type": "must be a list",
-}
 
 
 def _without_null(value: Any) -> Any:
@@ -429,8 +421,7 @@ def check_name(name: str, reserved: Collection[str]) -> None:
         reason = "a name has letters, digits, signs and inner spaces, but no '/', '{' or '}'"
     else:
         return
-    shown = "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
-    raise TooltrayError(f"'{shown}' cannot be the name of a server", reason, "Choose another name")
+    raise TooltrayError(f"'{_printable(name)}' cannot be the name of a server", reason, "Choose another name")
 
 
 def read_entry(name: str, entry: Any) -> MCPServerConfig:
@@ -445,9 +436,25 @@ def read_entry(name: str, entry: Any) -> MCPServerConfig:
         raise TooltrayError(f"The entry of server '{name}' cannot be used", in_words(error), "Correct it in settings.json") from None
 
 
-def in_words(error: ValidationError) -> str:
-    """Why a value was refused; values are left out, since somebody may have typed a key into them."""
-    return "; ".join(_one_in_words(details) for details in error.errors(include_url=False, include_context=False, include_input=False))
+def read_usable_entry(name: str, entry: Any) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
+    """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
+
+    Raises:
+        TooltrayError: the rest cannot be used, either.
+    """
+    overrides = entry.get("toolOverrides") if isinstance(entry, Mapping) else None
+    if overrides is None:
+        return read_entry(name, entry), ()
+    odd: list[str] = []
+    usable: dict[str, Any] = {}
+    if isinstance(overrides, Mapping):
+        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(f"toolOverrides.{why}"))
+        usable = {tool: overrides[tool] for tool in read}
+    else:
+        odd.append("toolOverrides: must be an object")
+    config = read_entry(name, {**entry, "toolOverrides": usable})
+    title = f"The overrides of tools of server '{name}' are not fully used"
+    return config, (Problem(title, "; ".join(odd), CORRECT_IT),) if odd else ()
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
@@ -463,14 +470,14 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         mcp_servers=_read_servers(document.get("mcpServers"), reserved, problems),
         default_servers=_read_defaults(document.get("defaultServers"), problems),
         mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, problems),
-        publish=_read_part(document, "publish", PublishSettings, PublishSettings(), problems),
+        publish=_read_publish(document.get("publish"), problems),
         secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), problems),
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, problems),
         custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, problems),
         npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), problems),
-        profiles=_read_part(document, "profiles", Annotated[Mapping[str, ProfileSettings], GivenMembers], {}, problems),
-        allowed_folders=_read_part(document, "allowedFolders", tuple[StrictStr, ...], (), problems),
-        ready_answers=_read_part(document, "readyAnswers", tuple[StrictStr, ...], (), problems),
+        profiles=_read_profiles(document.get("profiles"), problems),
+        allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), problems),
+        ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), problems),
     )
     return Reading(settings, tuple(problems))
 
@@ -479,16 +486,72 @@ def _read_servers(entries: Any, reserved: Collection[str], problems: list[Proble
     if entries is None:
         return {}
     if not isinstance(entries, dict):
-        problems.append(Problem("mcpServers in the settings is not used", "mcpServers: must be an object", "Correct it in settings.json"))
+        problems.append(not_used("mcpServers", "mcpServers: must be an object"))
         return {}
     servers = {}
     for name, entry in entries.items():
         try:
             check_name(name, reserved)
-            servers[name] = read_entry(name, entry)
+            servers[name], odd = read_usable_entry(name, entry)
+            problems.extend(odd)
         except TooltrayError as error:
             problems.append(error.problem)
     return servers
+
+
+def _read_publish(given: Any, problems: list[Problem]) -> PublishSettings:
+    if given is None:
+        return PublishSettings()
+    if not isinstance(given, Mapping):
+        problems.append(not_used("publish", "publish: must be an object"))
+        return PublishSettings()
+    publish, odd = read_fields(PublishSettings, {key: value for key, value in given.items() if key != "clients"})
+    for field_name, why in odd.items():
+        problems.append(not_used(f"publish.{field_name}", f"publish: {'; '.join(why)}", _MEANWHILE.get(field_name, "")))
+    if given.get("clients") is None:
+        return publish
+    return publish.model_copy(update={"clients": _read_clients(given["clients"], problems)})
+
+
+def _read_clients(given: Any, problems: list[Problem]) -> dict[str, ClientSettings]:
+    if not isinstance(given, Mapping):
+        problems.append(not_used("publish.clients", "publish: clients: must be an object"))
+        return {}
+    return {name: _read_client(name, value, problems) for name, value in given.items() if value is not None}
+
+
+def _read_client(name: str, given: Any, problems: list[Problem]) -> ClientSettings:
+    """What of an entry can be used. By a slip in it no client may do or see more than its writer meant: what held it back holds it all."""
+    if isinstance(given, Mapping):
+        client, odd = read_fields(ClientSettings, given)
+        slips, why = {to_camel(key) for key in odd}, [f"clients.{name}.{each}" for reasons in odd.values() for each in reasons]
+    else:
+        client, slips, why = ClientSettings(), {"autoApprove"}, [f"clients.{name}: must be an object"]
+    if slips:
+        meanwhile = " and ".join(words for field_name, words in _HELD.items() if field_name in slips)
+        title = f"The settings of AI client '{_printable(name)}' are not fully used"
+        hint = f"{CORRECT_IT}; until then {meanwhile}" if meanwhile else CORRECT_IT
+        problems.append(Problem(title, f"publish: {'; '.join(why)}", hint))
+    held = {"auto_approve": ()} if "autoApprove" in slips else {}
+    return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in slips else {}))
+
+
+def _read_profiles(given: Any, problems: list[Problem]) -> dict[str, ProfileSettings]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        problems.append(not_used("profiles", "profiles: must be an object", "AI clients that have a profile see nothing"))
+        return {}
+
+    def report(name: str, why: str) -> None:
+        hint = f"{CORRECT_IT}; until then AI clients that have it see nothing"
+        problems.append(Problem(f"The profile '{_printable(name)}' cannot be used", f"profiles: {why}", hint))
+
+    return read_members(ProfileSettings, given, report)
+
+
+def _printable(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
 
 
 def _read_defaults(names: Any, problems: list[Problem]) -> tuple[str, ...]:
@@ -507,8 +570,7 @@ def _read_part(document: Document, key: str, kind: Any, default: Any, problems: 
     try:
         return TypeAdapter(kind).validate_python(document[key])
     except ValidationError as error:
-        message = f"{key}: {in_words(error)}"
-        problems.append(Problem(f"{key} in the settings is not used", message, "Correct it in settings.json"))
+        problems.append(not_used(key, f"{key}: {in_words(error)}"))
         return default
 
 
@@ -535,9 +597,3 @@ def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
         yield "env: the name of a variable is empty or has a '=' in it"
     if any(character in text for pair in config.custom_headers.items() for text in pair for character in "\r\n\0"):
         yield "customHeaders: a header has a line break in it"
-
-
-def _one_in_words(details: Any) -> str:
-    place = ".".join(str(part) for part in details["loc"])
-    reason = _IN_WORDS.get(details["type"], details["msg"].removeprefix("Value error, "))
-    return f"{place}: {reason}" if place else reason

@@ -32,7 +32,16 @@ from tooltray.errors import Problem, TooltrayError
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file
 
-_CONTAINERS: Mapping[str, type] = {"mcpServers": dict, "defaultServers": list, "publish": dict, "secrets": dict}
+_CONTAINERS: Mapping[str, type] = {
+    "mcpServers": dict,
+    "defaultServers": list,
+    "publish": dict,
+    "secrets": dict,
+    "profiles": dict,
+    "allowedFolders": list,
+    "readyAnswers": list,
+}
+_PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
 
 Edit = Callable[[Document], None]
 
@@ -185,7 +194,9 @@ class SettingsFile:
 
 def _has_odd_containers(document: Document) -> bool:
     """Whether a change may have to replace something of a shape we did not expect."""
-    return any(not isinstance(document.get(key), kind | None) for key, kind in _CONTAINERS.items())
+    publish = document.get("publish")
+    parts = [(document, _CONTAINERS), (publish if isinstance(publish, dict) else {}, _PUBLISH_CONTAINERS)]
+    return any(not isinstance(part.get(key), kind | None) for part, kinds in parts for key, kind in kinds.items())
 
 
 def _free(place: Path) -> Path:

@@ -10,8 +10,9 @@ from typing import Any, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from tooltray.config.migrations import Document
-from tooltray.config.settings import Mode, ProfileSettings, in_words, read_entry
+from tooltray.config.settings import Mode, ProfileSettings, read_usable_entry
 from tooltray.config.settings_file import Edit
+from tooltray.config.usable import CORRECT_IT, in_words
 from tooltray.errors import TooltrayError
 
 MODES: tuple[str, ...] = get_args(Mode)
@@ -42,6 +43,9 @@ def client_field(client: str, field: str, value: Any) -> Edit:
 
     def edit(document: Document) -> None:
         clients = _part(_part(document, "publish"), "clients")
+        if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
+            title = f"The settings of AI client '{client}' are not changed"
+            raise TooltrayError(title, f"publish: clients.{client}: must be an object", CORRECT_IT)
         settings = _part(clients, client)
         _set(settings, field, value)
         if not settings:
@@ -60,6 +64,7 @@ def client_profile(client: str, profile: str) -> Edit:
     def edit(document: Document) -> None:
         if profile:
             _check_profile(document, profile)
+            _check_content(profile, document["profiles"][profile])
         choose(document)
 
     return edit
@@ -69,10 +74,7 @@ def profile(name: str, content: Mapping[str, Any]) -> Edit:
     """Adds one, or replaces it."""
     _check("a profile", name, FORBIDDEN_IN_PROFILES)
     new = {key: value for key, value in content.items() if value is not None}
-    try:
-        TypeAdapter(ProfileSettings).validate_python(new)
-    except ValidationError as error:
-        raise TooltrayError(f"The profile '{name}' cannot be used", in_words(error)) from None
+    _check_content(name, new)
     return lambda document: _set(_part(document, "profiles"), name, new)
 
 
@@ -102,6 +104,7 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
         _set(entry, "lazyLoad", enabled)
         if isinstance(entry.get("options"), dict):  # another program's spelling, which would count again
             _set(entry["options"], "lazyLoad", None)
+        read_usable_entry(server, entry)
 
     return edit
 
@@ -119,7 +122,7 @@ def tool_override(server: str, tool: str, name: str | None, description: str | N
         _set(overrides, tool, shown or None)
         if not overrides:
             del entry["toolOverrides"]
-        read_entry(server, entry)
+        read_usable_entry(server, entry)
 
     return edit
 
@@ -127,14 +130,21 @@ def tool_override(server: str, tool: str, name: str | None, description: str | N
 def _check(what: str, name: str, forbidden: str = "") -> None:
     is_usable = 0 < len(name) <= MOST_NAME_CHARACTERS and name.isprintable() and name == name.strip()
     if not is_usable or any(character in name for character in forbidden):
-        raise TooltrayError(
-            f"{name[:MOST_NAME_CHARACTERS]!a} cannot be the name of {what}", f"a name has 1 to {MOST_NAME_CHARACTERS} characters"
-        )
+        rule = f"a name has 1 to {MOST_NAME_CHARACTERS} characters that can be seen, and spaces only between them"
+        without = f"; it has no {', '.join(repr(each) for each in forbidden)}" if forbidden else ""
+        raise TooltrayError(f"{name[:MOST_NAME_CHARACTERS]!r} cannot be the name of {what}", rule + without)
 
 
 def _check_profile(document: Document, name: str) -> None:
     if name not in _part(document, "profiles"):
         raise TooltrayError(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
+
+
+def _check_content(name: str, profile: Any) -> None:
+    try:
+        TypeAdapter(ProfileSettings).validate_python(profile)
+    except ValidationError as error:
+        raise TooltrayError(f"The profile '{name}' cannot be used", in_words(error), "Set it anew: tooltray profiles set") from None
 
 
 def _is_of(settings: Any, profile: str) -> bool:

@@ -27,7 +27,7 @@ class ApprovalVerbs:
         return self._approvals.grants()
 
     async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
-        """The tools that `add_grant` with the same arguments would allow.
+        """The tools that `add_grant` with the same arguments would allow; each is a CoveredTool.
 
         Raises:
             TooltrayError: there is no such server, tool or kind.

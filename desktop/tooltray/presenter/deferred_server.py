@@ -1,7 +1,9 @@
 """A server that starts when a project is known (`deferredStartup`), as one thing with one state: it has a copy for each project.
 
-Each copy is a ManagedServer of its own, which serves the sessions of its project as any server serves all: in both eras, with copies for
-single sessions, stopped when idle. No session ever gets the copy of another's project. The whole tells what one of its copies offers.
+Each copy is a ManagedServer of its own, which serves the sessions of its project as any server serves all: with copies for single sessions,
+stopped when idle. But it is one process: it is opened in the era of the first client that wants it, if the server speaks that, and serves
+those of the other era, too: what a server holds of a project (an index, locks, language servers) is not there twice. No session ever gets
+the copy of another's project. The whole tells what one of its copies offers.
 
 Above it: ServerManager, and Projects, which knows what sessions work on and ends copies that nobody needs. Below it: ManagedServer.
 """
@@ -76,7 +78,7 @@ class ProjectCopy(ManagedServer):
 
     def __init__(self, whole: "DeferredServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
         self._whole, self._project, self._reported = whole, project, Problem("")
-        self.is_for_requests = False
+        self.is_for_requests = self._prefers_legacy = False
         super().__init__(
             name=whole.name,
             config=whole.config,
@@ -87,6 +89,7 @@ class ProjectCopy(ManagedServer):
             make_instance=make_instance,
             make_idle_stop=lambda copy: whole.idle_stop,
         )
+        self._is_for_both_eras = True
 
     @property
     def whole(self) -> ManagedServer:
@@ -95,6 +98,21 @@ class ProjectCopy(ManagedServer):
     @property
     def project(self) -> SessionProject | None:
         return self._project
+
+    @property
+    def prefers_legacy(self) -> bool:
+        return self._prefers_legacy
+
+    @property
+    def eras(self) -> frozenset[str]:
+        """That it was opened in the legacy era because a client speaks it does not say what else the server speaks."""
+        telling = (instance for instance in self.instances if not (instance is self._first and self._prefers_legacy))
+        return frozenset(instance.client.era.value for instance in telling if instance.client)
+
+    def wanted_in(self, era: Era) -> None:
+        """A client of an era wants it: that is how it is opened, unless it is already."""
+        if self._first.is_at_rest:
+            self._prefers_legacy = era is Era.LEGACY
 
     @property
     def idle_s(self) -> float:
@@ -171,6 +189,10 @@ class DeferredServer(ManagedServer):
     def groups(self) -> list[Sequence[Instance]]:
         return [group for copy in self._copies.values() for group in copy.groups]
 
+    @property
+    def eras(self) -> frozenset[str]:
+        return frozenset(era for copy in self._copies.values() for era in copy.eras)
+
     def adopt(self, config: MCPServerConfig) -> None:
         for copy in self._copies.values():
             copy.config = config
@@ -219,6 +241,7 @@ class DeferredServer(ManagedServer):
         self.is_used = True
         copy = self._copies.get(key) or self._new_copy(session.state.project or self.chosen)
         copy.is_for_requests |= not session.is_lasting
+        copy.wanted_in(era)
         return await copy.running(era, timeout_s=timeout_s, session=session)
 
     async def run_for(self, project: SessionProject | None, *, timeout_s: float) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tooltray.config.expansion import ResolvedServer, resolve
+from tooltray.config.expansion import ResolvedServer, project_remark, resolve
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerState, SessionProject
@@ -89,6 +89,7 @@ class Doctor:
             tool_count=tool_count,
             problem=problem,
             remedies=await self._remedies.propose(server, problem, lookup),
+            remark=project_remark(config),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
         )
 

@@ -51,7 +51,7 @@ class ManagedServer:
         self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # copies for one session alone
-        self._is_modern_only = False
+        self._is_for_both_eras = False  # whether the first copy serves the clients of both: the server speaks the modern era only
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
         self.saved_processes = 0  # of a launcher, by each copy that runs without it
@@ -67,6 +67,11 @@ class ManagedServer:
     def project(self) -> SessionProject | None:
         """For which it runs, if for one."""
         return None
+
+    @property
+    def prefers_legacy(self) -> bool:
+        """Whether what serves all is opened in the legacy era if the server speaks it."""
+        return False
 
     @property
     def first(self) -> Instance:
@@ -122,7 +127,7 @@ class ManagedServer:
             if own is None or not own.is_refused:
                 return own.client if own else None
         client = self._first.client
-        if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_modern_only:
+        if client is None or era is Era.MODERN or client.era is Era.LEGACY or self._is_for_both_eras:
             return client
         return self._legacy.client if self._legacy else None
 
@@ -149,7 +154,7 @@ class ManagedServer:
             self._legacy = self._make_instance(self, Era.LEGACY, None)
         if client := await self._unless_refused(self._legacy, timeout_s):
             return client
-        self._is_modern_only = True
+        self._is_for_both_eras = True
         return first
 
     async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:

@@ -430,6 +430,7 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         yield from self._profiles.problems()
         yield from self._sign_ins.problems
         yield from self._approvals.problems
+        yield from self._projects.problems()
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():

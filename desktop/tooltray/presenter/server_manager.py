@@ -382,7 +382,7 @@ class ServerManager:
             ask_person=self._ask_person,
             mask=self._mask,
             usage=Usage(self._clock),
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
+            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
             is_first_start=lambda: not server.whole.is_known,
             on_changed=partial(self._on_instance_changed, server),
             on_notification=partial(self._on_instance_said, server),

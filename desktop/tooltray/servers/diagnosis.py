@@ -45,6 +45,7 @@ class Diagnosis:
         stderr: the last lines the server wrote there.
         noise_lines: lines on its stdout that were no messages.
         remedies: what a person can do, most promising first.
+        remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
         projects: for which it runs, where it has a copy for each: name, folder and state, in words.
     """
 
@@ -69,3 +70,4 @@ class Diagnosis:
     problem: Problem | None = None
     remedies: tuple[Remedy, ...] = ()
     projects: tuple[str, ...] = ()
+    remark: str = ""

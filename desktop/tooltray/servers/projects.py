@@ -11,7 +11,7 @@ their names: a folder can be mounted in two places, and there are disks for whic
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
 
 from tooltray.errors import TooltrayError
@@ -19,6 +19,7 @@ from tooltray.errors import TooltrayError
 MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; what is longer cannot be opened anyway
 MAX_NAME_LENGTH = 100  # of a project; it becomes a part of command lines and cards
 MAX_SHOWN_LENGTH = 120  # of a path that is refused
+HOME_FOLDERS = ("/home", "/Users", "/root", "/var/home", "/export/home", "C:\\Users")  # of all people, or of the one who rules the machine
 NO_OWNER = -1  # where the system does not say whose a folder is
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
@@ -38,7 +39,7 @@ def own_user() -> int:
     return os.getuid() if os.name == "posix" else NO_OWNER
 
 
-def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] = owner_of) -> str:
+def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] = owner_of, homes: Sequence[str] = HOME_FOLDERS) -> str:
     """The real path of a folder that may be a project. Looks at the file system.
 
     Args:
@@ -46,6 +47,7 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
         home: the person's own folder.
         user: the person's own number.
         owner: says whose a folder is.
+        homes: where the homes of people are.
 
     Raises:
         TooltrayError: it may not; says why.
@@ -58,7 +60,7 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
             raise _refusal(text, "it is a file and no folder")
         if not os.access(path, os.R_OK | os.X_OK):
             raise _refusal(text, "it cannot be read")
-        reason = _why_never(path, os.path.realpath(home), user, owner)
+        reason = _why_never(path, os.path.realpath(home), user, owner) or _why_no_homes(path, homes)
     except FileNotFoundError:
         raise _refusal(text, "there is no such folder") from None
     except (OSError, ValueError) as error:
@@ -97,6 +99,24 @@ def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> 
         return "it belongs to another user"
     is_beside_home = is_inside(path, os.path.dirname(home)) and not is_inside(path, home)
     return "it belongs to another user" if is_beside_home and owner(path) == NO_OWNER else ""
+
+
+def _why_no_homes(path: str, homes: Iterable[str]) -> str:
+    """Whether a folder is one that holds the homes of people, or is above one: those belong to root, and what is in them does not."""
+    is_above = any(_is_same(path, above) for each in homes if os.path.isabs(each) for above in _upwards(os.path.realpath(each)))
+    return "people's home folders are in it" if is_above else ""
+
+
+def why_never_allowed(text: str, home: str) -> str:
+    """Why a folder of the settings never counts, as far as its path says so; empty if it may. Looks at nothing on the disk."""
+    if reason := _why_no_path(text):
+        return reason
+    path = os.path.normpath(text)
+    if os.path.dirname(path) == path:
+        return "it is the root of everything"
+    if any(is_inside(os.path.normpath(each), path) for each in (home, *HOME_FOLDERS)):
+        return "it is the home folder itself, or home folders are in it"
+    return ""
 
 
 def _is_same(one: str, other: str) -> bool:

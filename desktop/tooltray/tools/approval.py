@@ -125,7 +125,7 @@ class Decision:
     Attributes:
         category: "read" or "write".
         message: why it is refused; empty if it is approved.
-        hint: how a person can allow it; empty if it is approved.
+        hint: what a person does to allow it; empty if it is approved.
     """
 
     is_approved: bool
@@ -250,8 +250,7 @@ def _refusal(server: str, original_name: str, found: Category) -> Decision:
         False,
         found,
         message,
-        f'To allow it, add "{found}" (every tool of this category) or {entry} (this tool alone) to "autoApprove" of {owner} '
-        "in settings.json, or change what is approved on the server's card",
+        f'adds "{found}" (every tool of this category) or {entry} (this tool alone) to "autoApprove" of {owner} in settings.json',
     )
 
 

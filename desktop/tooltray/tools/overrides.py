@@ -14,7 +14,7 @@ from tooltray.config.settings import ToolOverride
 from tooltray.errors import Problem
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are
-NAME_IN_WORDS = "1 to 40 letters, digits, '_' and '-'"
+NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"
 _MARK = "/"  # between a server and its tool in the key of a chosen name; no server's name has one
 
 Tool = tuple[str, str]
@@ -83,10 +83,10 @@ def problems(server: str, config: OverriddenServer, tools: Collection[str]) -> I
     for tool, override in config.tool_overrides.items():
         if override.name and not chosen_name(override):
             title = f"A tool of '{server}' keeps its own name"
-            yield Problem(title, f"{override.name[:60]!a} in toolOverrides cannot be the name of a tool", f"A name has {NAME_IN_WORDS}.")
+            yield Problem(title, f"{override.name[:60]!r} in toolOverrides cannot be the name of a tool", f"A name has {NAME_IN_WORDS}.")
         if tools and tool not in tools:
             title = f"toolOverrides of '{server}' names a tool that it does not have"
-            yield Problem(title, f"it has no tool {tool[:60]!a}", "Use the server's own name for the tool: tooltray tools list")
+            yield Problem(title, f"it has no tool {tool[:60]!r}", "Use the server's own name for the tool: tooltray tools list")
 
 
 def _as_compared(name: str) -> str:

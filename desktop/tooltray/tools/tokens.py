@@ -11,16 +11,39 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+import msgspec
+from msgspec import Raw
+
+from tooltray.wire.member_scanner import opened
+
 logger = logging.getLogger(__name__)
 TOKENIZER = "o200k_base"
 ESTIMATE = "estimate"
-BYTES_PER_TOKEN = 4.0  # of definitions in JSON; measured: 4 to 4.6 for English ones
+COUNTED = ("name", "description", "inputSchema")  # the members of a definition that every client sends its model
+BYTES_PER_TOKEN = 4.6  # of these in JSON; measured: 4.5 to 4.8 for the servers that are used most, 4 for tools without descriptions
 LONGEST_S = 60.0  # 5,000 definitions take about 1 s, most of it the start
 
 
 def estimated(size_bytes: int) -> int:
     """About how many tokens so much JSON is; costs nothing."""
     return round(size_bytes / BYTES_PER_TOKEN)
+
+
+def counted_size(definition: Raw) -> int:
+    """How many bytes of JSON without spaces those members of a definition are that count; 5,000 definitions take about 30 ms.
+
+    Args:
+        definition: an object.
+    """
+    sizes = [len(key) + len('"":,') + _compact_size(value) for key, value in opened(definition).items() if key in COUNTED]
+    return sum(sizes) + len("{}") - (1 if sizes else 0)
+
+
+def _compact_size(value: Raw) -> int:
+    try:
+        return len(msgspec.json.encode(msgspec.json.decode(value)))
+    except (ValueError, RecursionError):  # half a surrogate pair, or deeper than can be read
+        return len(memoryview(value))
 
 
 def counted(texts: Sequence[str]) -> list[int] | None:

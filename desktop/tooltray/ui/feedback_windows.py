@@ -4,6 +4,7 @@ Above it: desktop.py, which tells a person of a new one. Below it: FeedbackWindo
 stays in memory, by project, until its next report.
 """
 
+import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
@@ -118,23 +119,38 @@ class FeedbackWindows(QObject):
 
     def _on_answered(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         del self._windows[id]  # the report ends by this answer, and its end is none that has to be told
-        self._do(partial(self._answer, window, id, text, attachments), partial(_tell, window, window.show_failure))
+        self._do(partial(self._answer, window, id, text, attachments))
 
     async def _answer(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         try:
             await self._hub.answer_feedback(id, text, attachments)
-        except TooltrayError:
-            self._take_back(window)
-            raise
+        except TooltrayError as error:
+            await self._take_back(window, error.problem)
+            return
         if not window.isVisible():  # somebody has closed it meanwhile, and what they wrote has arrived all the same
             self._drafts.take(window.request)
         self._drop(window)
 
-    def _take_back(self, window: FeedbackWindow) -> None:
+    async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
         """The answer did not arrive; a window that was closed meanwhile comes again."""
         self._drafts.take(window.request)
         self._windows[window.request.id] = window
         window.show()
+        window.show_failure(problem)
+        with contextlib.suppress(TooltrayError):
+            waiting = await self._hub.get_feedback_requests()
+            if window in self.windows and all(each.id != window.request.id for each in waiting):
+                self._let_go(window)
+
+    def _let_go(self, window: FeedbackWindow) -> None:
+        """Its report ended while the answer was on its way; where a newer one is shown already, what was written goes there."""
+        wanted = whose(window.request)
+        newer = next((each for each in self.windows if not each.has_ended and each is not window and whose(each.request) == wanted), None)
+        if newer is None or not newer.box.is_empty:
+            window.end()
+            return
+        newer.take_over(window.draft)
+        self._drop(window)
 
     def _on_closed(self, window: FeedbackWindow) -> None:
         self._drafts.keep(window.request, window.draft)

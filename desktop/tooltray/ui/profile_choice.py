@@ -32,6 +32,7 @@ class ProfileChoice:
 
     Args:
         servers: those there are, in the order of the settings.
+        own: those of them that come with Tooltray: they are in every profile, and only a list of their tools leaves any out.
     """
 
     servers: tuple[str, ...]
@@ -39,6 +40,7 @@ class ProfileChoice:
     takes_all: bool = True  # every server, also those that come later
     chosen: set[str] = field(default_factory=set)  # servers, where not every one is taken
     only: dict[str, set[str]] = field(default_factory=dict)  # by server, the only tools of it
+    own: frozenset[str] = frozenset()
 
     def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:
         """Says which tools there are."""
@@ -47,7 +49,7 @@ class ProfileChoice:
             self.tools.setdefault(tool.server, []).append(tool)
 
     def has(self, server: str, tool: str = "") -> bool:
-        is_in = self.takes_all or server in self.chosen
+        is_in = self._keeps(server)
         if server not in self.only:
             return is_in
         return is_in and (tool in self.only[server] if tool else bool(self.only[server]))
@@ -55,7 +57,9 @@ class ProfileChoice:
     def set_server(self, server: str, on: bool) -> None:
         """Ticks a server with all its tools, or takes the tick away."""
         self.only.pop(server, None)
-        if on:
+        if server in self.own:
+            self.only |= {} if on else {server: set()}
+        elif on:
             self.chosen.add(server)
         else:
             self.take_all(False)
@@ -72,7 +76,8 @@ class ProfileChoice:
     def take_all(self, takes_all: bool) -> None:
         """Takes every server, or only those that are ticked: at first all that were taken."""
         if self.takes_all and not takes_all:
-            self.chosen = {server for server in self.all_servers if server not in self.only or self.only[server]}
+            others = (server for server in self.all_servers if server not in self.own)
+            self.chosen = {server for server in others if server not in self.only or self.only[server]}
         self.takes_all = takes_all
 
     @property
@@ -96,12 +101,13 @@ class ProfileChoice:
         return result
 
     def _keeps(self, server: str) -> bool:
-        return self.takes_all or server in self.chosen
+        return self.takes_all or server in self.chosen or server in self.own
 
 
 def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnapshot]) -> ProfileChoice:
     """Returns what is ticked for a profile; None is a new one, which has nothing yet."""
-    choice = ProfileChoice(tuple(server.name for server in servers), takes_all=False)
+    own = frozenset(server.name for server in servers if server.is_builtin)
+    choice = ProfileChoice(tuple(server.name for server in servers), takes_all=False, own=own)
     if profile is not None:
         choice.takes_all = profile.servers is None
         choice.chosen = set(profile.servers or ())

@@ -1,6 +1,7 @@
 """`tooltray approve ...` and `tooltray grants ...`, with a running hub and a person at a terminal, or without one."""
 
 import io
+import json
 import sys
 import time
 from collections.abc import Callable
@@ -136,16 +137,54 @@ def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
 @pytest.mark.parametrize("typed", ["", "\n", "n\n", "maybe\n"])
 def test_what_is_no_yes_allows_nothing(person: AtTerminal, hub_home: Home, typed: str) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
-        for words in (("approve", "ab12"), ("approve", "files", "write_file"), ("grants", "accept", "files", "write_file")):
+        for words in (("approve", "files", "write_file"), ("grants", "accept", "files", "write_file")):
             result = person(*words, typed=typed)
             assert (result.code, result.out.splitlines()[-1][-20:]) == (1, "Nothing was allowed.")
     assert {"answer_approval", "add_grant", "accept_tool_change"}.isdisjoint(fake.methods())
 
 
-def test_a_call_is_refused_without_a_question(person: AtTerminal, hub_home: Home) -> None:
+@pytest.mark.parametrize("typed", ["", "\n", "maybe\n"])
+def test_a_call_waits_on_where_a_person_gives_no_answer(person: AtTerminal, hub_home: Home, typed: str) -> None:
     with hub(hub_home) as fake:
-        assert person("approve", "refuse", "ab12").out == "Refused.\n"
+        result = person("approve", "ab12", typed=typed)
+    assert result.code == 1
+    assert result.out.endswith("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse ab12\n")
+    assert "answer_approval" not in fake.methods()
+
+
+def test_a_call_is_refused_by_a_no(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        result = person("approve", "ab12", "--always", typed="No\n")
+    assert (result.code, result.out.splitlines()[-1]) == (1, "Allow this? [y/N] Refused.")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
+
+
+def test_a_call_is_refused_without_a_question_and_without_a_terminal(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        result = tooltray("approve", "refuse", "ab12")
+    assert (result.code, result.out) == (0, "Refused.\n")
+    assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
+
+
+def test_a_tool_of_a_server_called_refuse_can_be_allowed(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        assert person("approve", "--client", "Cursor", "--", "refuse", "ab12").code == 0
+    assert fake.params_of("add_grant")["server"] == "refuse"
+    assert fake.params_of("add_grant")["client"] == "Cursor"
+
+
+@pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12")])
+def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    with hub(hub_home, get_approvals=[{**CALL, "id": "cd34", "replaces": "ab12"}]) as fake:
+        lines = person("approve", *words).out.splitlines()
+    assert fake.params_of("answer_approval")["id"] == "cd34"
+    has_changed = "write_file of files has changed since this call was refused; this is the call of the tool as it is now."
+    assert lines[0] == (has_changed if len(words) == 1 else "Refused.")
+
+
+def test_no_id_is_the_id_of_no_call(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_approvals=[{**CALL, "replaces": ""}]):
+        assert person("approve", "").code == 1
 
 
 def test_a_call_that_does_not_wait_is_named(person: AtTerminal, hub_home: Home) -> None:
@@ -175,12 +214,18 @@ def test_a_tool_is_allowed_for_good_after_a_preview(person: AtTerminal, hub_home
         "  -Reads",
         "  +Sends",
         "Careful: odd",
-        "For every AI client, until it is taken back.",
+        "For every AI client, until you take it back.",
         "Allow this? [y/N] Allowed. To take it back: tooltray grants remove g1",
     ]
     wanted = {"server": "files", "kind": "tool", "tool": "write_file", "client": ""}
     assert fake.params_of("preview_grant") == wanted
     assert fake.params_of("add_grant") == {**wanted, "expires_in_s": None}
+
+
+def test_what_is_odd_in_a_tool_is_said_before_a_lasting_yes_and_in_a_preview(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, preview_grant=[TOOL | {"warnings": ["its description\x07 is odd"]}]):
+        for words in (("approve", "files", "write_file"), ("grants", "preview", "files")):
+            assert "Careful: write_file: its description is odd" in person(*words).out.splitlines()
 
 
 def test_all_reads_are_allowed_for_a_client_and_a_time(person: AtTerminal, hub_home: Home) -> None:
@@ -195,7 +240,7 @@ def test_grants_are_listed_in_words(tooltray: AtTerminal, hub_home: Home) -> Non
     with hub(hub_home, get_grants=[GRANT, reads]):
         lines = tooltray("grants", "list").out.splitlines()
     assert lines[1].startswith("g1  files   write_file  every client           19")
-    assert lines[1].endswith("taken back")
+    assert lines[1].endswith("  you take it back")
     assert lines[2].endswith("a, b")
     assert "all reads   Cursor (this session)" in lines[2]
 
@@ -205,6 +250,15 @@ def test_a_grant_is_taken_back_and_a_preview_printed(tooltray: AtTerminal, hub_h
         assert tooltray("grants", "remove", "g1").out == "Taken back.\n"
         assert tooltray("grants", "preview", "files", "write_file").out.splitlines()[-1] == "1 tool."
     assert fake.params_of("preview_grant") == {"server": "files", "kind": "tool", "tool": "write_file"}
+
+
+def test_a_preview_has_one_short_line_for_each_tool(tooltray: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, preview_grant=[{**TOOL, "description": "Writes\n\nand so on. " * 50}, TOOL]):
+        lines = tooltray("grants", "preview", "files").out.splitlines()
+    assert len(lines) == 4
+    assert lines[1].endswith("…")
+    assert len(lines[1]) < 150
+    assert lines[2].endswith("  Writes")
 
 
 def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(person: AtTerminal, hub_home: Home) -> None:
@@ -223,6 +277,8 @@ def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(per
         ("a", "b", "c"),
         ("ab12", "--client", "c"),
         ("ab12", "--for", "1h"),
+        ("refuse", "ab12", "--client", "c"),
+        ("refuse", "ab12", "--for", "1h"),
         ("a", "b", "--once"),
         ("a", "b", "--all-reads"),
         ("--all-reads",),
@@ -281,3 +337,42 @@ def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: AtTe
 def test_one_choice_of_rules_is_needed(tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
     refused = tooltray("clients", "approve", "Cursor", *words)
     assert (refused.code, "give RULE ..., --nothing or --default" in refused.err) == (2, True)
+
+
+# what goes through of one server
+
+
+@pytest.mark.parametrize(
+    ("entry", "now"),
+    [({"autoApprove": ["all"]}, "all"), ({}, "read"), ({"autoApprove": []}, "nothing"), ({"autoApprove": "all"}, "read")],
+)
+def test_the_rules_of_a_server_are_chosen_by_a_person(person: AtTerminal, hub_home: Home, entry: Any, now: str) -> None:
+    with hub(hub_home, get_mcp_servers={"files": {"command": "x", **entry}}, update_mcp_server=None) as fake:
+        assert person("servers", "approve", "files", "read", typed="n\n").code == 1
+        assert "update_mcp_server" not in fake.methods()
+        result = person("servers", "approve", "files", "read", "write_file", "read")
+    assert f"What goes through unasked of files: read, write_file (now: {now})." in result.out
+    assert result.out.endswith("For files: read, write_file.\n")
+    assert fake.params_of("update_mcp_server") == {"name": "files", "config": {"command": "x", "autoApprove": ["read", "write_file"]}}
+
+
+def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tooltray: AtTerminal, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "npx")
+    assert tooltray("servers", "approve", "files", "--nothing").out == "For files: nothing.\n"
+    refused = tooltray("servers", "approve", "files", "all", stdin="y\n")
+    assert (refused.code, "needs a person at a terminal" in refused.err) == (1, True)
+    assert json.loads(hub_home.settings.read_bytes())["mcpServers"]["files"]["autoApprove"] == []
+
+
+@pytest.mark.parametrize("words", [(), ("read", "--nothing"), ("",)])
+def test_one_choice_of_rules_of_a_server_is_needed(tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+    assert tooltray("servers", "approve", "files", *words).code == 2
+
+
+def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home, get_mcp_servers={}) as fake:
+        odd = person("servers", "approve", "files", "hint:odd")
+        absent = person("servers", "approve", "files", "read")
+    assert (odd.code, "Not every rule for files means something" in odd.err) == (1, True)
+    assert (absent.code, "no server called files" in absent.err) == (1, True)
+    assert "update_mcp_server" not in fake.methods()

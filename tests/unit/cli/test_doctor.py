@@ -128,7 +128,7 @@ def test_a_fix_that_does_not_help_says_what_is_wrong_now(tooltray: Tooltray, hub
         result = tooltray("doctor", "git", "--fix", "1")
         in_json = tooltray("doctor", "git", "--fix", "1", "--json")
     assert (result.code, result.out) == (1, "'git' looks in /opt/node/bin too.\n")
-    assert result.err == "tooltray: server 'git' is not running: it ended. exit code 1. See its log\n"
+    assert result.err == "tooltray: server 'git' is not running: it ended: exit code 1. See its log\n"
     assert (in_json.code, in_json.json["done"], in_json.error["hint"]) == (1, "'git' looks in /opt/node/bin too", "See its log")
 
 
@@ -317,8 +317,14 @@ def test_a_bridge_that_is_missing_is_told(tooltray: Tooltray, hub_home: Home, mo
 
 
 def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_runs(tooltray: Tooltray, hub_home: Home) -> None:
-    with well(hub_home, diagnosis("files", state="waiting", detail="No AI client is connected", projects=["one (/p/one): error"])):
+    with well(
+        hub_home, diagnosis("files", state="waiting", tool_count=0, detail="No AI client is connected", projects=["one (/p/one): error"])
+    ):
         out = tooltray("doctor", "files").out
-    assert "ok: files: waits for a project" in out
+    assert "ok: files: waits for a project, its tools are not known before it has run" in out
     assert "waits for a project. No AI client is connected" in out
     assert "one (/p/one): error" in out
+    with well(hub_home, diagnosis("files", state="waiting", tool_count=3, remark="{nope} is handed over as it is written")):
+        out = tooltray("doctor", "files").out
+    assert "ok: files: waits for a project, 3 tools known from its last run" in out
+    assert "  remark:        {nope} is handed over as it is written" in out

@@ -66,13 +66,27 @@ def test_an_answer_takes_text_pictures_and_files_along(tooltray: Tooltray, hub_h
         assert tooltray("feedback", "answer", "ab12", "Looks good", *words).out == "Answered with 3 attachments.\n"
         sent = hub.params_of("answer_feedback")
         assert tooltray("feedback", "answer", "ab12", "Yes").out == "Answered.\n"
-        assert tooltray("feedback", "answer", "ab12", "Yes", "--json").json == {"id": "ab12", "answered": True, "attachments": 0}
+        assert tooltray("feedback", "answer", "ab12", "Yes", "--json").json == {
+            "id": "ab12",
+            "answered": True,
+            "attachments": 0,
+            "kept_until": None,
+        }
     assert (sent["id"], sent["text"]) == ("ab12", "Looks good")
     assert sent["attachments"] == [
         {"name": "a", "mime_type": "image/png", "data": base64.b64encode(png()).decode()},
         {"name": "n.txt", "mime_type": "text/plain", "data": base64.b64encode(b"notes").decode()},
         {"name": "large.log", "mime_type": sent["attachments"][2]["mime_type"], "path": str(large)},
     ]
+
+
+def test_who_answers_a_client_that_has_left_hears_how_long_the_answer_is_kept(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, answers(get_feedback_requests=[{**WAITING, "is_client_there": False}])):
+        assert "(does not wait now)" in tooltray("feedback", "list").out
+        said = tooltray("feedback", "answer", "ab12", "Yes").out
+        assert "does not wait for it now: the answer is kept for when it asks again, until " in said
+        assert "\x1b" not in said
+        assert tooltray("feedback", "answer", "ab12", "Yes", "--json").json["kept_until"] > time.time()
 
 
 def test_what_cannot_be_sent_is_said_before_anything_is(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:

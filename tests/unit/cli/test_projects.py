@@ -38,10 +38,15 @@ def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(tooltray: Too
     folder = tmp_path / "project"
     folder.mkdir()
     real = os.path.realpath(folder)
-    assert "Only folders in which AI clients are started" in tooltray("projects", "list").out
+    assert "the folder in which it was started and the folders that it declares (roots) are allowed." in tooltray("projects", "list").out
     assert tooltray("projects", "allow", str(folder)).out == f"{real}, and what is in it, may be a project now.\n"
     assert settings(hub_home)["allowedFolders"] == [real]
     assert tooltray("projects", "list", "--json").json["allowed"] == [real]
+    assert "(roots) are allowed too." in tooltray("projects", "list").out
+    document = settings(hub_home)
+    hub_home.settings.write_text(json.dumps({**document, "allowedFolders": ["src", "/", "/home", real]}))
+    assert tooltray("projects", "list", "--json").json["allowed"] == [real]
+    hub_home.settings.write_text(json.dumps(document))
     assert "no longer allowed" in tooltray("projects", "disallow", str(folder)).out
     assert tooltray("projects", "allow", str(folder), "--json").json == {"folder": real, "allowed": True}
     assert tooltray("projects", "disallow", str(folder), "--json").json == {"folder": str(folder), "allowed": False}
@@ -83,6 +88,13 @@ def test_a_reset_says_what_waits_again(tooltray: Tooltray, hub_home: Home) -> No
 def test_without_a_hub_there_is_nothing_to_reset(tooltray: Tooltray, hub_home: Home) -> None:
     assert "every server waits for a project already" in tooltray("projects", "reset").err
     assert tooltray("projects", "reset", "--json").json == {"waiting": []}
+
+
+def test_what_looks_like_a_projects_place_and_is_none_is_remarked_upon_when_a_server_is_added(tooltray: Tooltray, hub_home: Home) -> None:
+    odd = tooltray("servers", "add", "s", "--deferred", "--template", "{nope} {project_path} '{\"a\": 1}'", "--", "true")
+    assert (odd.code, odd.err.count("{nope} is handed over as it is written")) == (0, 1)
+    for words in (["--deferred", "--template", "{project_name}"], ["--on-demand"]):
+        assert "handed over" not in tooltray("servers", "add", "s", "--replace", *words, "--", "true", "{nope}").err
 
 
 def test_a_server_is_added_that_waits_for_a_project(tooltray: Tooltray, hub_home: Home) -> None:

@@ -91,7 +91,7 @@ def test_what_a_hub_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
 
     with FakeControlHub(hub_home, {"set_secret": locked}):
         result = tooltray("secrets", "set", "a", stdin="v")
-    assert (result.code, result.err) == (1, "tooltray: The secrets are locked. tooltray secrets unlock\n")
+    assert (result.code, result.err) == (1, "tooltray: The secrets are locked: tooltray secrets unlock\n")
 
 
 # without a hub

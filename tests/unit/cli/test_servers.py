@@ -187,6 +187,37 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
     assert settings["defaultServers"] == ["files"]
 
 
+@pytest.mark.parametrize(
+    ("options", "rules", "said"),
+    [
+        (["--ask"], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
+        (["--approve", "read", "--approve", "get_it"], ["read", "get_it"], "all else asks (autoApprove: read, get_it)."),
+        (["--approve", "all"], ["all"], "All its tools may be called without asking (autoApprove: all)."),
+    ],
+)
+def test_what_goes_through_unasked_is_chosen_and_said_and_stays_when_the_server_is_replaced(
+    tooltray: Tooltray, hub_home: Home, options: list[str], rules: list[str], said: str
+) -> None:
+    for words in (options, ["--replace"]):
+        result = tooltray("servers", "add", "files", *words, "--", "npx")
+        assert result.out.splitlines()[1].endswith(said)
+        assert settings_of(hub_home)["mcpServers"]["files"]["autoApprove"] == rules
+
+
+def test_a_server_of_which_nothing_goes_through_stays_so_when_it_is_replaced(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "npx")
+    tooltray("servers", "approve", "files", "--nothing")
+    assert "Each call of its tools is asked about" in tooltray("servers", "add", "files", "--replace", "--", "npx").out
+    assert settings_of(hub_home)["mcpServers"]["files"]["autoApprove"] == []
+
+
+def test_a_rule_that_means_nothing_is_refused_before_anything_is_stored(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "add", "files", "--approve", "names:", "--", "npx")
+    assert (result.code, "nothing stands behind" in result.err) == (1, True)
+    assert not hub_home.settings.exists()
+    assert tooltray("servers", "add", "files", "--ask", "--approve", "read", "--", "npx").code == 2
+
+
 def test_a_server_on_demand_does_not_start_with_the_hub(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("servers", "add", "files", "--on-demand", "--", "npx")
     assert "it starts when it is first used" in result.out
@@ -333,7 +364,7 @@ def test_a_server_that_is_added_and_does_not_start_is_an_error_that_says_both(to
         in_json = tooltray("servers", "add", "files", "--json", "--", "npx")
     assert result.code == 1
     assert result.out.startswith("Added files, which does not start.\n")
-    assert result.err == "tooltray: It will not. because. Do this\n"
+    assert result.err == "tooltray: It will not: because. Do this\n"
     assert (in_json.json["started"], in_json.json["tools"], in_json.error["hint"]) == (False, None, "Do this")
 
 
@@ -446,7 +477,7 @@ def test_the_first_list_of_a_server_is_waited_for_before_its_tools_are_counted(t
 def test_a_server_that_does_not_start_says_why(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"start_server": refuse}):
         result = tooltray("servers", "start", "files")
-    assert (result.code, result.err) == (1, "tooltray: It will not. because. Do this\n")
+    assert (result.code, result.err) == (1, "tooltray: It will not: because. Do this\n")
 
 
 # logs

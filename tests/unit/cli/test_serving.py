@@ -265,7 +265,7 @@ def test_a_hub_that_cannot_start_tells_the_first_request_why(
             "id": "a-1",
             "error": {
                 "code": -32603,
-                "message": "The home cannot be used. it is full. Free some space",
+                "message": "The home cannot be used: it is full. Free some space",
                 "data": {"title": "The home cannot be used", "message": "it is full", "hint": "Free some space"},
             },
         }

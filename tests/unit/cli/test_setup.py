@@ -56,9 +56,10 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     assert settings(Home(Path(other)))["mcpServers"]["files"]["env"] == {"API_KEY": "${secret:files/API_KEY}"}
 
 
-def test_an_export_goes_to_standard_output_and_its_remarks_do_not(tooltray: Tooltray) -> None:
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_an_export_goes_to_standard_output_and_its_remarks_do_not(tooltray: Tooltray, words: tuple[str, ...]) -> None:
     tooltray("servers", "add", "files", "--", "files")
-    result = tooltray("export")
+    result = tooltray("export", *words)
     assert result.json["mcpServers"] == {"files": {"command": "files", "args": [], "autoApprove": ["all"]}}
     assert result.err == ""
 

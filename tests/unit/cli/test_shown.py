@@ -34,18 +34,36 @@ def rows(text: str) -> list[str]:
 def test_sessions_are_listed_with_what_they_see_and_why(tooltray: Tooltray, hub_home: Home) -> None:
     sessions = [
         session(),
-        session(id="s2", client="", version="", is_connected=False, server="files", profile="work"),
+        session(id="s2", client="", version="", server="files", profile="work"),
         session(id="s3", project={"name": "p", "path": "/p", "source": "roots"}, activated=["a", "b"]),
     ]
-    with FakeControlHub(hub_home, {"get_sessions": sessions}):
+    with FakeControlHub(hub_home, {"get_sessions": sessions, "get_profiles": [{"name": "work"}]}):
         printed = tooltray("sessions").out
         in_json = tooltray("sessions", "--json").json
     assert rows(printed) == [
         "s1 acme 7 lazy - - - so it is",
-        "s2 ? (left) lazy (files only) work - - so it is",
+        "s2 ? lazy (files only) work - - so it is",
         "s3 acme 7 lazy - /p a, b so it is",
     ]
     assert in_json == sessions
+
+
+def test_a_session_whose_profile_is_gone_is_shown_nothing(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_sessions": [session(profile="gone")], "get_profiles": [{"name": "work"}]}):
+        assert rows(tooltray("sessions").out) == ["s1 acme 7 nothing gone - - so it is"]
+
+
+def test_sessions_that_have_left_take_one_line(tooltray: Tooltray, hub_home: Home) -> None:
+    left = [session(id=f"s{number}", client=name, is_connected=False) for number, name in enumerate(("acme", "", "acme"), 2)]
+    with FakeControlHub(hub_home, {"get_sessions": [session(), *left]}) as hub:
+        result = tooltray("sessions")
+        in_json = tooltray("sessions", "--json").json
+        hub.answers["get_sessions"] = left
+        alone = tooltray("sessions")
+    assert rows(result.out) == ["s1 acme 7 lazy - - - so it is"]
+    assert result.err.endswith("if they come back: acme (2), ?.\n")
+    assert in_json == [session(), *left]
+    assert (alone.out, alone.err) == ("No AI client has a session now.\n", result.err)
 
 
 def test_no_session_is_said(tooltray: Tooltray, hub_home: Home) -> None:
@@ -79,12 +97,18 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
             [("set_client_profile", {"client": "gone", "profile": ""}), ("set_client_mode", {"client": "gone", "mode": "lazy"})],
             "Chosen for gone.",
         ),
+        (
+            ["gone", "default"],
+            [("set_client_mode", {"client": "gone", "mode": ""})],
+            "Nothing is chosen for gone any more: it sees what every other AI client does.",
+        ),
     ],
 )
 def test_a_mode_and_a_profile_are_chosen(
     tooltray: Tooltray, hub_home: Home, words: list[str], calls: list[tuple[str, Any]], printed: str
 ) -> None:
-    answers = {"set_client_mode": None, "set_client_profile": None, "get_client_modes": [client("acme")]}
+    chosen = client("acme", mode="search" if "search" in words else "", profile="work" if "work" in words else "")
+    answers = {"set_client_mode": None, "set_client_profile": None, "get_client_modes": [chosen]}
     with FakeControlHub(hub_home, answers) as hub:
         assert printed in tooltray("clients", "mode", *words).out
         assert "mode" in tooltray("clients", "mode", *words, "--json").json
@@ -97,6 +121,7 @@ def test_a_mode_and_a_profile_are_chosen(
         (["acme"], 1, "There is nothing to choose"),
         (["*", "--profile", "work"], 1, "A profile is given to one AI client"),
         (["acme", "loud"], 2, "invalid choice"),
+        (["", "lazy"], 2, "argument CLIENT: it is empty"),
         (["acme", "--profile", "x", "--no-profile"], 2, "not allowed with"),
     ],
 )
@@ -148,10 +173,33 @@ def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
 ) -> None:
     entries = {"files": {"toolOverrides": {"read": {"name": "old", "description": "Before"}}}}
     params = {"server": "files", "tool": "read", "name": name, "description": description}
-    with FakeControlHub(hub_home, {"get_mcp_servers": entries, "set_tool_override": None}) as hub:
-        assert tooltray("tools", "override", "files", "read", *words).out == printed + "\n"
-        assert tooltray("tools", "override", "files", "read", *words, "--json").json == params
+    published = name or "read"
+    answers = {"get_mcp_servers": entries, "set_tool_override": None, "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1))}
+    with FakeControlHub(hub_home, answers | {"get_tools": [{"original_name": "read", "name": published}]}) as hub:
+        result = tooltray("tools", "override", "files", "read", *words)
+        in_json = tooltray("tools", "override", "files", "read", *words, "--json").json
+    assert (result.out, result.err) == (printed + "\n", "")
+    assert in_json == params | {"published_name": published}
     assert hub.calls[1] == ("set_tool_override", params)
+
+
+@pytest.mark.parametrize(
+    ("tool_count", "tool", "out", "err"),
+    [
+        (1, "read", "read of files is shown as files_look.\n", "Another tool has the name look"),
+        (1, "lost", "lost of files is shown as look.\n", "Careful: 'files' has no tool 'lost'. It is kept"),
+        (0, "lost", "lost of files is shown as look.\n", ""),
+    ],
+)
+def test_a_chosen_name_is_told_as_it_came_out(tooltray: Tooltray, hub_home: Home, tool_count: int, tool: str, out: str, err: str) -> None:
+    snapshot = hub_snapshot(server_snapshot("files", tool_count=tool_count))
+    tools = [{"original_name": "read", "name": "files_look"}]
+    answers = {"get_mcp_servers": {}, "set_tool_override": None, "get_snapshot": snapshot, "get_tools": tools}
+    with FakeControlHub(hub_home, answers):
+        result = tooltray("tools", "override", "files", tool, "--name", "look")
+    assert (result.code, result.out) == (0, out)
+    assert result.err.startswith(err)
+    assert bool(result.err) is bool(err)
 
 
 def test_an_override_without_anything_to_change_is_refused(tooltray: Tooltray, hub_home: Home) -> None:

@@ -33,7 +33,7 @@ def test_a_running_hub_is_described(tooltray: Tooltray, hub_home: Home) -> None:
         f"Tooltray 9.9.9 is running (serve, pid {hub.pid}) in {hub_home.root}.",
         "Up for 2 hours; 1 AI client connected.",
         "2 servers, 1 running; 2 tools.",
-        "git: error. It will not start. exit code 1 second line. Install it",
+        "git: error. It will not start: exit code 1 second line. Install it",
         "The settings were set aside",
     ]
 

@@ -32,4 +32,4 @@ def test_a_hub_that_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
 
     with FakeControlHub(hub_home, {"hub/stop": refuse}):
         result = tooltray("stop")
-    assert (result.code, result.out, result.err) == (1, "", "tooltray: It will not. because. Ask again\n")
+    assert (result.code, result.out, result.err) == (1, "", "tooltray: It will not: because. Ask again\n")

@@ -97,7 +97,7 @@ def test_json_is_readable_and_harmless() -> None:
 
 def test_an_error_is_one_line_with_what_why_and_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     terminal.print_error(Problem("It failed", "line one\nline \x1b[1mtwo", "Do this"), as_json=False)
-    assert capsys.readouterr().err == "tooltray: It failed. line one line two. Do this\n"
+    assert capsys.readouterr().err == "tooltray: It failed: line one line two. Do this\n"
 
 
 def test_an_error_is_a_json_object_where_json_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,5 +112,5 @@ def test_one_tool_is_no_plural() -> None:
 
 
 def test_a_problem_from_the_hub_is_one_line() -> None:
-    assert terminal.problem_line({"title": "A", "message": "b", "hint": "c\x1b[0m"}) == "A. b. c"
+    assert terminal.problem_line({"title": "A", "message": "b", "hint": "c\x1b[0m"}) == "A: b: c"
     assert terminal.problem_line(None) == ""

@@ -25,8 +25,9 @@ def test_costs_are_told_by_server_and_in_all(tooltray: Tooltray, hub_home: Home)
     with FakeControlHub(hub_home, {"get_tool_costs": costs()}) as hub:
         printed = rows(tooltray("tools", "cost").out)
         in_json = tooltray("tools", "cost", "--json").json
-    assert printed[:3] == ["SERVER TOOLS TOKENS AT THE START", "files 2 100 95", "web 0 7 7"]
-    assert printed[3].startswith("107 tokens in all, 102 at the start for an AI client that nothing is known of (counted with o200k_base;")
+    assert printed[:3] == ["SERVER TOOLS TOKENS SHOWN AT FIRST", "files 2 100 95", "web 0 7 7"]
+    said = "The tools cost 107 tokens; what an AI client without settings of its own is shown at first costs 102 (counted with o200k_base;"
+    assert printed[3].startswith(said)
     assert in_json == costs()
     assert hub.calls[0] == ("get_tool_costs", {"client": None})
 
@@ -36,10 +37,10 @@ def test_the_tools_of_one_server_are_told_the_dearest_first(tooltray: Tooltray, 
         printed = rows(tooltray("tools", "cost", "--server", "files", "--client", "acme").out)
         in_json = tooltray("tools", "cost", "--server", "files", "--json").json
     assert printed == [
-        "TOKENS AT THE START TOOL",
+        "TOKENS SHOWN AT FIRST TOOL",
         "90 yes write",
         "10 - read",
-        "100 tokens in all, 95 at the start for acme (estimated by size).",
+        "The tools cost 100 tokens; what acme is shown at first costs 95 (estimated by size).",
     ]
     assert (in_json["servers"], in_json["tokens"]) == ([FILES], 100)
     assert hub.calls[0] == ("get_tool_costs", {"client": "acme"})
@@ -49,8 +50,8 @@ def test_the_costs_of_a_session_are_those_of_now(tooltray: Tooltray, hub_home: H
     with FakeControlHub(hub_home, {"get_tool_costs": costs(client="acme")}) as hub:
         printed = rows(tooltray("tools", "cost", "--session", "s1").out)
         refused = tooltray("tools", "cost", "--session", "s1", "--client", "acme")
-    assert printed[0] == "SERVER TOOLS TOKENS NOW"
-    assert printed[3].startswith("107 tokens in all, 102 now for acme (")
+    assert printed[0] == "SERVER TOOLS TOKENS SHOWN NOW"
+    assert printed[3].startswith("The tools cost 107 tokens; what acme is shown now costs 102 (")
     assert (hub.calls, refused.code) == ([("get_tool_costs", {"client": None, "session": "s1"})], 2)
 
 

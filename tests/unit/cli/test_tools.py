@@ -76,7 +76,7 @@ def test_a_call_that_is_refused_says_why(tooltray: Tooltray, hub_home: Home) -> 
 
     with calling(hub_home, refuse):
         result = tooltray("tools", "call", "echo")
-    assert (result.code, result.err) == (1, "tooltray: 'echo' could not be called. not approved. Allow it\n")
+    assert (result.code, result.err) == (1, "tooltray: 'echo' could not be called: not approved. Allow it\n")
 
 
 def test_content_that_is_no_text_is_named_with_its_size(tooltray: Tooltray, hub_home: Home) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.system_keyring import FakeKeyring
 
-from tooltray.config.expansion import ResolvedServer, needs_project, resolve, secret_names, shown_target
+from tooltray.config.expansion import ResolvedServer, needs_project, project_remark, resolve, secret_names, shown_target
 from tooltray.config.home import Home
 from tooltray.config.secrets import SecretMissing, SecretsLocked, SecretStore
 from tooltray.config.settings import MCPServerConfig
@@ -279,6 +279,16 @@ def test_what_cannot_do_without_a_project_is_known_beforehand() -> None:
     assert needs_project(MCPServerConfig(base_url="https://h", custom_headers={"A": "{project_name}"}))
     only_template = MCPServerConfig(command="{project_path}", args=("{{project_path}}",), startup_args_template=("{project_path}",))
     assert not needs_project(only_template)
+
+
+def test_what_looks_like_a_projects_place_and_is_none_is_remarked_upon() -> None:
+    odd = MCPServerConfig(command="{project_path}/x", args=("{a}",), startup_args_template=("{nope}{nope}", "{b-c}"), deferred_startup=True)
+    assert project_remark(odd).startswith("{nope}, {b-c}, {project_path} is handed over as it is written")
+    well = MCPServerConfig(
+        command="x", args=("{project_path}", '{"a": 1}', "{{a}}", "${a}", "{}", "{a b}"), cwd="{project_name}", deferred_startup=True
+    )
+    assert project_remark(well) == ""
+    assert project_remark(MCPServerConfig(command="x", args=("{nope}",))) == ""  # it does not start for a project
 
 
 def test_what_is_shown_of_a_project_has_its_values_and_no_secret() -> None:

@@ -251,6 +251,23 @@ async def test_on_a_full_disk_nothing_changes(conf: McpConfHelper, path: Path, h
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.json"]
 
 
+async def test_http_is_not_said_to_be_on_where_something_else_of_it_cannot_be_used(conf: McpConfHelper, path: Path) -> None:
+    await conf.change_document(lambda document: document.update(publish={"http": {"port": "80"}}))
+    with pytest.raises(TooltrayError, match=r"HTTP cannot be switched on: publish: http: port: must be a whole number"):
+        await conf.set_http(True)
+    await conf.set_http(False)
+    await conf.set_http(True, 0)
+    assert on_disk(path)["publish"]["http"] == {"enabled": True, "port": 0}
+    assert conf.settings.publish.http.enabled
+
+
+async def test_an_override_that_cannot_be_used_keeps_nobody_from_changing_something_else(conf: McpConfHelper, path: Path) -> None:
+    await conf.change_document(lambda document: document["mcpServers"].update(odd={"command": "x", "toolOverrides": {"t": 1}}))
+    await conf.change_server("odd", disable=True)
+    assert conf.settings.mcp_servers["odd"].disable
+    assert on_disk(path)["mcpServers"]["odd"] == {"command": "x", "toolOverrides": {"t": 1}, "disable": True}
+
+
 async def test_http_is_switched_and_what_stands_beside_it_stays(conf: McpConfHelper, path: Path) -> None:
     await conf.set_http(True, 0)
     assert (conf.settings.publish.http.enabled, conf.settings.publish.http.port) == (True, 0)

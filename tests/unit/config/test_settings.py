@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.config.settings import MCPServerConfig, ToolFilter, check_name, config_hash, read_entry, read_settings
+from tooltray.config.settings import (
+    UNREADABLE_PROFILE,
+    ClientSettings,
+    MCPServerConfig,
+    ToolFilter,
+    check_name,
+    config_hash,
+    read_entry,
+    read_settings,
+)
 from tooltray.errors import TooltrayError
 
 names = st.text(max_size=8)
@@ -286,6 +295,18 @@ def test_bad_entries_are_skipped_and_the_others_load() -> None:
         ({"allowedFolders": "/srv"}, "allowedFolders: must be a list"),
         ({"allowedFolders": [1]}, "allowedFolders: 0: must be text"),
         ({"readyAnswers": [{}]}, "readyAnswers: 0: must be text"),
+        ({"publish": "all"}, "publish: must be an object"),
+        ({"publish": {"clients": {"acme": ["read"]}}}, "publish: clients.acme: must be an object"),
+        ({"profiles": {"work": 3}}, "profiles: work: must be an object"),
+        (
+            {"publish": {"clients": {"acme": {"profile": 1, "autoApprove": [2, "x", 3]}}}},
+            "publish: clients.acme.profile: must be text; "
+            "clients.acme.autoApprove.0: must be text; clients.acme.autoApprove.2: must be text",
+        ),
+        (
+            {"publish": {"http": {"port": "80", "enabled": 1}}},
+            "publish: http.enabled: must be true or false; http.port: must be a whole number",
+        ),
     ],
 )
 def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], message: str) -> None:
@@ -297,6 +318,85 @@ def test_a_bad_part_is_told_and_the_rest_is_used(document: dict[str, Any], messa
 
 def test_of_a_list_with_odd_members_the_names_are_used() -> None:
     assert read_settings({"defaultServers": ["a", 3, "b"]}).settings.default_servers == ("a", "b")
+    reading = read_settings({"allowedFolders": ["/a", 3, "/b", None], "readyAnswers": [{}, "Yes"]})
+    assert (reading.settings.allowed_folders, reading.settings.ready_answers) == (("/a", "/b"), ("Yes",))
+    assert [str(problem) for problem in reading.problems] == [
+        "allowedFolders in the settings is not fully used: allowedFolders: 1: must be text; allowedFolders: 3: must be text. "
+        "Correct it in settings.json",
+        "readyAnswers in the settings is not fully used: readyAnswers: 0: must be text. Correct it in settings.json",
+    ]
+
+
+def test_a_slip_in_what_ai_clients_see_costs_nothing_else_of_it() -> None:
+    publish = {
+        "naming": "never",
+        "mode": "some",
+        "lazyLoad": True,
+        "feedback": False,
+        "later": 1,
+        "http": {"enabled": True, "port": "80"},
+        "clients": {"zz": {"mode": "bogus"}, "careful": {"autoApprove": ["read"], "profile": "work"}},
+    }
+    reading = read_settings({"publish": publish, "profiles": {"odd": {"servers": "all"}, "work": {"servers": ["a"]}}})
+    used = reading.settings.publish
+    assert (used.naming, used.mode, used.lazy_load, used.feedback, used.model_extra) == ("conflict", None, True, False, {"later": 1})
+    assert (used.http.enabled, used.http.port) == (False, 7717)
+    assert used.clients == {"zz": ClientSettings(), "careful": ClientSettings(auto_approve=("read",), profile="work")}
+    assert list(reading.settings.profiles) == ["work"]
+    assert [(problem.title, problem.hint) for problem in reading.problems] == [
+        ("publish.naming in the settings is not used", "Correct it in settings.json"),
+        ("publish.http in the settings is not used", "Correct it in settings.json; until then AI clients cannot connect over HTTP"),
+        ("publish.mode in the settings is not used", "Correct it in settings.json"),
+        ("The settings of AI client 'zz' are not fully used", "Correct it in settings.json"),
+        ("The profile 'odd' cannot be used", "Correct it in settings.json; until then AI clients that have it see nothing"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("client", "used", "meanwhile"),
+    [
+        ({"mode": 1, "autoApprove": []}, ClientSettings(auto_approve=()), ""),
+        ({"autoApprove": "none"}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
+        ({"autoApprove": ["read", 1], "mode": "lazy"}, ClientSettings(auto_approve=(), mode="lazy"), "each of its calls is asked about"),
+        ({"auto_approve": "none"}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
+        ({"autoApprove": "none", "auto_approve": ["all"]}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
+        (["read"], ClientSettings(auto_approve=()), "each of its calls is asked about"),
+        ({"profile": ["work"]}, ClientSettings(profile=UNREADABLE_PROFILE), "it sees nothing"),
+        (
+            {"profile": 1, "autoApprove": 2},
+            ClientSettings(profile=UNREADABLE_PROFILE, auto_approve=()),
+            "each of its calls is asked about and it sees nothing",
+        ),
+    ],
+)
+def test_by_a_slip_no_client_may_do_more_than_was_meant(client: Any, used: ClientSettings, meanwhile: str) -> None:
+    reading = read_settings({"publish": {"clients": {"a\nb": client}}})
+    assert reading.settings.publish.clients["a\nb"] == used
+    (problem,) = reading.problems
+    assert problem.title == "The settings of AI client 'a?b' are not fully used"
+    assert problem.hint == f"Correct it in settings.json; until then {meanwhile}".removesuffix("; until then ")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "used", "messages"),
+    [
+        (None, [], []),
+        ({"t": {"name": "look"}, "u": None}, ["t"], []),
+        (
+            {"t": "look", "u": {"name": 3}, "v": {"name": "look"}},
+            ["v"],
+            ["toolOverrides.t: must be an object; toolOverrides.u.name: must be text"],
+        ),
+        (["t"], [], ["toolOverrides: must be an object"]),
+    ],
+)
+def test_an_override_that_cannot_be_used_costs_no_server(overrides: Any, used: list[str], messages: list[str]) -> None:
+    reading = read_settings({"mcpServers": {"s": {"command": "x", "toolOverrides": overrides}}})
+    assert list(reading.settings.mcp_servers["s"].tool_overrides) == used
+    assert [problem.message for problem in reading.problems] == messages
+    assert {problem.title for problem in reading.problems} <= {"The overrides of tools of server 's' are not fully used"}
+    (problem,) = read_settings({"mcpServers": {"s": {"args": [], "toolOverrides": overrides}}}).problems
+    assert "neither a command nor a URL" in problem.message
 
 
 @pytest.mark.parametrize(

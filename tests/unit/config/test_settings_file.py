@@ -237,7 +237,13 @@ def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(p
     assert broken_copy(path) == content
 
 
-@pytest.mark.parametrize("document", [{"mcpServers": ["a"]}, {"defaultServers": "a"}, {"secrets": "x"}, {"publish": 1}])
+@pytest.mark.parametrize(
+    "document",
+    [
+        *({"mcpServers": ["a"]}, {"defaultServers": "a"}, {"secrets": "x"}, {"publish": 1}),
+        *({"publish": {"clients": ["a"]}}, {"publish": {"http": 1}}, {"profiles": []}, {"allowedFolders": "/a"}, {"readyAnswers": {}}),
+    ],
+)
 def test_what_a_change_might_have_to_replace_is_kept_in_a_copy(path: Path, document: dict[str, Any]) -> None:
     content = put(path, TODAY | document)
     file = SettingsFile(path, ())

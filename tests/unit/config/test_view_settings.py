@@ -83,6 +83,38 @@ def test_a_profile_that_a_client_gets_is_not_removed() -> None:
     assert "codex" in str(refused.value)
 
 
+def test_a_client_gets_no_profile_that_cannot_be_used() -> None:
+    document: Document = {"profiles": {"work": {"servers": "files"}}}
+
+    with pytest.raises(TooltrayError, match=r"The profile 'work' cannot be used: servers: must be a list. Set it anew"):
+        edited(view_settings.client_profile("codex", "work"), document)
+    edited(view_settings.profile("work", {}), document)
+    edited(view_settings.client_profile("codex", "work"), document)
+
+    assert document["publish"]["clients"] == {"codex": {"profile": "work"}}
+
+
+def test_what_is_said_of_a_client_in_an_odd_form_is_not_replaced() -> None:
+    document: Document = {"publish": {"clients": {"careful": ["read"]}}}
+
+    with pytest.raises(TooltrayError, match=r"clients.careful: must be an object"):
+        edited(view_settings.client_mode("careful", "lazy"), document)
+
+    assert document == {"publish": {"clients": {"careful": ["read"]}}}
+
+
+def test_of_an_entry_that_cannot_be_used_nothing_is_said_to_be_changed() -> None:
+    document: Document = {"mcpServers": {"odd": {}, "files": {"command": "x", "toolOverrides": {"t": 1}}}}
+
+    for edit in (view_settings.lazy_load(True, "odd"), view_settings.tool_override("odd", "t", "look", None)):
+        with pytest.raises(TooltrayError, match="The entry of server 'odd' cannot be used"):
+            edited(edit, document)
+    edited(view_settings.lazy_load(True, "files"), document)
+    edited(view_settings.tool_override("files", "u", "look", None), document)
+
+    assert document["mcpServers"]["files"] == {"command": "x", "lazyLoad": True, "toolOverrides": {"t": 1, "u": {"name": "look"}}}
+
+
 def test_a_client_gets_a_profile_that_there_is_and_none_again() -> None:
     document: Document = {"profiles": {"work": {}}}
 

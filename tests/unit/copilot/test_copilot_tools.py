@@ -179,7 +179,7 @@ async def test_what_the_hub_refuses_is_a_failure_too(hub: ScriptedHub) -> None:
 
     hub.answers["run_tool_call"] = refuse
     result = await call(await first(), {})
-    assert (result.result_type, result.error) == ("failure", "the hub is ending. call again")
+    assert (result.result_type, result.error) == ("failure", "the hub is ending: call again")
 
 
 @pytest.mark.expected_warnings("the call of 'read_file' failed")

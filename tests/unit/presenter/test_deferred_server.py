@@ -70,6 +70,40 @@ async def test_a_session_without_a_project_gets_no_copy_also_where_one_runs(tmp_
         assert len(hub.program.running) == 1
 
 
+@pytest.mark.parametrize("order", [(Era.LEGACY, Era.MODERN), (Era.MODERN, Era.LEGACY)])
+async def test_clients_of_both_eras_share_the_one_process_of_their_project(tmp_path: Path, order: tuple[Era, Era]) -> None:
+    async with project_hub(tmp_path, program=ScriptedServer(tool("work"), eras=("legacy", "modern"))) as hub:
+        clients = {era: await hub.session(hub.folder("one")) for era in order}
+        for era in order:
+            await hub.opened(clients[era], era)
+            await settled()
+            reply = await hub.parts.call("work", clients[era], is_modern=era is Era.MODERN)
+            assert "result" in reply, reply
+            assert (await hub.opened(clients[era], era)).era is order[0]  # of who came first
+        assert len(hub.program.copies.all) == 1
+        hub.program.copy.die()
+        await settled()
+        assert (await hub.opened(clients[order[1]], order[1])).era is order[0]  # after a restart, too
+        await hub.server.end(hub.server.copies)
+        assert (await hub.opened(clients[order[1]], order[1])).era is order[1]
+
+
+async def test_a_server_of_one_era_serves_clients_of_the_other_from_the_one_process_of_their_project(tmp_path: Path) -> None:
+    for number, eras in enumerate((("legacy",), ("modern",))):
+        async with project_hub(tmp_path / str(number), program=ScriptedServer(tool("work"), eras=eras)) as hub:
+            client = await hub.session(hub.folder("one"))
+            assert await hub.opened(client, Era.LEGACY) is await hub.opened(client, Era.MODERN)
+            assert [len(hub.program.copies.all), (await hub.opened(client)).era.value] == [1, *eras]
+
+
+async def test_that_a_client_wanted_the_legacy_era_does_not_tell_what_a_server_speaks(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, program=ScriptedServer(tool("work"), eras=("legacy", "modern"))) as hub:
+        await hub.opened(await hub.session(hub.folder("one")), Era.LEGACY)
+        other = await hub.opened(await hub.session(hub.folder("other")), Era.MODERN)
+        assert other.era is Era.MODERN
+        assert hub.server.eras == {"modern"}
+
+
 async def test_inside_a_copy_both_eras_and_copies_for_sessions_work_as_everywhere(tmp_path: Path) -> None:
     async with project_hub(tmp_path, program=ScriptedServer(tool("work"), eras=("legacy", "modern")), isolation="session") as hub:
         one, other = await hub.session(hub.folder("one")), await hub.session(hub.folder("one"))

@@ -192,7 +192,7 @@ async def test_a_server_that_dies_in_the_handshake_says_its_last_words(meet: Any
 
     server.handlers["server/discover"] = server.handlers["initialize"] = die
     meeting = await meet(server)
-    with pytest.raises(TooltrayError, match=r"'s' could not be opened. server 's' ended with exit code 1: no API key"):
+    with pytest.raises(TooltrayError, match=r"'s' could not be opened: server 's' ended with exit code 1: no API key"):
         await meeting.greet(wants=wants)
 
 
@@ -200,7 +200,7 @@ async def test_a_server_that_answers_the_handshake_with_an_error_is_quoted(meet:
     server = ScriptedServer()
     server.handlers["initialize"] = lambda copy, params: error(-32603, "database is locked")
     meeting = await meet(server)
-    with pytest.raises(TooltrayError, match=r"'s' could not be opened. database is locked"):
+    with pytest.raises(TooltrayError, match=r"'s' could not be opened: database is locked"):
         await meeting.greet()
 
 
@@ -211,7 +211,7 @@ async def test_an_error_that_cannot_be_read_is_still_an_error_in_words(meet: Any
     failed.error = raw(said).result
     server.handlers["initialize"] = lambda copy, params: failed
     meeting = await meet(server)
-    with pytest.raises(TooltrayError, match=r"'s' could not be opened. an error that cannot be read"):
+    with pytest.raises(TooltrayError, match=r"'s' could not be opened: an error that cannot be read"):
         await meeting.greet()
 
 

@@ -191,7 +191,7 @@ async def test_who_gives_up_waiting_does_not_stop_it(live: Callable[..., Life]) 
 async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life]) -> None:
     life = live()
     life.server.handlers["initialize"] = never
-    with pytest.raises(TooltrayError, match=r"server 's' is not running. it is starting. Try again in a moment"):
+    with pytest.raises(TooltrayError, match=r"server 's' is not running: it is starting. Try again in a moment"):
         await life.instance.running(timeout_s=0.02)
     assert life.instance.state is STARTING
 
@@ -199,7 +199,7 @@ async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life
 async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, start_limit_s=0.01))
     life.server.handlers["server/discover"] = never
-    with pytest.raises(TooltrayError, match=r"'s' did not answer. no greeting within 0.01 s. See its log; it may be no MCP server"):
+    with pytest.raises(TooltrayError, match=r"'s' did not answer: no greeting within 0.01 s. See its log; it may be no MCP server"):
         await life.instance.running(timeout_s=10)
     assert life.states.all == [STARTING, RESTARTING] * 3 + [STARTING, ERROR]
     assert len(life.server.copies.all) == 4
@@ -242,7 +242,7 @@ async def test_a_server_that_dies_is_started_again_and_calls_that_come_meanwhile
     await life.state(RESTARTING)
     problem = life.instance.problem
     assert problem is not None
-    assert str(problem) == "'s' ended. server 's' ended with exit code 3: out of cheese. See its log: tooltray servers logs s"
+    assert str(problem) == "'s' ended: server 's' ended with exit code 3: out of cheese. See its log: tooltray servers logs s"
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await life.server.request("initialize", count=2)
     assert life.instance.exit_code == 3

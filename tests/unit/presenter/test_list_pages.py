@@ -66,7 +66,7 @@ async def test_a_cursor_that_comes_again_ends_the_list(relay: Relay, back_to: st
 
 async def test_a_list_without_end_is_given_up(relay: Relay) -> None:
     relay.server.handlers["tools/list"] = lambda copy, params: {"tools": [], "nextCursor": str(int(params.get("cursor", "0")) + 1)}
-    assert await refusal(relay) == f"it answers tools/list without end. more than {MAX_PAGES} pages"
+    assert await refusal(relay) == f"it answers tools/list without end: more than {MAX_PAGES} pages"
 
 
 async def test_a_server_that_knows_no_tools_has_none(relay: Relay) -> None:
@@ -79,9 +79,9 @@ async def test_a_server_that_knows_no_tools_has_none(relay: Relay) -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        (b'{"code":-32603,"message":"not ready"}', "it answered tools/list with an error. not ready"),
+        (b'{"code":-32603,"message":"not ready"}', "it answered tools/list with an error: not ready"),
         (b'{"code":-32603}', "it answered tools/list with an error"),
-        (b'{"message":"half \\ud800"}', "it answered tools/list with an error. half \ud800"),
+        (b'{"message":"half \\ud800"}', "it answered tools/list with an error: half \ud800"),
         (b'"no"', "it answered tools/list with an error"),
     ],
 )

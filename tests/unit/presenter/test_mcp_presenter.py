@@ -88,6 +88,16 @@ async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> N
         assert titles[1:] == ["Your login shell could not be read", *in_arguments]
 
 
+async def test_the_snapshot_tells_what_settings_say_of_projects_that_is_not_so(tmp_path: Path) -> None:
+    servers = {"s": entry("program", deferredStartup=True, startupArgsTemplate=["{nope}"]), "t": entry("program", deferredStartup=True)}
+    async with hub_parts(tmp_path, servers=servers, settings={"allowedFolders": ["src"]}) as parts:
+        titles = [problem.title for problem in parts.presenter.snapshot().notices]
+        assert titles == ["'src' is not allowed as a project", "'s' is not given all that its settings ask for"]
+        assert await parts.presenter.get_allowed_folders() == []
+        [found] = await parts.presenter.diagnose("s")
+        assert found.remark.startswith("{nope} is handed over as it is written")
+
+
 async def test_a_paused_hub_keeps_what_runs_and_starts_nothing_new(parts: HubParts, program: ScriptedServer) -> None:
     await parts.presenter.set_mcp_enabled(False)
     assert await parts.presenter.get_mcp_enabled() is False
@@ -340,10 +350,10 @@ async def test_a_tool_is_called_by_the_name_that_clients_see(parts: HubParts, pr
 async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServer) -> None:
     program.calls["get_it"] = lambda copy, params: error(-1, "no such thing")
     await parts.presenter.start_server("s")
-    assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called. no such thing"
+    assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called: no such thing"
     assert await refusal(parts.presenter.call_tool("unknown", {})) == "'unknown' could not be called. Unknown tool: unknown"
     program.calls["get_it"] = lambda copy, params: Envelope(error=dump("no object"))
-    assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called. no object"
+    assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called: no object"
     await parts.presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
 

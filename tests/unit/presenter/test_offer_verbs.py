@@ -64,16 +64,16 @@ async def test_a_prompt_is_got_from_the_server_whose_it_is(presenter: McpPresent
 async def test_a_prompt_that_cannot_be_got_says_why(parts: HubParts, presenter: McpPresenter, one: OfferingServer) -> None:
     assert await refusal(presenter.get_prompt("gone")) == "the prompt 'gone' could not be got. Unknown prompt: gone"
     one.handlers["prompts/get"] = lambda copy, params: error(-32602, "who is missing")
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got. who is missing"
+    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: who is missing"
     one.handlers["prompts/get"] = lambda copy, params: raw(b"[1]")
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got. the server's answer is no object"
+    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: the server's answer is no object"
     await presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(presenter.get_prompt("only-one"))
 
 
 async def test_an_error_that_is_no_object_is_told_as_it_is(presenter: McpPresenter, one: OfferingServer) -> None:
     one.handlers["prompts/get"] = lambda copy, params: error_of(b'"odd"')
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got. odd"
+    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: odd"
 
 
 def error_of(json_text: bytes) -> Any:
@@ -105,7 +105,7 @@ async def test_a_resource_is_read_by_the_uri_that_clients_see(presenter: McpPres
 
 
 async def test_a_resource_that_nobody_has_is_an_error(presenter: McpPresenter) -> None:
-    assert await refusal(presenter.read_resource("z://9")) == "the resource 'z://9' could not be read. two has no z://9"
+    assert await refusal(presenter.read_resource("z://9")) == "the resource 'z://9' could not be read: two has no z://9"
 
 
 async def test_an_on_demand_server_is_started_for_its_prompt(parts: HubParts, presenter: McpPresenter) -> None:

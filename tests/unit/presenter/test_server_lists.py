@@ -88,7 +88,7 @@ async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(t
         program.copy.notify("notifications/resources/list_changed")
         await parts.heard.event(ResourceListChanged, count=3)
         assert of_all(parts) == [["p"], ["x://1"], ["y://{i}"]]
-        assert "the resources of 's' could not be listed: it answered resources/list with an error. not ready" in caplog.text
+        assert "the resources of 's' could not be listed: it answered resources/list with an error: not ready" in caplog.text
 
 
 async def test_what_else_changes_of_a_server_is_no_reason_to_list_it(tmp_path: Path) -> None:

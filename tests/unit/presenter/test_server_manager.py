@@ -69,7 +69,7 @@ async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None
 
 async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}) as parts:
-        with pytest.raises(TooltrayError, match=r"there is no server 'c'. there are: a, b. See `tooltray servers list`"):
+        with pytest.raises(TooltrayError, match=r"there is no server 'c': there are: a, b. See `tooltray servers list`"):
             parts.servers.get("c")
 
 
@@ -140,7 +140,7 @@ async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
     program = ScriptedServer()
     program.handlers["initialize"] = lambda copy, params: error(-32603, "no API key")
     async with hub_parts(tmp_path, **one(program)) as parts:
-        with pytest.raises(TooltrayError, match=r"server 's' is not running: 's' could not be opened. no API key"):
+        with pytest.raises(TooltrayError, match=r"server 's' is not running: 's' could not be opened: no API key"):
             await parts.servers.start("s")
 
 

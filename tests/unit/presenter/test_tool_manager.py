@@ -144,7 +144,7 @@ async def test_nobody_waits_for_a_server_that_cannot_list(tmp_path: Path, caplog
     async with hub_parts(tmp_path, **one(program), tools={"first_listing_wait_s": 600.0}) as parts:
         parts.servers.get("s").start()
         assert await parts.listed() == []
-        assert "the tools of 's' could not be listed: it answered tools/list with an error. not ready" in caplog.text
+        assert "the tools of 's' could not be listed: it answered tools/list with an error: not ready" in caplog.text
 
 
 async def test_nobody_waits_for_a_server_that_is_removed_meanwhile(tmp_path: Path) -> None:
@@ -548,7 +548,7 @@ async def test_what_is_not_approved_is_listed_and_refused_with_the_way_to_allow_
         assert await text_of(parts, "get_it", arguments={"text": "x"}) == "x"
         said = await refusal(parts, "delete_it")
         assert 'the tool "delete_it" of the server "s" writes' in said
-        assert 'add "write" (every tool of this category) or "delete_it"' in said
+        assert 'adds "write" (every tool of this category) or "delete_it"' in said
         assert program.count("tools/call") == 1
         await parts.conf.change_server("s", auto_approve=["read", "delete_it"])
         assert await text_of(parts, "delete_it", arguments={"text": "x"}) == "x"
@@ -648,7 +648,7 @@ async def test_a_call_waits_a_bounded_time_for_its_server(tmp_path: Path) -> Non
     program.handlers["initialize"] = never
     async with hub_parts(tmp_path, programs={"program": program}, tools={"start_wait_s": 0.02}) as parts:
         said = await refusal(parts, "t")
-        assert said == "server 's' is not running. it is starting. Try again in a moment"
+        assert said == "server 's' is not running: it is starting. Try again in a moment"
 
 
 async def test_a_client_that_cancels_cancels_at_its_server_under_the_right_id(tmp_path: Path) -> None:

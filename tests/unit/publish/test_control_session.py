@@ -207,7 +207,7 @@ async def test_an_expected_failure_arrives_in_all_its_parts() -> None:
         control.presenter.answers["start_server"] = TooltrayError("'s' does not run", "exit code 1", "See its log.")
         assert (await control.ask("start_server", {"name": "s"}))["error"] == {
             "code": -32000,
-            "message": "'s' does not run. exit code 1. See its log",
+            "message": "'s' does not run: exit code 1. See its log",
             "data": {"title": "'s' does not run", "message": "exit code 1", "hint": "See its log."},
         }
 

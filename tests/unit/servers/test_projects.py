@@ -20,6 +20,7 @@ from tooltray.servers.projects import (
     project_name,
     real_folder,
     shown,
+    why_never_allowed,
 )
 
 ME, OTHER = 1000, 1001
@@ -95,6 +96,37 @@ def test_the_root_and_home_folders_never_are_a_project_also_not_through_links(pe
     (person / "x").mkdir()
     assert refusal(person, person) == refusal(f"{person}/./x/..", person) == "it is the home folder itself"
     assert refusal(person.parent, person) == "the home folder is in it"
+
+
+def test_folders_that_hold_the_homes_of_people_never_are_a_project_whoever_they_belong_to(person: Path) -> None:
+    homes, project = person / "mounted" / "homes", person / "mounted" / "homes" / "me" / "project"
+    project.mkdir(parents=True)
+    (link := person / "all").symlink_to(homes)
+    named = [str(link), "C:\\Users", "no/path/of/the/root"]
+
+    def refused(path: Path) -> str:
+        with pytest.raises(TooltrayError) as raised:
+            real_folder(str(path), home=str(person / "elsewhere"), user=ME, owner=lambda folder: 0, homes=named)
+        return raised.value.problem.message
+
+    for path in (link, homes, homes.parent):
+        assert refused(path) == "people's home folders are in it"
+    for path in (project, Path.cwd()):
+        assert real_folder(str(path), home=str(person / "elsewhere"), user=ME, owner=lambda folder: 0, homes=named) == os.path.realpath(
+            path
+        )
+
+
+@pytest.mark.parametrize(
+    "path", ["src", "./a", "~/a", "", "/", "/home", "/home/", "/Users", "/var", "/root", "/people", "/people/me", "/a/.."]
+)
+def test_of_some_folders_the_path_alone_says_that_they_are_never_allowed(path: str) -> None:
+    assert why_never_allowed(path, "/people/me")
+
+
+@pytest.mark.parametrize("path", ["/people/me/a", "/home/other/a", "/srv", "/people/mine"])
+def test_of_others_it_does_not(path: str) -> None:
+    assert why_never_allowed(path, "/people/me") == ""
 
 
 def test_the_home_folder_under_another_name_is_the_home_folder(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@
 import pytest
 from msgspec import Raw
 
-from tooltray.tools.search import MAX_TEXT, MAX_WORDS, ToolIndex, ToolText, text_of
+from tooltray.tools.asked_words import MAX_WORDS
+from tooltray.tools.search import MAX_TEXT, ToolIndex, ToolText, text_of
 from tooltray.wire.envelope import dump
 
 TOOLS = (

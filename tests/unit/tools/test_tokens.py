@@ -1,12 +1,17 @@
 """tools/tokens.py"""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
 from tooltray.tools import tokens
+from tooltray.wire.envelope import dump
+
+DEFINITIONS = Path(__file__).parents[2] / "contract" / "definitions"
 
 
 def test_texts_are_counted_by_a_real_tokenizer() -> None:
@@ -36,7 +41,36 @@ def test_without_a_program_nothing_is_counted(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_estimate_goes_by_size() -> None:
-    assert [tokens.estimated(size) for size in (0, 4, 4000)] == [0, 1, 1000]
+    assert [tokens.estimated(size) for size in (0, 5, 4600)] == [0, 1, 1000]
+
+
+@pytest.mark.parametrize("server", ["everything", "filesystem", "memory", "reference"])
+def test_an_estimate_is_near_what_is_counted(server: str) -> None:
+    definitions = json.loads((DEFINITIONS / f"{server}.json").read_text())
+    texts = [json.dumps({key: each[key] for key in tokens.COUNTED if key in each}, separators=(",", ":")) for each in definitions]
+    count = sum(tokens.counted(texts) or ())
+
+    assert tokens.estimated(sum(tokens.counted_size(dump(each)) for each in definitions)) == pytest.approx(count, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("definition", "counted"),
+    [
+        ('{"name": "a", "title": "not counted", "description": "\\u5929", "outputSchema": {"x": 1}}', '{"name":"a","description":"天"}'),
+        (
+            '{"name": "a", "inputSchema": {"type": "object", "properties": {}}}',
+            '{"name":"a","inputSchema":{"type":"object","properties":{}}}',
+        ),
+        ("{}", "{}"),
+    ],
+)
+def test_only_what_models_get_counts_without_spaces(definition: str, counted: str) -> None:
+    assert tokens.counted_size(Raw(definition.encode())) == len(counted.encode())
+
+
+@pytest.mark.parametrize("value", ['"half \\ud800"', "[" * 100_000 + "]" * 100_000])
+def test_what_cannot_be_read_counts_as_it_stands(value: str) -> None:
+    assert tokens.counted_size(Raw(f'{{"description":{value}}}'.encode())) == len(f'{{"description":{value}}}')
 
 
 def test_the_tokenizer_s_data_are_not_loaded_into_this_process() -> None:

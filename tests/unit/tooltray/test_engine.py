@@ -241,7 +241,7 @@ async def test_a_client_that_has_not_said_hello_is_let_go_too(hubs: Hubs) -> Non
 async def test_a_second_hub_says_who_runs_and_touches_nothing(hubs: Hubs) -> None:
     first = await hubs.start()
     second = hubs.engine()
-    with pytest.raises(HubRunning, match=f"another hub of this home is running. pid {os.getpid()}") as raised:
+    with pytest.raises(HubRunning, match=f"another hub of this home is running: pid {os.getpid()}") as raised:
         await second.start()
     assert raised.value.pid == os.getpid()
     await second.close()

@@ -114,7 +114,16 @@ def _digest(arguments: bytes) -> str:
 
 
 def snapshot(
-    call: AskedCall, *, id: str, ends_at: float, before: str | None, is_new_read: bool, has_session: bool, masked: Masked, note: str = ""
+    call: AskedCall,
+    *,
+    id: str,
+    ends_at: float,
+    before: str | None,
+    is_new_read: bool,
+    has_session: bool,
+    masked: Masked,
+    note: str = "",
+    replaces: str = "",
 ) -> ApprovalSnapshot:
     """What the person reads.
 
@@ -123,6 +132,7 @@ def snapshot(
         is_new_read: all reads of the server were allowed before the tool was there.
         has_session: "for this session" makes sense.
         note: said before the reason.
+        replaces: the id of the same question about the tool as it was.
     """
     tool = call.route.definition
     text, value, warnings = _read(call.arguments)
@@ -143,6 +153,7 @@ def snapshot(
         diff=edits.of_arguments(value, masked),
         definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
+        replaces=replaces,
     )
 
 

@@ -53,6 +53,8 @@ YES = (ONCE, SESSION, ALWAYS, READS)
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"
+WORDS_OF_APPROVE = ("refuse",)
+"""What `tooltray approve` takes as a word of its own before a name."""
 APPROVED = success({})
 """Known by identity: the call goes through."""
 
@@ -127,14 +129,39 @@ class ApprovalRounds:
         """Refused at once, and remembered: the command that is named allows the next call that is the same."""
         before = self._grants.seen_before(call.route, call.state, call.client)
         question = self._waiting.refuse(call, partial(self._snapshot, call, before, _REFUSED_ALREADY))
-        always = shlex.join(["tooltray", "approve", question.snapshot.server, question.snapshot.tool])
+        command = f"tooltray approve {question.snapshot.id}"
+        if self._waiting.is_refused(call.same):
+            return _failure(
+                f"the person refused this call of '{_name(call)}' a short while ago; do not call it again unasked. "
+                f"A person who thinks better of it types in a terminal: {command} (the next call that is the same, within 10 minutes)"
+            )
         why = call.decision.message if before is None else f"the tool '{_name(call)}' is defined in another way than when it was allowed"
         if before == definition_text(call.route.definition):
             why = f"'{_name(call)}' was allowed, but {OTHER_SETTINGS}"
         return _failure(
-            f"{why}. Nobody can be asked here. To allow it, the person types in a terminal: tooltray approve {question.snapshot.id} "
-            f"(the next call that is the same, within 10 minutes) or {always} (always). {call.decision.hint}."
+            f"{why}. Nobody can be asked here. To allow it, a person types in a terminal: {command} (the next call that is the same, "
+            f"within 10 minutes) or {lasting_command(call) or f'{command} --always'} (always, for this AI client alone), "
+            f"or {call.decision.hint}."
         )
+
+    def renew_refused(self) -> None:
+        """Calls that were refused already, and whose tool is defined in another way since, are questions about the tool as it is now."""
+        for question in self._waiting.refused:
+            self._renew(question)
+
+    def _renew(self, question: Question) -> str:
+        """The id under which the question goes on; empty if there is none any more."""
+        call, now = question.call, question.call.current()
+        if now is None or mark(now) == mark(call.route):
+            return question.snapshot.id
+        self._waiting.forget(question)
+        other = call.of(now, self._decide(now, call.state))
+        if other.decision.is_approved:
+            return ""
+        before = definition_text(call.route.definition)
+        return self._waiting.refuse(
+            other, partial(self._snapshot, other, before, _REFUSED_ALREADY, replaces=question.snapshot.id)
+        ).snapshot.id
 
     async def take(self, question: Question, answer: str) -> None:
         """Takes a person's answer; what lasts is written first.
@@ -147,6 +174,9 @@ class ApprovalRounds:
         if answer not in (REFUSE, *question.snapshot.choices):
             options = ", ".join((*question.snapshot.choices, REFUSE))
             raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
+        if not question.is_asked and answer != REFUSE and (id := self._renew(question)) != question.snapshot.id:
+            hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
+            raise TooltrayError("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
             await self._keep(question.call, answer)
@@ -159,6 +189,8 @@ class ApprovalRounds:
             self._waiting.forget(question)
             if answer == ONCE:
                 self._waiting.let_pass(question.call.same)
+            elif answer == REFUSE:
+                self._waiting.remember_refusal(question.call.same)
 
     async def _keep(self, call: AskedCall, answer: str) -> None:
         server, name = call.route.server, call.route.definition.name
@@ -208,7 +240,7 @@ class ApprovalRounds:
             return _failure("too many calls wait for a person's yes already; call again when some are answered")
         return _failure(f"the person refused this call of '{_name(call)}'")
 
-    def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float) -> ApprovalSnapshot:
+    def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
         return snapshot(
             call,
             id=id,
@@ -218,6 +250,7 @@ class ApprovalRounds:
             has_session=self._states.find(call.state.id) is call.state,
             masked=self._masked,
             note=note,
+            replaces=replaces,
         )
 
 
@@ -228,6 +261,17 @@ def reads(tools: ToolManager, server: str) -> dict[str, Route]:
 
 def _name(call: AskedCall) -> str:
     return suspicion.visible(call.route.definition.name)
+
+
+def lasting_command(call: AskedCall) -> str:
+    """What allows a tool to the client that calls it; empty where a name has characters that nobody can type."""
+    server, tool, client = call.route.server, call.route.definition.name, call.client
+    if not "".join((server, tool, client)).isprintable() or not tool:
+        return ""
+    for_whom = [f"--client={client}"] if client.startswith("-") else ["--client", client] if client else []
+    needs_mark = server in WORDS_OF_APPROVE or server.startswith("-") or tool.startswith("-")
+    words = [*for_whom, "--", server, tool] if needs_mark else [server, tool, *for_whom]
+    return shlex.join(["tooltray", "approve", *words])
 
 
 def _failure(message: str) -> Envelope:

@@ -14,7 +14,16 @@ from functools import partial
 import msgspec
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ApprovalAsked, ApprovalSnapshot, EventBus, GrantSnapshot, ToolChange, ToolListChanged, ToolSnapshot
+from tooltray.events import (
+    ApprovalAsked,
+    ApprovalSnapshot,
+    CoveredTool,
+    EventBus,
+    GrantSnapshot,
+    ToolChange,
+    ToolListChanged,
+    ToolSnapshot,
+)
 from tooltray.presenter.approvals.approval_questions import AskedCall, Masked, asked_call, mark
 from tooltray.presenter.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.presenter.approvals.grant_book import GrantBook
@@ -39,7 +48,7 @@ LONGEST_GRANT_S = 366 * 86_400.0
 MOST_SHOWN = 64  # previews to which no grant was given yet
 ROUND_KEYS = ("inputResponses", "requestState")
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
-OWN_RULES = "the rules of this AI client are in settings.json, under publish, clients"
+OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
 
 
 class Approvals:
@@ -178,6 +187,7 @@ class Approvals:
 
     def waiting(self) -> list[ApprovalSnapshot]:
         """See ApprovalVerbs.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
+        self._rounds.renew_refused()
         return [question.snapshot for question in self._waiting if not question.answer.done()]
 
     async def answer(self, id: str, answer: str) -> None:
@@ -197,7 +207,8 @@ class Approvals:
         if len(self._shown) >= MOST_SHOWN:
             self._shown.pop(next(iter(self._shown)))
         self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
-        return [each for each in await self._tools.snapshots(server) if each.original_name in routes]
+        listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
+        return [CoveredTool(**vars(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalVerbs.add_grant."""

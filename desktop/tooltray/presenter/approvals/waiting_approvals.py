@@ -17,7 +17,7 @@ WAIT_S = 120.0  # a person who is there sees it; a model that waits longer is be
 KEPT_FOR_S = 600.0  # a person reads that a call was refused, allows it, and the model calls again
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # nobody answers more with care
 MOST_REFUSED = 32
-MOST_PASSES = 256
+MOST_PASSES = 256  # and as many refusals
 ID_BYTES = 4  # people type it
 
 # besides what a person answers
@@ -56,11 +56,16 @@ class WaitingApprovals:
         self._bus, self._deadlines = bus, deadlines
         self._asked: dict[str, Question] = {}
         self._refused: dict[str, Question] = {}
-        self._passes: dict[Hashable, Deadline] = {}
+        self._passes, self._refusals = _Remembered(deadlines), _Remembered(deadlines)
 
     def __iter__(self) -> Iterator[Question]:
         """All that can be answered, the oldest first."""
         yield from (*self._refused.values(), *self._asked.values())
+
+    @property
+    def refused(self) -> list[Question]:
+        """Of calls that were refused because nobody could be asked."""
+        return list(self._refused.values())
 
     def find(self, id: str) -> Question | None:
         return self._asked.get(id) or self._refused.get(id)
@@ -121,22 +126,50 @@ class WaitingApprovals:
 
     def let_pass(self, key: Hashable) -> None:
         """The next call of this kind goes through, within KEPT_FOR_S."""
-        self.passes(key)
-        if len(self._passes) >= MOST_PASSES:
-            self.passes(next(iter(self._passes)))
-        self._passes[key] = self._deadlines.add(KEPT_FOR_S, partial(self._end_pass, key))
+        self._passes.add(key)
+        self._refusals.take(key)
 
     def passes(self, key: Hashable) -> bool:
         """Whether it may; once."""
-        deadline = self._passes.pop(key, None)
-        if deadline:
-            deadline.cancel()
-        return deadline is not None
+        return self._passes.take(key)
 
-    def _end_pass(self, key: Hashable) -> None:
-        del self._passes[key]
+    # a no to one call that comes again
+
+    def remember_refusal(self, key: Hashable) -> None:
+        """A person said no to calls of this kind; that is known for KEPT_FOR_S."""
+        self._refusals.add(key)
+
+    def is_refused(self, key: Hashable) -> bool:
+        return key in self._refusals
 
     def _expire(self, question: Question) -> None:
         question.is_overdue = True
         if not question.is_being_answered:  # else the person was in time, and the disk is slow
             question.end(EXPIRED)
+
+
+class _Remembered:
+    """Keys that are known for KEPT_FOR_S; of too many the oldest go."""
+
+    def __init__(self, deadlines: DeadlineWheel) -> None:
+        self._deadlines = deadlines
+        self._keys: dict[Hashable, Deadline] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._keys
+
+    def add(self, key: Hashable) -> None:
+        self.take(key)
+        if len(self._keys) >= MOST_PASSES:
+            self.take(next(iter(self._keys)))
+        self._keys[key] = self._deadlines.add(KEPT_FOR_S, partial(self._forget, key))
+
+    def take(self, key: Hashable) -> bool:
+        """Forgets a key; whether it was known."""
+        deadline = self._keys.pop(key, None)
+        if deadline:
+            deadline.cancel()
+        return deadline is not None
+
+    def _forget(self, key: Hashable) -> None:
+        del self._keys[key]

@@ -50,6 +50,11 @@ class FeedbackNotes:
         newest = sorted(entries, key=lambda entry: entry.asked_at, reverse=True)[: max(0, min(limit, LONGEST_HISTORY))]
         return list(_within(MOST_CHARS, newest))
 
+    async def knows(self, id: str) -> bool:
+        """Whether there was such a report."""
+        async with self._disk:
+            return id in self._unwritten or any(entry.id == id for entry in await asyncio.to_thread(self._history.read, ""))
+
     async def close(self) -> None:
         """Writes what is not written yet."""
         for id in list(self._unwritten):  # the tasks may be cancelled before they begin

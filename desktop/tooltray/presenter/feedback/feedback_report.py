@@ -4,7 +4,7 @@ Above it: Feedbacks, which keeps them, and the tool, which waits. Below it: the 
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tooltray.config.feedback_history import EXPIRED, WAITING
 from tooltray.events import FeedbackEntry, FeedbackSnapshot
@@ -12,7 +12,25 @@ from tooltray.presenter.feedback.feedback_attachments import Attachments
 from tooltray.wire.deadlines import Deadline
 
 ANSWERED, DISMISSED, WITHDRAWN, REPLACED = "answered", "dismissed", "withdrawn", "replaced"
-__all__ = ["ANSWERED", "DISMISSED", "EXPIRED", "REPLACED", "WITHDRAWN", "Answer", "Report"]
+__all__ = ["ANSWERED", "DISMISSED", "EXPIRED", "REPLACED", "WITHDRAWN", "Answer", "Asked", "Report"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model's report, as it may be shown.
+
+    Attributes:
+        project_path: empty where none is known.
+        waits_s: how long the person has.
+        names_path: whether the model has named the project itself.
+    """
+
+    client: str
+    summary: str
+    project_name: str
+    project_path: str
+    waits_s: float
+    names_path: bool = True
 
 
 @dataclass(frozen=True)
@@ -36,24 +54,24 @@ class Report:
     """Belongs to the engine's loop.
 
     Attributes:
-        entry_id: in the history; the window's id, which is the snapshot's, stays when a newer report takes its place.
         session: whose it is; a call of the same one finds its answer.
         state: the id of the session's state, which may be that of a single request.
         waits_s: how long it is open.
         waiters: how many calls wait for its answer now.
         is_collected: a call has returned the answer.
+        is_repeated: a call had returned the answer before, and it is given once more.
         is_asked_there: the client's own person is asked now.
         deadline: of the report while it is open, then of its answer, while that is kept.
     """
 
     snapshot: FeedbackSnapshot
-    entry_id: str
     session: str
     state: str
     waits_s: float
     outcome: "asyncio.Future[Answer]"
     waiters: int = 0
     is_collected: bool = False
+    is_repeated: bool = False
     is_asked_there: bool = False
     deadline: Deadline | None = None
 
@@ -61,12 +79,26 @@ class Report:
     def id(self) -> str:
         return self.snapshot.id
 
+    @property
+    def shown(self) -> FeedbackSnapshot:
+        """As it is now."""
+        return replace(self.snapshot, is_client_there=self.waiters > 0)
+
+    def is_like(self, asked: Asked) -> bool:
+        """Whether it is the same report of the same client, in whichever session."""
+        snapshot = self.snapshot
+        return (snapshot.client, snapshot.project_path, snapshot.summary) == (asked.client, asked.project_path, asked.summary)
+
+    def stop_clock(self) -> None:
+        if self.deadline:
+            self.deadline.cancel()
+
     def entry(self, text: str = "") -> FeedbackEntry:
         """As the history shows it. `text`: of the answer, as it may be kept."""
         answer = self.outcome.result() if self.outcome.done() else None
         snapshot = self.snapshot
         return FeedbackEntry(
-            id=self.entry_id,
+            id=self.id,
             project_path=snapshot.project_path,
             project_name=snapshot.project_name,
             client=snapshot.client,

@@ -18,6 +18,7 @@ MOST_TOOLS_NAMED = 40  # of one server; more of them the client lists itself
 LONGEST_REASON = 1000  # characters of why a server did not start
 ONLY_ATTACHMENTS = "The person wrote no text; see what is attached."
 NOT_SEEN = "The person has not seen your latest report: call collect_feedback again to show it."
+NOT_SEEN_ANEW = "The person has not seen the report again: if you had that answer, call collect_feedback again to show it."
 NO_ANSWERS = {
     DISMISSED: "The person closed the report without an answer. Go on with what needs none, and ask again where you cannot.",
     EXPIRED: "No answer came in time. Go on with what needs none, or call collect_feedback again to wait longer.",
@@ -59,6 +60,8 @@ def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
 def late_note(report: Report, summary: str) -> str:
     """What to say where an answer was waiting: to which report it is."""
     at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
+    if report.is_repeated:
+        return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"
     note = f"This is the answer to your report of {at}, which you had stopped waiting for."
     return note if report.snapshot.summary == summary else f"{note} {NOT_SEEN}"
 

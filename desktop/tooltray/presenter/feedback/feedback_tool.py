@@ -13,9 +13,9 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, plain
 from tooltray.presenter.feedback.feedback_arguments import LONGEST_PROJECT_NAME, BadArguments, FeedbackArguments, read_arguments
-from tooltray.presenter.feedback.feedback_report import Report
+from tooltray.presenter.feedback.feedback_report import Asked, Report
 from tooltray.presenter.feedback.feedback_result import answer_blocks, failed_note, late_note, notes_block, result, started_note, text_block
-from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, Asked, Feedbacks
+from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, Feedbacks
 from tooltray.presenter.projects.projects import ProjectReport, Projects
 from tooltray.presenter.questions import Question, lacking
 from tooltray.presenter.session_state import SessionState

@@ -8,45 +8,31 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackAttachment, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
+from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.feedback.feedback_attachments import read_attachments
 from tooltray.presenter.feedback.feedback_notes import FeedbackNotes
-from tooltray.presenter.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Report
+from tooltray.presenter.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, Report
+from tooltray.presenter.feedback.kept_answers import KeptAnswers
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
 MOST_OPEN = 5  # windows; more than a person can look at
-ANSWER_KEPT_S = 1800.0  # for the next call, where nobody waited for it any more; models need minutes to ask again
 ID_BYTES = 4  # people type it; a hub has few at a time
-MOST_KEPT = 16  # such answers; each may hold 27 MiB
+MOST_REPLACED = 100  # ids of reports that gave way to a newer one, for a person who still has one of them before their eyes
 TOLD_EVERY_S = 15.0  # the shortest clock of AI clients that news wind up again runs 30 s
 LONGEST_ANSWER = 100_000  # characters that a model gets
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A model's report, as it may be shown.
-
-    Attributes:
-        project_path: empty where none is known.
-        waits_s: how long the person has.
-        names_path: whether the model has named the project itself.
-    """
-
-    client: str
-    summary: str
-    project_name: str
-    project_path: str
-    waits_s: float
-    names_path: bool = True
+LONGEST_ID = 40  # characters of what somebody took for an id
+SEE_REPORTS = "See which wait: tooltray feedback list, and which there were: tooltray feedback history"
 
 
 class Feedbacks:
@@ -63,17 +49,20 @@ class Feedbacks:
         ready: ReadyAnswers,
         mask: Callable[[str], str],
         has_window: bool,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Args:
             mask: takes known secrets out of what the history keeps.
             has_window: whether this hub is a desktop's, which shows reports as soon as it listens to events.
+            now: seconds, for how long calls are open.
         """
         self._bus, self._deadlines = bus, deadlines
-        self._ready, self._mask, self._has_window = ready, mask, has_window
+        self._ready, self._mask, self._has_window, self._now = ready, mask, has_window, now
         self._notes = FeedbackNotes(history=history, mask=mask, spawn=spawn)
         self._open: dict[str, Report] = {}  # by id, the oldest first
-        self._kept: dict[str, Report] = {}  # answered, and nobody waited; by the entry's id, the oldest first
+        self._kept = KeptAnswers(deadlines)
+        self._replaced: deque[str] = deque(maxlen=MOST_REPLACED)
         self._is_closed = False
         states.listen(on_forgotten=self._on_session_forgotten)
 
@@ -102,26 +91,28 @@ class Feedbacks:
         """
         if self._is_closed:
             raise TooltrayError("Tooltray starts anew", "the person cannot be asked at this moment", "Call again in a few seconds.")
-        if kept := self._answered_meanwhile(state, asked):
-            return kept
         session = _session_of(state, asked)
-        known = next((report for report in self._open.values() if report.session == session), None)
-        if known and (known.snapshot.summary, known.snapshot.project_path) == (asked.summary, asked.project_path):
-            return self._wait_on(known, state, asked)
-        if known:
-            self._end(known, REPLACED, is_over=False)
-        else:
-            self._make_room()
-        return self._show(state, asked, known)
+        if kept := self._kept.take(session, asked):
+            return kept
+        same = next((each for each in self._open.values() if each.is_like(asked) and (each.session == session or not each.waiters)), None)
+        for before in [each for each in self._open.values() if each.session == session and each is not same]:
+            self._replaced.append(before.id)
+            self._end(before, REPLACED)
+        if same:
+            return self._wait_on(same, state, asked)
+        self._make_room()
+        return self._show(state, asked)
 
     @contextlib.contextmanager
     def collecting(self, report: Report) -> Iterator[None]:
         """While a call waits for a report and returns the answer; one that is given up meanwhile leaves the answer to the next."""
         report.waiters += 1
+        began_at = self._now()
         try:
             yield
             report.is_collected = True
-            self._forget(report)
+            self._kept.forget(report)
+            self._kept.keep_returned(report, self._now() - began_at)
         finally:
             report.waiters -= 1
             self._keep_if_lost(report)
@@ -139,32 +130,28 @@ class Feedbacks:
 
     def keep(self, report: Report) -> None:
         """The call that waited is not there to take the answer in this moment: whichever call of the session comes first gets it."""
-        if report.outcome.result().outcome == ANSWERED and report.entry_id not in self._kept:
-            self._kept[report.entry_id] = report
-            report.deadline = self._deadlines.add(ANSWER_KEPT_S, partial(self._forget, report))
-            if len(self._kept) > MOST_KEPT:
-                self._forget(next(iter(self._kept.values())))
+        self._kept.keep(report)
 
     # what the person does
 
     def waiting(self) -> list[FeedbackSnapshot]:
         """See FeedbackVerbs.get_feedback_requests."""
-        return [report.snapshot for report in self._open.values()]
+        return [report.shown for report in self._open.values()]
 
     async def answer(self, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         """See FeedbackVerbs.answer_feedback."""
-        self._find(id)
+        await self._find(id)
         text = text.strip().encode("utf-8", "replace").decode()
         if not text and not attachments:
             raise TooltrayError("The answer is empty", "it has neither text nor an attachment", "Write something, or dismiss the report.")
         if len(text) > LONGEST_ANSWER:
             raise TooltrayError("The answer is too long", f"it has {len(text):,} characters", f"Send at most {LONGEST_ANSWER:,}.")
         read = await asyncio.to_thread(read_attachments, attachments)
-        self._end(self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
+        self._end(await self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
 
     async def dismiss(self, id: str) -> None:
         """See FeedbackVerbs.dismiss_feedback."""
-        self._end(self._find(id), DISMISSED)
+        self._end(await self._find(id), DISMISSED)
 
     async def history(self, project_path: str, limit: int) -> list[FeedbackEntry]:
         """See FeedbackVerbs.get_feedback_history."""
@@ -183,36 +170,23 @@ class Feedbacks:
         self._is_closed = True
         for report in list(self._open.values()):
             self._end(report, WITHDRAWN)
-        for report in list(self._kept.values()):
-            self._forget(report)
+        self._kept.clear()
         await self._notes.close()
 
     # beginning
-
-    def _answered_meanwhile(self, state: SessionState, asked: Asked) -> Report | None:
-        session = _session_of(state, asked)
-        for report in self._kept.values():
-            path = report.snapshot.project_path
-            is_of_project = not asked.names_path or not path or asked.project_path in ("", path)
-            if report.session == session and is_of_project:
-                self._forget(report)
-                return report
-        return None
 
     def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
         """The same report again: the person has as long as the new call waits, or one that still waits, too."""
         now = time.time()
         ends_at = max(now + asked.waits_s, report.snapshot.ends_at if report.waiters else 0.0)
-        report.state, report.waits_s = state.id, ends_at - now
+        report.session, report.state, report.waits_s = _session_of(state, asked), state.id, ends_at - now
         report.snapshot = replace(report.snapshot, ends_at=ends_at)
         self._end_after_its_time(report)
         self._bus.publish(FeedbackAsked(report.snapshot))
         return report
 
-    def _show(self, state: SessionState, asked: Asked, before: Report | None) -> Report:
-        """`before`: whose window it takes over."""
-        now, entry_id = time.time(), secrets.token_hex(ID_BYTES)
-        id = before.id if before else entry_id
+    def _show(self, state: SessionState, asked: Asked) -> Report:
+        now, id = time.time(), secrets.token_hex(ID_BYTES)
         snapshot = FeedbackSnapshot(
             id=id,
             client=asked.client,
@@ -223,14 +197,14 @@ class Feedbacks:
             ends_at=now + asked.waits_s,
         )
         outcome: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        report = self._open[id] = Report(snapshot, entry_id, _session_of(state, asked), state.id, asked.waits_s, outcome)
+        report = self._open[id] = Report(snapshot, _session_of(state, asked), state.id, asked.waits_s, outcome)
         self._end_after_its_time(report)
         self._notes.add(report)
         self._bus.publish(FeedbackAsked(snapshot))
         return report
 
     def _end_after_its_time(self, report: Report) -> None:
-        _stop_clock(report)
+        report.stop_clock()
         report.deadline = self._deadlines.add(report.waits_s, partial(self._end, report, EXPIRED))
 
     def _make_room(self) -> None:
@@ -248,46 +222,39 @@ class Feedbacks:
 
     # ending
 
-    def _find(self, id: str) -> Report:
-        if id not in self._open:
-            raise TooltrayError("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
-        return self._open[id]
+    async def _find(self, id: str) -> Report:
+        """Suspends only where there is no such report.
 
-    def _end(self, report: Report, outcome: str, answer: Answer | None = None, *, is_over: bool = True) -> None:
+        Raises:
+            TooltrayError: it does not wait; says what became of it.
         """
-        Args:
-            is_over: False: a newer report is shown under the same id.
-        """
+        if report := self._open.get(id):
+            return report
+        if id in self._replaced:
+            raise TooltrayError("This report has ended", "it was replaced by a newer report", "See it: tooltray feedback list")
+        if await self._notes.knows(id):
+            raise TooltrayError("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
+        raise TooltrayError(f"There is no report '{plain(id, LONGEST_ID)}'", hint=SEE_REPORTS)
+
+    def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
         report.outcome.set_result(answer or Answer(outcome, time.time()))
         del self._open[report.id]
-        _stop_clock(report)
+        report.stop_clock()
         self._notes.add(report)
         self._keep_if_lost(report)
-        if is_over:
-            self._bus.publish(FeedbackEnded(report.id))
+        self._bus.publish(FeedbackEnded(report.id))
 
     def _keep_if_lost(self, report: Report) -> None:
         """An answer that no call has returned, or will return now, is for the next one."""
         if report.outcome.done() and not report.waiters and not report.is_collected:
             self.keep(report)
 
-    def _forget(self, report: Report) -> None:
-        self._kept.pop(report.entry_id, None)
-        _stop_clock(report)
-
     def _on_session_forgotten(self, state: SessionState) -> None:
-        """A client that does not come back will not collect an answer."""
+        """A client that does not come back need not be answered; what was answered waits on, for the same report of a new session."""
         for report in [each for each in self._open.values() if each.state == state.id]:
             self._end(report, WITHDRAWN)
-        for report in [each for each in self._kept.values() if each.session == state.id]:
-            self._forget(report)
 
 
 def _session_of(state: SessionState, asked: Asked) -> str:
     """Whose a report is. Where requests of one client cannot be tied to each other, the same report again is of the same client."""
     return "\n".join((asked.client, asked.project_path, asked.summary)) if state.is_passing else state.id
-
-
-def _stop_clock(report: Report) -> None:
-    if report.deadline:
-        report.deadline.cancel()

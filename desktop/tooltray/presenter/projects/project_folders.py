@@ -6,12 +6,13 @@ Above it: Projects and ProjectSources. Below it: the settings, and servers/proje
 import asyncio
 import os
 import shlex
+from collections.abc import Iterator
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.migrations import Document
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.session_state import SessionState
-from tooltray.servers.projects import is_hidden_at_home, is_inside, own_user, real_folder, shown
+from tooltray.servers.projects import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
 ALLOWED = "allowedFolders"
 
@@ -29,6 +30,17 @@ class ProjectFolders:
     def allowed(self) -> list[str]:
         """What a person has allowed, as it stands in the settings."""
         return list(self._config.settings.allowed_folders)
+
+    def listed(self) -> list[str]:
+        """The same without what cannot be a project, whoever wrote it there."""
+        return [each for each in self.allowed() if not why_never_allowed(each, self._home)]
+
+    def problems(self) -> Iterator[Problem]:
+        """What stands in the settings as allowed, and is not."""
+        for each in self.allowed():
+            if reason := why_never_allowed(each, self._home):
+                title, hint = f"'{shown(each)}' is not allowed as a project", "Correct `allowedFolders` in settings.json."
+                yield Problem(title, reason, hint)
 
     async def real(self, text: str) -> str:
         """The real path of a folder that may be a project, whether it is allowed or not.

@@ -8,12 +8,12 @@ import asyncio
 import contextlib
 import logging
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tooltray.config.expansion import shown_target
+from tooltray.config.expansion import project_remark, shown_target
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProjectCopySnapshot, ResourceListChanged, ServerState, SessionProject
 from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
@@ -71,11 +71,14 @@ class Projects:
         deadlines: DeadlineWheel,
         spawn: Spawn,
         home: str,
+        includes: Callable[[SessionState, str], bool],
     ) -> None:
         """
         Args:
             home: the person's own folder.
+            includes: whether a session's profile has a server in it.
         """
+        self._includes = includes
         self._config, self._servers, self._states, self._bus, self._spawn = config, servers, states, bus, spawn
         self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
         self._folders = ProjectFolders(config=config, home=home)
@@ -153,7 +156,7 @@ class Projects:
             only: the session has this server alone.
         """
         lazy = self._config.settings.publish.lazy_load
-        startable = (each for each in self._startable() if not each.is_stopped and not each.config.is_lazy(lazy))
+        startable = (each for each in self._startable(session.state) if not each.is_stopped and not each.config.is_lazy(lazy))
         unlisted = [each for each in startable if not each.is_known and only in (None, each.name)]
         if not unlisted or not self._config.settings.mcp_enabled:
             return
@@ -177,7 +180,7 @@ class Projects:
                 logger.warning("%s reported a project: %s", state.client or state.id, error)
                 return ProjectReport(warning=str(error))
             self.sources.set(state, "feedback", SessionProject(folder, project_name(name, folder), "feedback"))
-        servers = self._startable()
+        servers = self._startable(state)
         if not servers:
             return ProjectReport()
         if state.project is None:
@@ -200,14 +203,26 @@ class Projects:
             return str(error)
         return ""
 
-    def _startable(self) -> list[DeferredServer]:
-        return [server for server in self._servers.deferred() if not server.config.disable]
+    def _startable(self, state: SessionState) -> list[DeferredServer]:
+        """Of those that a session has."""
+        return [server for server in self._servers.deferred() if not server.config.disable and self._has(state, server)]
+
+    def _has(self, state: SessionState, server: ManagedServer) -> bool:
+        return state.server in (None, server.name) and self._includes(state, server.name)
 
     # what people choose (see ProjectVerbs)
 
     def allowed(self) -> list[str]:
         """See ProjectVerbs.get_allowed_folders."""
-        return self._folders.allowed()
+        return self._folders.listed()
+
+    def problems(self) -> Iterator[Problem]:
+        """What the settings say of projects, and what is not so."""
+        yield from self._folders.problems()
+        for server in self._servers.deferred():
+            if remark := project_remark(server.config):
+                hint = "Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json."
+                yield Problem(f"'{server.name}' is not given all that its settings ask for", remark, hint)
 
     async def allow(self, path: str) -> str:
         """See ProjectVerbs.allow_folder."""
@@ -294,7 +309,7 @@ class Projects:
         """What a server does at the moment, or waits for."""
         if server.state is not ServerState.WAITING:
             return server.first.detail
-        sessions = [state for state in self._states if state.connections and state.server in (None, server.name)]
+        sessions = [state for state in self._states if state.connections and self._has(state, server)]
         if names := sorted({state.project.name for state in sessions if state.project}):
             if len(names) == 1:
                 return Phrase("Starts for {project} when it is first used", project=names[0])

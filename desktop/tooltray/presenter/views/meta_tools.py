@@ -21,7 +21,10 @@ from tooltray.wire.member_scanner import closed, opened
 FIND, CALL = "find_tools", "call_tool"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; all of them would cost what they are to save
-NOTHING_FOUND = "No tool has these words. Try others, in English too, or an empty query, which gives the first ones by name."
+NOTHING_FOUND = (
+    "No tool has these words. Say in other or fewer ones what is to be done and with what, such as 'read file', in English too. An empty "
+    "query gives the first tools by name."
+)
 FOUND_BY_DEFAULT, MOST_FOUND = 10, 50
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 _READS = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False}

@@ -15,7 +15,7 @@ from tooltray.events import ClientModeSnapshot, ConfigChanged, EventBus, Session
 from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.tools import approval, tokens
@@ -206,7 +206,7 @@ class Modes:
         return view
 
     def _decide(self, key: _Key) -> _View:
-        publish = self._config.settings.publish
+        publish, profile = self._config.settings.publish, self._profile(key)
         own = self._clients.settings(key.client).mode
         mode, is_automatic = own or publish.mode, False
         reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
@@ -215,7 +215,9 @@ class Modes:
             shown, is_automatic = self._by_size(key), True
         by_default = {"lazy": True, None: publish.lazy_load}.get(shown.mode if is_automatic else mode)
         if mode is None:
-            shown = _by_servers(self._lazy(key, by_default))
+            shown = _by_servers(self._lazy(key, by_default), profile)
+        if profile and self._profiles.find(profile) is None:
+            shown = Shown(shown.mode, Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
         return _View(shown, by_default, is_automatic)
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
@@ -247,7 +249,7 @@ class Modes:
         """How many tools there are for a session, and about how many tokens they cost."""
         profile = self._profile(key)
         routes = [route for route in self._tools.all_routes(key.server) if self._profiles.has(profile, route.server, route.definition.name)]
-        return len(routes), tokens.estimated(sum(len(memoryview(route.definition.raw)) for route in routes))
+        return len(routes), tokens.estimated(sum(map(_counted_size, routes)))
 
     def _profile(self, key: _Key) -> str:
         return key.profile or self._clients.settings(key.client).profile or ""
@@ -275,13 +277,20 @@ class Modes:
                 callback()
 
 
+def _counted_size(route: Route) -> int:
+    """Of what is counted for `tooltray tools cost`, too."""
+    return tokens.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
+
+
 def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
     """The hub's own server has no entry in the settings, and is never hidden."""
     return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
 
 
-def _by_servers(names: list[str]) -> Shown:
+def _by_servers(names: list[str], profile: str) -> Shown:
     """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
+    if not names and profile:
+        return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
     if not names:
         return Shown("everything", Phrase("nothing is set to be hidden"))
     named = ", ".join(names[:NAMES_IN_REASON])

@@ -6,6 +6,7 @@ Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the s
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
+from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.config import view_settings
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import ProfileSettings
@@ -15,6 +16,8 @@ from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.tools import overrides
+
+LONGEST_NAME = 60  # characters, that are said of what is no name
 
 
 class Profiles:
@@ -82,7 +85,7 @@ class Profiles:
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
         """See ViewVerbs.set_tool_override."""
         if name is not None and not overrides.NAME.fullmatch(name):
-            raise TooltrayError(f"{name[:60]!a} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
+            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
         await self._config.change_document(view_settings.tool_override(server, tool, name, description))
 
     def _tool_count(self, profile: ProfileSettings) -> int:
@@ -95,9 +98,10 @@ class Profiles:
                 yield f"there is no server '{server}'"
         for server, tools in profile.tools.items():
             known = self._tools.known_names(server)
-            yield from (f"'{server}' has no tool {tool[:60]!a}" for tool in tools if known and tool not in known)
+            yield from (f"'{server}' has no tool {tool[:LONGEST_NAME]!r}" for tool in tools if known and tool not in known)
 
 
 def _includes(profile: ProfileSettings, server: str, tool: str | None) -> bool:
-    is_in = profile.servers is None or server in profile.servers
+    """The hub's own tools are in every profile: by them a model reports to the person. Only a list of them leaves any out."""
+    is_in = profile.servers is None or server in profile.servers or server == HUB
     return is_in and (tool is None or server not in profile.tools or tool in profile.tools[server])

@@ -27,7 +27,6 @@ from tooltray.wire.envelope import load
 from tooltray.wire.member_scanner import opened
 
 MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
-COUNTED = ("name", "description", "inputSchema")
 ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
 
 Count = Callable[[Sequence[str]], list[int] | None]
@@ -116,7 +115,7 @@ def _by_name(listing: Raw) -> dict[str, Raw]:
 def _text(definition: Raw) -> str:
     """What is counted of a definition; as it stands where Python cannot hold it."""
     try:
-        members = {key: load(value) for key, value in opened(definition).items() if key in COUNTED}
+        members = {key: load(value) for key, value in opened(definition).items() if key in tokens.COUNTED}
         return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, RecursionError):
         return bytes(definition).decode("utf-8", "replace")

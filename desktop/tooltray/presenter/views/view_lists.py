@@ -22,6 +22,7 @@ from tooltray.presenter.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, 
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.session_view import SessionView
 from tooltray.tasks import finish_in_thread
+from tooltray.tools.asked_words import AskedWords
 from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, listing_of
@@ -65,9 +66,11 @@ class ViewLists:
         profiles: Profiles,
         names: PublishedNames,
         known: KnownServers,
+        asked: AskedWords,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
         self._profiles, self._names, self._known = profiles, names, known
+        self._asked = asked
         self._given: dict[Key, str] = {}
         self._lock = asyncio.Lock()
         self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
@@ -185,13 +188,13 @@ class ViewLists:
         async with self._lock:  # many that search at once wait for one index
             kept = self._indexes.get(server)
             if kept is None or kept[0] is not entries:
-                kept = entries, await finish_in_thread(partial(_made_index, entries))
+                kept = entries, await finish_in_thread(partial(_made_index, entries, self._asked))
                 _keep(self._indexes, server, kept)
             return kept[1]
 
 
-def _made_index(entries: Sequence[Entry]) -> ToolIndex:
-    return ToolIndex(text_of(entry.definition, server=entry.route.server) for entry in entries)
+def _made_index(entries: Sequence[Entry], asked: AskedWords) -> ToolIndex:
+    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), asked)
 
 
 def _keep(kept: dict[K, V], key: K, value: V) -> None:

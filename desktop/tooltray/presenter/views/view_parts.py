@@ -18,6 +18,7 @@ from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.session_view import SessionViews
 from tooltray.presenter.views.view_lists import ViewLists
 from tooltray.presenter.views.views import ToolCall, Views
+from tooltray.tools.asked_words import AskedWords
 from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
 
@@ -35,13 +36,14 @@ def make_views(
     profiles: Profiles,
     states: SessionStates,
     known: KnownServers,
+    asked: AskedWords,
     call: ToolCall,
     bus: EventBus,
     start_wait_s: float = START_WAIT_S,
     lists_wait_s: float = LISTS_WAIT_S,
 ) -> Views:
     """For arguments see Views, ViewLists and Activation."""
-    lists = ViewLists(config=config, servers=servers, tools=tools, offers=offers, profiles=profiles, names=names, known=known)
+    lists = ViewLists(config=config, servers=servers, tools=tools, offers=offers, profiles=profiles, names=names, known=known, asked=asked)
     activation = Activation(
         servers=servers,
         tools=tools,

@@ -37,6 +37,7 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 SIZE, NARROWEST = (640, 580), 440
 SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
 SECOND_MS = 1000
+SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
 
 
 class FeedbackWindow(QWidget):
@@ -65,6 +66,7 @@ class FeedbackWindow(QWidget):
         self._ready = ReadyAnswers(theme)
         self._box = AnswerBox(theme, spawn)
         self._clock = QTimer(self, interval=SECOND_MS)
+        self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
         self._lay_out()
         self._connect()
         self.retranslate()
@@ -93,11 +95,17 @@ class FeedbackWindow(QWidget):
 
     def show_request(self, request: FeedbackSnapshot) -> None:
         """Shows a report, the first or a newer one; what a person has written stays."""
-        if self._has_ended:
-            self._notes.clear()
+        if request.id != self._request.id:
+            self._on_replaced()
         self._request, self._has_ended = request, False
         self._summary.set_markdown(request.summary)
         self._name_it()
+        self._draw()
+
+    def take_over(self, draft: Draft) -> None:
+        """Has what was written to the report before this one, whose answer came too late for it."""
+        self._box.set_content(draft.text, draft.attachments)
+        self._on_replaced()
         self._draw()
 
     def set_draft(self, draft: Draft) -> None:
@@ -179,6 +187,7 @@ class FeedbackWindow(QWidget):
 
     def _connect(self) -> None:
         self._clock.timeout.connect(self._tick)
+        self._settling.timeout.connect(self._draw)
         self._summary.link_chosen.connect(self._on_link)
         self._ready.chosen.connect(self._box.append)
         self._ready.edit_requested.connect(self._on_edit_ready)
@@ -211,7 +220,8 @@ class FeedbackWindow(QWidget):
 
     def _draw(self) -> None:
         self._send.setText(tr("Sending…") if self._is_sending else tr("Send"))
-        self._send.setEnabled(not (self._is_sending or self._has_ended or self._box.is_reading or self._box.is_empty))
+        is_busy = self._is_sending or self._settling.isActive() or self._box.is_reading
+        self._send.setEnabled(not (is_busy or self._has_ended or self._box.is_empty))
         self._hint.setText(self._hint_words())
 
     def _hint_words(self) -> str:
@@ -224,6 +234,13 @@ class FeedbackWindow(QWidget):
         return tr(
             "Closing the window tells the AI that you gave no answer; what you wrote is kept for its next report, while Tooltray runs."
         )
+
+    def _on_replaced(self) -> None:
+        """Another report than the one that a person has read is here."""
+        self._notes.clear()
+        text = "" if self._box.is_empty else tr("What you wrote is still here, and was not sent.")
+        self._notes.add_banner("info", tr("This is a newer report, in the place of the one before."), text)
+        self._settling.start()
 
     # what a person does
 

@@ -167,6 +167,15 @@ async def test_an_answer_to_an_earlier_report_says_that_the_latest_was_not_seen(
     assert "The person has not seen your latest report" in texts(result)[-1]
 
 
+async def test_an_answer_that_is_given_once_more_says_so(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.presenter.feedback.kept_answers.LEAST_OPEN_S", 0.0)
+    client = parts.client()
+    assert texts(await Waiting(parts, client).answer()) == ["Yes"]
+    again = texts(await Waiting(parts, client).result())
+    assert again[0] == "Yes"
+    assert "once more the answer to the same report" in again[-1]
+
+
 async def test_who_asked_for_progress_hears_that_it_waits(made: Made) -> None:
     async with made() as parts:
         call = Waiting(parts, meta={"progressToken": "t"})

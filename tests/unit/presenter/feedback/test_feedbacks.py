@@ -17,8 +17,9 @@ from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
-from tooltray.presenter.feedback.feedback_report import Answer, Report
-from tooltray.presenter.feedback.feedbacks import ANSWER_KEPT_S, LONGEST_ANSWER, MOST_KEPT, MOST_OPEN, Asked, Feedbacks
+from tooltray.presenter.feedback.feedback_report import Answer, Asked, Report
+from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN, Feedbacks
+from tooltray.presenter.feedback.kept_answers import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
 from tooltray.tasks import TaskKeeper
@@ -31,7 +32,7 @@ class Desk:
 
     def __init__(self, folder: Path, *, has_window: bool = True, spawn: Any = None, history: FeedbackHistory | None = None) -> None:
         self.bus, self.keeper = EventBus(), TaskKeeper()
-        self.wheel = ManualWheel()
+        self.wheel, self.seconds = ManualWheel(), 0.0
         deadlines: Any = self.wheel
         self.heard = Heard(self.bus)
         self.states = SessionStates(bus=self.bus, deadlines=deadlines)
@@ -45,6 +46,7 @@ class Desk:
             ready=ReadyAnswers(config=McpConfHelper(folder / "settings.json", self.bus), shipped=("Go on",)),
             mask=lambda text: text.replace("hunter2", "***"),
             has_window=has_window,
+            now=lambda: self.seconds,
         )
 
     def open(self, state: SessionState, **changes: Any) -> Report:
@@ -59,6 +61,10 @@ class Desk:
         call = self.keeper.spawn(self.call(report), name="call")
         await asyncio.sleep(0)
         return call
+
+    def waiting(self) -> list[str]:
+        """The ids of what waits."""
+        return [each.id for each in self.feedbacks.waiting()]
 
     async def outcomes(self) -> list[tuple[str, str]]:
         return [(entry.outcome, entry.summary) for entry in await self.feedbacks.history("", 100)]
@@ -109,8 +115,6 @@ async def test_what_is_no_answer_is_refused_and_the_report_waits_on(desk: Desk) 
     for text, attachments in ((" \n", []), ("x" * (LONGEST_ANSWER + 1), []), ("x", [attached(b"no picture")])):
         with pytest.raises(TooltrayError):
             await desk.feedbacks.answer(report.id, text, attachments)
-    with pytest.raises(TooltrayError, match="has ended"):
-        await desk.feedbacks.answer("gone", "x", ())
     assert len(desk.feedbacks.waiting()) == 1
     await desk.feedbacks.answer(report.id, "half \ud800", ())
     assert report.outcome.result().text == "half ?"
@@ -147,10 +151,10 @@ async def test_a_call_that_is_given_up_leaves_the_report_open_and_finds_the_answ
     state = SessionState("s1")
     report = desk.open(state)
     await given_up(await desk.waiting_call(report))
-    assert desk.feedbacks.waiting() == [report.snapshot]
+    assert desk.waiting() == [report.id]
     await desk.feedbacks.answer(report.id, "Yes", ())
-    assert not desk.open(SessionState("other")).outcome.done()
-    assert not desk.open(SessionState("third"), project_path="/other").outcome.done()
+    for other in ({"client": "another"}, {"summary": "# Other"}, {"project_path": "/other"}):
+        assert not desk.open(SessionState(f"another: {other}"), **other).outcome.done()
     again = desk.open(state, summary="something else", project_path="")
     assert (await desk.call(again)).text == "Yes"
     assert not desk.open(state).outcome.done()
@@ -200,22 +204,115 @@ async def test_of_two_calls_one_is_enough_to_take_the_answer(desk: Desk) -> None
     assert not desk.open(state).outcome.done()
 
 
-async def test_a_newer_report_of_a_session_takes_over_the_window(desk: Desk) -> None:
+async def test_a_newer_report_of_a_session_takes_the_place_of_the_one_before_under_an_id_of_its_own(desk: Desk) -> None:
     state = SessionState("s1")
     before = desk.open(state)
     call = await desk.waiting_call(before)
     newer = desk.open(state, summary="# More")
     assert (await call).outcome == "replaced"
-    assert newer.id == before.id
-    assert newer.entry_id != before.entry_id
-    assert [each.request.summary for each in desk.told(FeedbackAsked)] == ["# Done", "# More"]
-    assert desk.told(FeedbackEnded) == []
+    assert newer.id != before.id
+    assert [each.request.id for each in desk.told(FeedbackAsked)] == [before.id, newer.id]
+    assert desk.told(FeedbackEnded) == [FeedbackEnded(before.id)]
+    for late in (desk.feedbacks.answer(before.id, "To the first", ()), desk.feedbacks.dismiss(before.id)):
+        with pytest.raises(TooltrayError, match="replaced by a newer report"):
+            await late
     assert [each.summary for each in desk.feedbacks.waiting()] == ["# More"]
     assert sorted(await desk.outcomes()) == [("waiting", "# More"), ("withdrawn", "# Done")]
 
 
+async def test_an_id_that_never_was_is_said_to_be_unknown(desk: Desk) -> None:
+    for wish in (desk.feedbacks.answer("zz\x1b99", "Yes", ()), desk.feedbacks.dismiss("zz\x1b99")):
+        with pytest.raises(TooltrayError, match="There is no report 'zz99'"):
+            await wish
+
+
+async def test_a_report_of_an_earlier_hub_is_not_unknown(desk: Desk, tmp_path: Path) -> None:
+    report = desk.open(SessionState("s1"))
+    await desk.feedbacks.close()
+    with pytest.raises(TooltrayError, match="has ended"):
+        await Desk(tmp_path).feedbacks.dismiss(report.id)
+
+
+async def test_what_waits_says_whether_a_call_still_does(desk: Desk) -> None:
+    call = await desk.waiting_call(desk.open(SessionState("s1")))
+    assert [each.is_client_there for each in desk.feedbacks.waiting()] == [True]
+    await given_up(call)
+    assert [each.is_client_there for each in desk.feedbacks.waiting()] == [False]
+
+
+async def test_a_client_that_left_and_reports_the_same_in_a_new_session_joins_its_window(desk: Desk) -> None:
+    report = desk.open(desk.states.connect("before"))
+    await given_up(await desk.waiting_call(report))
+    desk.states.disconnect("before")
+    new = desk.states.connect("new")
+    mine = desk.open(new, summary="# Something else")
+    assert desk.open(new) is report
+    assert mine.outcome.result().outcome == "replaced"
+    call = await desk.waiting_call(report)
+    assert desk.open(SessionState("a third, while the second waits")) is not report
+    desk.wheel.expire(KEPT_FOR_S)
+    await desk.feedbacks.answer(report.id, "Yes", ())
+    assert (await call).text == "Yes"
+
+
+async def answered_call(desk: Desk, state: SessionState, *, open_s: float, text: str = "Yes") -> str:
+    report = desk.open(state)
+    if report.outcome.done():
+        return (await desk.call(report)).text
+    with desk.feedbacks.collecting(report):
+        desk.seconds += open_s
+        await desk.feedbacks.answer(report.id, text, ())
+        return (await desk.feedbacks.answer_to(report, while_waiting=lambda: None)).text
+
+
+@pytest.mark.parametrize("session", ["s1", "s2"])
+async def test_a_client_that_may_have_given_up_without_a_word_gets_its_answer_once_more(desk: Desk, session: str) -> None:
+    state = SessionState(session)
+    await answered_call(desk, SessionState("s1"), open_s=LEAST_OPEN_S)
+    assert not desk.open(state, summary="# More").outcome.done()
+    again = desk.open(state)
+    assert again.is_repeated
+    assert (await desk.call(again)).text == "Yes"
+    assert not desk.open(state).outcome.done()
+
+
+async def test_an_answer_that_is_given_once_more_is_not_lost_with_its_call(desk: Desk) -> None:
+    state = SessionState("s1")
+    await answered_call(desk, state, open_s=LEAST_OPEN_S)
+    with pytest.raises(asyncio.CancelledError), desk.feedbacks.collecting(desk.open(state)):
+        raise asyncio.CancelledError
+    with desk.feedbacks.collecting(again := desk.open(state)):
+        assert again.outcome.result().text == "Yes"
+        desk.seconds += LEAST_OPEN_S
+    assert not desk.open(state).outcome.done()
+
+
+@pytest.mark.parametrize("case", ["a model that repeats itself", "a long time", "no answer"])
+async def test_an_answer_is_not_given_twice_to(desk: Desk, case: str) -> None:
+    state = SessionState("s1")
+    if case == "no answer":
+        with desk.feedbacks.collecting(report := desk.open(state)):
+            desk.seconds += LEAST_OPEN_S
+            await desk.feedbacks.dismiss(report.id)
+    else:
+        await answered_call(desk, state, open_s=LEAST_OPEN_S - (case == "a model that repeats itself"))
+    assert desk.wheel.expire(REPEATED_FOR_S) == (case == "a long time")
+    assert not desk.open(state).outcome.done()
+
+
+async def test_answers_that_have_arrived_give_way_to_those_that_nobody_has(desk: Desk) -> None:
+    given_up = [SessionState(f"s{number}") for number in range(MOST_KEPT)]
+    for state in given_up[:-1]:
+        await desk.feedbacks.answer(desk.open(state, client=state.id).id, "Yes", ())
+    collected = SessionState("collected")
+    await answered_call(desk, collected, open_s=LEAST_OPEN_S)
+    await desk.feedbacks.answer(desk.open(given_up[-1], client=given_up[-1].id).id, "Yes", ())
+    assert not desk.open(collected).outcome.done()
+    assert all(desk.open(state, client=state.id).outcome.done() for state in given_up)
+
+
 async def test_five_windows_are_enough_and_those_that_nobody_waits_for_give_way(desk: Desk) -> None:
-    reports = [desk.open(SessionState(f"s{number}")) for number in range(MOST_OPEN)]
+    reports = [desk.open(SessionState(f"s{number}"), client=f"c{number}") for number in range(MOST_OPEN)]
     calls = [await desk.waiting_call(report) for report in reports]
     with pytest.raises(TooltrayError, match="Too many reports"):
         desk.open(SessionState("s9"))
@@ -224,7 +321,7 @@ async def test_five_windows_are_enough_and_those_that_nobody_waits_for_give_way(
     newest = desk.open(SessionState("s9"))
     assert len(desk.feedbacks.waiting()) == MOST_OPEN
     assert reports[1].outcome.result().outcome == "withdrawn"
-    assert newest.snapshot in desk.feedbacks.waiting()
+    assert newest.id in desk.waiting()
     await desk.feedbacks.close()
     await asyncio.gather(*calls, return_exceptions=True)
 
@@ -232,24 +329,24 @@ async def test_five_windows_are_enough_and_those_that_nobody_waits_for_give_way(
 async def test_kept_answers_are_forgotten_after_a_while_and_when_there_are_too_many(desk: Desk) -> None:
     states = [SessionState(f"s{number}") for number in range(MOST_KEPT + 1)]
     for state in states:
-        await desk.feedbacks.answer(desk.open(state).id, "Yes", ())
-    first = desk.open(states[0])
+        await desk.feedbacks.answer(desk.open(state, client=state.id).id, "Yes", ())
+    first = desk.open(states[0], client=states[0].id)
     assert not first.outcome.done()
     await desk.feedbacks.dismiss(first.id)
     assert desk.wheel.expire(ANSWER_KEPT_S) == MOST_KEPT
-    assert not desk.open(states[1]).outcome.done()
+    assert not desk.open(states[1], client=states[1].id).outcome.done()
 
 
 async def test_a_session_that_does_not_come_back_takes_its_report_along(desk: Desk) -> None:
     gone, back = desk.states.connect("gone"), desk.states.connect("back")
     desk.states.connect("silent")
-    reports = desk.open(gone), desk.open(back)
+    reports = desk.open(gone), desk.open(back, client="another")
     for key in ("gone", "back", "silent"):
         desk.states.disconnect(key)
     desk.states.connect("back")
     desk.wheel.expire(KEPT_FOR_S)
     assert reports[0].outcome.result().outcome == "withdrawn"
-    assert desk.feedbacks.waiting() == [reports[1].snapshot]
+    assert desk.waiting() == [reports[1].id]
 
 
 async def test_the_end_of_the_hub_ends_every_report_and_the_history_has_it(desk: Desk, tmp_path: Path) -> None:
@@ -368,7 +465,7 @@ async def test_a_client_of_single_requests_that_does_not_come_back_leaves_no_win
     desk.states.disconnect("token", is_lasting=False)
     desk.states.connect("token", is_lasting=False)
     desk.states.disconnect("token", is_lasting=False)
-    assert desk.feedbacks.waiting() == [report.snapshot]
+    assert desk.waiting() == [report.id]
     desk.wheel.expire(KEPT_FOR_S)
     assert desk.feedbacks.waiting() == []
     assert desk.told(FeedbackEnded) == [FeedbackEnded(report.id)]
@@ -393,20 +490,20 @@ async def test_what_nobody_comes_back_for_ends_with_its_last_request(desk: Desk)
         report = desk.open(desk.states.connect(key, is_lasting=False, is_passing=True))
     desk.states.disconnect(0, is_lasting=False)
     desk.wheel.expire(KEPT_FOR_S)
-    assert desk.feedbacks.waiting() == [report.snapshot]
+    assert desk.waiting() == [report.id]
     desk.states.disconnect(1, is_lasting=False)
     desk.wheel.expire(KEPT_FOR_S)
     assert desk.feedbacks.waiting() == []
 
 
-async def test_answers_of_a_session_that_does_not_come_back_are_forgotten(desk: Desk) -> None:
-    gone, here = desk.states.connect("gone"), SessionState("here")
-    for state in (gone, here):
-        await desk.feedbacks.answer(desk.open(state).id, "Yes", ())
+async def test_an_answer_waits_for_the_same_report_of_a_new_session_of_its_client(desk: Desk) -> None:
+    await desk.feedbacks.answer(desk.open(desk.states.connect("gone")).id, "Yes", ())
     desk.states.disconnect("gone")
     desk.wheel.expire(KEPT_FOR_S)
-    assert len(desk.wheel.of(ANSWER_KEPT_S)) == 1
-    assert desk.open(here).outcome.done()
+    new = desk.states.connect("new")
+    assert not desk.open(new, summary="# Other").outcome.done()
+    assert desk.open(new).outcome.result().text == "Yes"
+    assert not desk.open(new).outcome.done()
 
 
 async def test_a_hub_that_is_about_to_end_takes_no_reports(desk: Desk) -> None:

@@ -67,6 +67,15 @@ async def test_what_somebody_wrote_into_the_settings_allows_no_more_than_a_perso
     assert await place.is_permitted(project)
 
 
+async def test_what_is_in_the_settings_and_is_not_allowed_is_not_listed_and_told(place: Place) -> None:
+    await place.allow_in_file("src", place.home, "/srv/not there now")
+    assert place.folders.listed() == ["/srv/not there now"]
+    relative, home = place.folders.problems()
+    assert relative.title == "'src' is not allowed as a project"
+    assert "write the whole path" in relative.message
+    assert home.message == "it is the home folder itself, or home folders are in it"
+
+
 async def test_a_link_into_an_allowed_folder_is_where_it_leads(place: Place) -> None:
     work, secret = place.folder("work"), place.folder("secret")
     await place.folders.allow(work)

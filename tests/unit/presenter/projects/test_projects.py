@@ -45,6 +45,25 @@ async def test_a_report_starts_all_deferred_servers_for_its_project_in_the_setti
         assert len(hub.program.copies.all) == 3
 
 
+async def test_servers_that_a_session_does_not_have_are_neither_started_nor_named(tmp_path: Path) -> None:
+    others = {"t": entry("program", deferredStartup=True)}
+    profiles = {"profiles": {"few": {"servers": ["t"]}, "none": {"servers": []}}}
+    async with project_hub(tmp_path, others=others, settings=profiles) as hub:
+        folder = hub.folder("one")
+        by_profile, with_nothing, by_server = await hub.session(folder), await hub.session(folder), await hub.session(folder)
+        by_profile.state.profile, with_nothing.state.profile, by_server.state.server = "few", "none", "t"
+        assert await hub.parts.projects.reported(with_nothing.state, "", folder) == ProjectReport()
+        await hub.listed(with_nothing)
+        await settled()
+        assert hub.program.copies.all == []
+        for client in (by_profile, by_server):
+            assert await hub.parts.projects.reported(client.state, "", folder) == ProjectReport(("t",))
+        assert len(hub.program.copies.all) == 1
+        nowhere = await hub.session()
+        nowhere.state.profile = "none"
+        assert await hub.parts.projects.reported(nowhere.state, "", "") == ProjectReport()  # nothing waits for what it did not say
+
+
 @pytest.mark.expected_warnings(BROKEN)
 async def test_one_that_fails_does_not_keep_the_others_and_is_tried_again_by_the_next_report(tmp_path: Path) -> None:
     async with project_hub(tmp_path, others={"t": entry("nothing", deferredStartup=True, cwd="${MISSING}")}) as hub:
@@ -340,7 +359,7 @@ async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_
         await hub.parts.projects.allow(folder)
         assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
         assert [args[1] for args in hub.args()] == [folder]
-        with pytest.raises(TooltrayError, match=r"waits for a project\. none was named.*--project DIR"):
+        with pytest.raises(TooltrayError, match=r"waits for a project: none was named.*--project DIR"):
             await hub.parts.presenter.call_tool("work", {})
         await settled()
         assert hub.parts.wheel.expire(60.0) == 1  # nobody works on it

@@ -118,4 +118,4 @@ def test_an_answer_is_text_and_structure() -> None:
 
 def test_a_refusal_is_a_result_that_a_model_can_read() -> None:
     result = json.loads(bytes(refusal(TooltrayError("no", "because", "Wait."), Era.MODERN).result))
-    assert result == {"resultType": "complete", "content": [{"type": "text", "text": "no. because. Wait"}], "isError": True}
+    assert result == {"resultType": "complete", "content": [{"type": "text", "text": "no: because. Wait"}], "isError": True}

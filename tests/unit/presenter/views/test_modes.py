@@ -117,7 +117,7 @@ async def test_automatically_everything_is_shown_that_fits(tmp_path: Path) -> No
 async def test_automatically_what_costs_too_much_is_hidden_in_the_way_that_a_client_can_bear(
     tmp_path: Path, client: str, mode: str, words: str
 ) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 4)) as parts:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
         await parts.servers.start("s")
         await parts.tools.listing()
         shown = parts.modes.shown(session(client))
@@ -138,7 +138,7 @@ async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path:
 
 
 async def test_automatically_only_the_tools_of_a_session_s_profile_and_server_count(tmp_path: Path) -> None:
-    options = large(2, AUTOMATIC_TOKENS * 4)
+    options = large(2, AUTOMATIC_TOKENS * 5)
     options["settings"]["profiles"] = {"none": {"servers": []}}
     options["settings"]["publish"]["clients"] = {"b": {"profile": "none"}}
     options["servers"]["t"] = entry("y")
@@ -150,8 +150,22 @@ async def test_automatically_only_the_tools_of_a_session_s_profile_and_server_co
         assert modes == ["search", "everything", "everything", "everything"]
 
 
+async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_person_says_in_its_place_does(tmp_path: Path) -> None:
+    options = large(1)
+    huge = "x" * AUTOMATIC_TOKENS * 5
+    options["programs"]["x"] = ScriptedServer(tool("t", title=huge, outputSchema={"type": "object", "description": huge}))
+    async with hub_parts(tmp_path, **options) as parts:
+        await parts.servers.start("s")
+        await parts.tools.listing()
+        assert parts.modes.shown(session()).mode == "everything"
+
+        await parts.profiles.set_override("s", "t", None, huge)
+        await parts.tools.listing()
+        assert parts.modes.shown(session()).mode == "search"
+
+
 async def test_what_was_seen_of_a_client_goes_before_what_is_known(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 4)) as parts:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
         await parts.servers.start("s")
         await parts.tools.listing()
 
@@ -163,7 +177,7 @@ async def test_what_was_seen_of_a_client_goes_before_what_is_known(tmp_path: Pat
 
 async def test_automatically_more_tools_are_news_to_those_whom_it_concerns(tmp_path: Path) -> None:
     heard: list[str] = []
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 4)) as parts:
+    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
         parts.modes.listen(lambda: heard.append("news"))
         assert parts.modes.shown(session()).mode == "everything"  # nothing is listed yet
         await parts.servers.start("s")
@@ -292,6 +306,16 @@ async def test_profiles_and_approvals_of_a_client_are_chosen(tmp_path: Path) -> 
         assert parts.modes.auto_approve(session("a")) == ("all",)
         await parts.modes.set_auto_approve("a", None)
         assert parts.modes.auto_approve(session("a")) is None
+
+
+async def test_the_reason_speaks_of_the_profile_where_there_is_one(tmp_path: Path) -> None:
+    settings = one(clients={"c": {"profile": "work"}})
+    settings["settings"]["profiles"] = {"work": {"servers": ["t"]}}
+    async with hub_parts(tmp_path, **settings) as parts:
+        assert parts.modes.shown(session("c")).reason == "all that is in the profile 'work'"
+        assert parts.modes.shown(session(profile="work")).reason == "all that is in the profile 'work'"
+        gone = parts.modes.shown(session(profile="gone"))
+        assert (gone.mode, gone.reason) == ("everything", "there is no profile 'gone', so nothing is shown")
 
 
 async def test_a_rule_that_means_nothing_is_refused(tmp_path: Path) -> None:

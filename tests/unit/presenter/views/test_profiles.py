@@ -8,8 +8,9 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
+from tooltray.builtin.hub_server import HubServer
 from tooltray.errors import TooltrayError
-from tooltray.events import ToolListChanged
+from tooltray.events import EventBus, ToolListChanged
 from tooltray.presenter.session_state import SessionState
 
 WORK = {"servers": ["a"], "tools": {"a": ["read"]}}
@@ -37,6 +38,11 @@ def notices(parts: HubParts) -> list[str]:
     return [str(problem) for problem in parts.presenter.snapshot().notices]
 
 
+async def names_for(parts: HubParts, state: SessionState) -> list[str]:
+    """What a session is shown."""
+    return sorted(each["name"] for each in json.loads(bytes(await parts.views.at_start(state)))["tools"])
+
+
 # profiles
 
 
@@ -59,6 +65,29 @@ async def test_a_profile_that_names_no_servers_has_all(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **world(profiles={"reading": {"tools": {"a": ["read"]}}})) as parts:
         state = SessionState("s", profile="reading")
         assert [parts.profiles.includes(state, server, "write") for server in ("a", "b")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("profile", "own"),
+    [
+        ({"servers": ["a"], "tools": {"a": ["write"]}}, ["list_servers", "server_status"]),
+        ({"servers": []}, ["list_servers", "server_status"]),
+        ({"servers": [], "tools": {"hub": ["list_servers"]}}, ["list_servers"]),
+        ({"servers": ["hub"], "tools": {"hub": []}}, []),
+    ],
+)
+async def test_the_hub_s_own_tools_stay_in_every_profile_that_does_not_name_them(tmp_path: Path, profile: Any, own: list[str]) -> None:
+    bus = EventBus()
+    server = HubServer(get_snapshot=lambda: parts.presenter.snapshot(), takes_reports=lambda: False, bus=bus)
+    async with hub_parts(tmp_path, **world(profiles={"p": profile}), builtins={"hub": server}) as parts:
+        await run(parts)
+        await parts.servers.start("hub")
+        of_a = ["write"] if "a" in profile["servers"] else []
+        assert await names_for(parts, SessionState("s", profile="p")) == sorted((*own, *of_a))
+        assert await names_for(parts, SessionState("s", profile="gone")) == []
+        assert parts.profiles.snapshots()[0].tool_count == len(own) + len(of_a)
+        state = SessionState("s", profile="p")
+        assert [name for name in ("list_servers", "server_status") if parts.profiles.includes(state, "hub", name)] == own
 
 
 async def test_what_a_session_asks_for_goes_before_what_its_client_gets(tmp_path: Path) -> None:
@@ -187,10 +216,12 @@ async def test_what_is_decided_of_a_tool_goes_by_its_own_name(tmp_path: Path) ->
         assert "switched off" in (await parts.call("look", server="a"))["error"]["message"]
 
 
-@pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 41])
-async def test_a_name_that_clients_cannot_bear_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"), [("", "''"), ("a b", "'a b'"), ("größe", "'größe'"), ("a\x1b[1m", r"'a\\x1b\[1m'"), ("x" * 41, "x")]
+)
+async def test_a_name_that_clients_cannot_bear_is_refused(tmp_path: Path, name: str, said: str) -> None:
     async with hub_parts(tmp_path, **world()) as parts:
-        with pytest.raises(TooltrayError, match="cannot be the name of a tool"):
+        with pytest.raises(TooltrayError, match=f"{said}.* cannot be the name of a tool: a name has 1 to 40 of the letters a to z"):
             await parts.profiles.set_override("a", "read", name, None)
 
 
