@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 from tests.fakes.authorization_server import AuthorizationServer, authorizing, browse, hangs, query_of, says, sign_in_elsewhere
 from tests.fakes.http_server import answering
-from tests.fakes.hub_parts import HubParts, hub_parts, settled
+from tests.fakes.hub_parts import QUICK, HubParts, hub_parts, settled
 from tests.unit.presenter.sign_ins.test_server_access import GOOD
 
 from tooltray.config.expansion import resolve
 from tooltray.config.secret_errors import SecretsDenied, SecretsLocked
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported, ServerChanged, ServerState
+from tooltray.presenter.instance import Patience
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.servers.authorization import NotLetIn, Refusal
@@ -33,9 +34,9 @@ def entry(server: AuthorizationServer, **fields: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def hub(root: Path, server: AuthorizationServer, **fields: Any) -> AsyncIterator[HubParts]:
+async def hub(root: Path, server: AuthorizationServer, patience: Patience = QUICK, **fields: Any) -> AsyncIterator[HubParts]:
     """With one server, `far`; what is kept in memory stays in the file `vault` for the next hub of this folder."""
-    async with hub_parts(root, servers={"far": entry(server, **fields)}) as parts:
+    async with hub_parts(root, servers={"far": entry(server, **fields)}, patience=patience) as parts:
         vault = root / "vault"
         for name, value in (json.loads(vault.read_text()) if vault.exists() else {}).items():
             await parts.secrets.set(name, value)
@@ -318,7 +319,8 @@ async def test_a_sign_in_that_has_ended_there_asks_the_person_again(tmp_path: Pa
 
 
 async def test_a_renewal_that_cannot_be_had_now_leaves_the_tokens_alone(tmp_path: Path) -> None:
-    async with authorizing() as server, hub(tmp_path, server) as parts:
+    patience = replace(QUICK, remote_retry_after_s=(0.1,))  # it comes back by itself
+    async with authorizing() as server, hub(tmp_path, server, patience) as parts:
         await sign_in(parts)
         server.end_access_tokens()
         server.answers["/token"] = says("<h1>down</h1>", 503)
