@@ -103,6 +103,7 @@ async def paste(window: FeedbackWindow, data: QMimeData) -> None:
     QGuiApplication.clipboard().setMimeData(data)
     QTest.keyClick(window.box.field, Qt.Key.Key_V, CONTROL)
     await until(lambda: not window.box.is_reading)
+    QGuiApplication.clipboard().clear()  # what Python made must not be on it when the process ends: Qt would destroy it after Python
 
 
 def drop(target: QWidget, data: QMimeData) -> None:
