@@ -11,7 +11,7 @@ run: .venv/.run
 
 test: prepare
 	.venv/bin/python -m coverage erase
-	.venv/bin/python -m coverage run -m pytest
+	scripts/run_tests.sh
 	.venv/bin/python -m coverage combine --quiet
 	@rm -f .coverage.*  # of programs killed while they wrote it
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report

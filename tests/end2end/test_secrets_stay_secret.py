@@ -106,6 +106,7 @@ def test_without_a_keyring_a_secret_is_refused_in_words_and_never_stored_in_plai
 def test_what_a_server_over_http_repeats_of_its_secrets_is_shown_to_nobody(world: World):
     in_header, in_path = "dummy-h3ader/key", "dummy-p4th-key"
     far = world.start(sys.executable, "-c", REPEATING)
+    far.heeds_stdin = False
     port = int(far.read_line())
     hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
     said = []

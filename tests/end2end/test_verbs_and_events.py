@@ -529,7 +529,7 @@ async def profiles(hub):
 
 
 async def make_profile(hub):
-    await hub("set_profile", name="one", profile={"servers": ["kit"], "tools": {"kit": ["about"]}})
+    await hub("set_profile", name="one", profile={"servers": ["kit"], "tools": {"kit": ["about"], "hub": []}})
     (made,) = await hub("get_profiles")
     assert (made["name"], made["servers"], made["tool_count"]) == ("one", ["kit"], 1)
     await hub("remove_profile", name="one")

@@ -132,6 +132,7 @@ def test_every_event_is_on_the_bus_and_in_its_list() -> None:
     parts |= {events.ElicitationSnapshot, events.ElicitationField, events.ElicitationOption, events.McpClientSnapshot, events.MCPToolCall}
     parts |= {events.ProjectCopySnapshot, events.SessionProject, events.SessionSnapshot, events.ClientModeSnapshot, events.ProfileSnapshot}
     parts |= {events.ToolCost, events.ServerCost, events.ToolCosts, events.ApprovalSnapshot, events.GrantSnapshot, events.ToolChange}
+    parts |= {events.CoveredTool}
     parts |= {events.FeedbackAttachment, events.FeedbackSnapshot, events.FeedbackEntry}
     parts |= {events.RegistryMeasurement, events.NpmRegistryStatus, events.SignInSnapshot, events.SetupChange}
     assert {kind for _, kind in inspect.getmembers(events, dataclasses.is_dataclass)} - parts == set(EVENTS)
