@@ -19,7 +19,7 @@ from tooltray.errors import TooltrayError
 MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; what is longer cannot be opened anyway
 MAX_NAME_LENGTH = 100  # of a project; it becomes a part of command lines and cards
 MAX_SHOWN_LENGTH = 120  # of a path that is refused
-HOME_FOLDERS = ("/home", "/Users", "/root", "/var/home", "/export/home", "C:\\Users")  # of all people, or of the one who rules the machine
+HOME_FOLDERS = ("/home", "/Users", "/var/home", "/export/home", "C:\\Users")  # of all people, or of the one who rules the machine
 NO_OWNER = -1  # where the system does not say whose a folder is
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
