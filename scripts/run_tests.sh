@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # All tests, in two runs side by side: those of programs wait more than they work. The second run's words come when both have ended.
-set -u
+set -um # -m: what runs in the background heeds SIGINT, which its tests send
 words=$(mktemp)
-trap 'kill "${second:-}" 2>/dev/null; rm -f "$words"' EXIT
+trap 'kill -- "-${second:-}" 2>/dev/null; rm -f "$words"' EXIT
 .venv/bin/python -m coverage run -m pytest tests/end2end >"$words" 2>&1 &
 second=$!
 .venv/bin/python -m coverage run -m pytest tests/unit tests/contract tests/ui

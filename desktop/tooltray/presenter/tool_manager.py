@@ -339,11 +339,9 @@ class ToolManager:
 
     async def _of_copy(self, client: McpClient) -> _Offered | None:
         """What a copy for a session or an era offers now; calls of it then go there. None if it does not say."""
-        managed = self._servers.find(client.name)
-        if managed is None:
-            return None
         self._settled.add(client)
         try:
+            managed = self._servers.get(client.name)
             definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), managed, client)
         except TooltrayError:
             self._settled.discard(client)

@@ -99,7 +99,7 @@ class Approvals:
     async def refusal(
         self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str
     ) -> Envelope | None:
-        """What answers a call in the place of its server; None: it goes through.
+        """What answers a call that the rules do not let through, in the place of its server; None: it goes through.
 
         Args:
             request: what a person is shown of it is what goes to the server, and answers to our own questions are taken off.
@@ -107,8 +107,6 @@ class Approvals:
             client: who calls, for the question.
         """
         decision = self.decision(route, caller.session.state)
-        if decision.is_approved:
-            return None
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
         call = self._call(route, decision, request, head, caller, client)
         owner = f"approval {route.server} {call.digest}"
