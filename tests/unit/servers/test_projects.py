@@ -117,9 +117,7 @@ def test_folders_that_hold_the_homes_of_people_never_are_a_project_whoever_they_
         )
 
 
-@pytest.mark.parametrize(
-    "path", ["src", "./a", "~/a", "", "/", "/home", "/home/", "/Users", "/var", "/people", "/people/me", "/a/.."]
-)
+@pytest.mark.parametrize("path", ["src", "./a", "~/a", "", "/", "/home", "/home/", "/Users", "/var", "/people", "/people/me", "/a/.."])
 def test_of_some_folders_the_path_alone_says_that_they_are_never_allowed(path: str) -> None:
     assert why_never_allowed(path, "/people/me")
 
