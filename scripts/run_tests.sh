@@ -3,7 +3,7 @@
 set -um # -m: what runs in the background heeds SIGINT, which its tests send
 words=$(mktemp)
 trap 'kill -- "-${second:-}" 2>/dev/null; rm -f "$words"' EXIT
-.venv/bin/python -m coverage run -m pytest tests/end2end >"$words" 2>&1 &
+.venv/bin/python -m coverage run -m pytest tests/end2end </dev/null >"$words" 2>&1 &
 second=$!
 .venv/bin/python -m coverage run -m pytest tests/unit tests/contract tests/ui
 first_code=$?
