@@ -4,12 +4,14 @@ Above it: everything that keeps a file (settings, secrets, names, catalogue, run
 Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
 """
 
+import logging
 import os
 import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
 
+logger = logging.getLogger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
 
 
@@ -65,3 +67,14 @@ def _sweep(target: Path) -> None:
         with suppress(OSError):  # another writer's file, finished or swept in this moment
             if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
                 os.unlink(entry.path)
+
+
+def set_aside(path: Path) -> Path:
+    """Renames a file that cannot be used, so that nothing in it is lost; returns where it is now: where it was, if that fails."""
+    aside = path.with_name(f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
+    try:
+        path.replace(aside)
+    except OSError as error:
+        logger.info("%s could not be set aside: %s", path, error)
+        return path
+    return aside

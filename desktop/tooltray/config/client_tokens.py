@@ -6,8 +6,6 @@ HTTP and nothing else. It is in no log, no error and no file of ours.
 
 import hashlib
 import hmac
-import logging
-import os
 import secrets
 import threading
 import time
@@ -15,11 +13,10 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.config.atomic_file import write_atomically
+from tooltray.config.atomic_file import set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ClientTokenSnapshot
 
-logger = logging.getLogger(__name__)
 TOKEN_BYTES = 32  # nobody guesses 256 bits, which is why a plain hash is enough
 PREFIX = "tooltray_"  # by which a person, or a scanner of leaked secrets, knows what it is
 MAX_NAME_LENGTH = 64
@@ -100,12 +97,7 @@ class ClientTokens:
         self._clients = clients
 
     def _set_aside(self) -> None:
-        aside = self._path.with_name(f"{self._path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
-        try:
-            os.replace(self._path, aside)
-        except OSError as error:
-            logger.info("%s could not be set aside: %s", self._path, error)
-            aside = self._path
+        aside = set_aside(self._path)
         self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Make new ones: tooltray clients token NAME")
 
 

@@ -6,20 +6,17 @@ definitions that a person has seen are kept beside, so that a changed one can be
 
 import errno
 import json
-import logging
 import os
 import stat
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from tooltray.config.atomic_file import write_atomically
+from tooltray.config.atomic_file import set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
 
-logger = logging.getLogger(__name__)
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
@@ -106,12 +103,7 @@ class GrantStore:
         self._file = file
 
     def _set_aside(self) -> None:
-        aside = self._path.with_name(f"{self._path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
-        try:
-            os.replace(self._path, aside)
-        except OSError as error:
-            logger.info("%s could not be set aside: %s", self._path, error)
-            aside = self._path
+        aside = set_aside(self._path)
         self.problem = _unusable(
             f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
         )
