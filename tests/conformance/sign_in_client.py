@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import aiohttp
 from tests.fakes.authorization_server import browse
 
-from tooltray.config.settings import OAuthSettings
+from tooltray.config.server_config import OAuthSettings
 from tooltray.errors import TooltrayError
 from tooltray.servers.oauth.authorization_client import AuthorizationClient
 from tooltray.servers.oauth.callback_listener import CallbackListener

@@ -79,10 +79,10 @@ def add_server_type(copy: Copy) -> None:
         "from tooltray.servers.transport_order import",
         "from tooltray.servers.unix_transport import make_unix",
     )
-    copy.replace("config/settings.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
-    copy.insert("config/settings.py", "    direct_start: StrictBool", "    socket: Target = None")
-    copy.insert("config/settings.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
-    copy.replace("config/settings.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")')
+    copy.replace("config/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
+    copy.insert("config/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
+    copy.insert("config/server_config.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
+    copy.replace("config/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")')
 
 
 def add_format(copy: Copy) -> None:

@@ -8,7 +8,10 @@ import msgspec
 import pytest
 
 from tooltray.errors import Problem
-from tooltray.events import (
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.verbs import VERBS
+from tooltray.servers.diagnosis import Diagnosis
+from tooltray.snapshots import (
     ApprovalSnapshot,
     ClientModeSnapshot,
     ClientTokenSnapshot,
@@ -33,9 +36,6 @@ from tooltray.events import (
     ToolCosts,
     ToolSnapshot,
 )
-from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.verbs import VERBS
-from tooltray.servers.diagnosis import Diagnosis
 
 FOR_SESSIONS = {"answer", "open_server", "end_session"}  # raw bytes of AI clients; not by name
 

@@ -26,7 +26,7 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
-from tooltray.events import EventBus, HttpStatus
+from tooltray.events import EventBus
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.completion import Completion
@@ -69,6 +69,7 @@ from tooltray.presenter.views.view_parts import make_views
 from tooltray.resources import resource
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
+from tooltray.snapshots import HttpStatus
 from tooltray.tasks import TaskKeeper
 from tooltray.tools.asked_words import read_asked_words
 from tooltray.tools.catalogue import CatalogueStore

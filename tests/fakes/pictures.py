@@ -4,7 +4,7 @@ import base64
 import struct
 import zlib
 
-from tooltray.events import FeedbackAttachment
+from tooltray.snapshots import FeedbackAttachment
 
 
 def png(width: int = 1, height: int = 1, *, padding: int = 0) -> bytes:

@@ -26,11 +26,13 @@ from tests.fakes.fake_presenter import FakePresenter, server, tool  # noqa: E402
 from tests.ui.feedback_scenes import FEEDBACK_SCENES, FeedbackScene  # noqa: E402
 
 from tooltray.errors import Problem  # noqa: E402
-from tooltray.events import (  # noqa: E402
+from tooltray.events import ElicitationAsked  # noqa: E402
+from tooltray.phrases import Phrase  # noqa: E402
+from tooltray.servers.diagnosis import Diagnosis, Remedy  # noqa: E402
+from tooltray.snapshots import (  # noqa: E402
     AnswerKind,
     ApprovalSnapshot,
     ClientModeSnapshot,
-    ElicitationAsked,
     ElicitationField,
     ElicitationOption,
     ElicitationSnapshot,
@@ -49,8 +51,6 @@ from tooltray.events import (  # noqa: E402
     ToolChange,
     ToolCosts,
 )
-from tooltray.phrases import Phrase  # noqa: E402
-from tooltray.servers.diagnosis import Diagnosis, Remedy  # noqa: E402
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.dialogs.approval_window import ApprovalWindow  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402

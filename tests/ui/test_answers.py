@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.events import AnswerKind, ElicitationField
+from tooltray.snapshots import AnswerKind, ElicitationField
 from tooltray.ui import answers
 
 K = AnswerKind

@@ -10,7 +10,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionListChanged, SessionProject, SessionSnapshot, ToolCosts
+from tooltray.events import SessionListChanged
+from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot, ToolCosts
 from tooltray.ui.main_window import CLIENTS
 from tooltray.ui.pages.clients import ClientsPage
 from tooltray.ui.theme import Theme

@@ -15,16 +15,9 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem
-from tooltray.events import (
-    ApprovalSnapshot,
-    ElicitationAsked,
-    ElicitationSnapshot,
-    FeedbackSnapshot,
-    ProblemReported,
-    ServerStarted,
-    ServerState,
-)
+from tooltray.events import ElicitationAsked, ProblemReported, ServerStarted
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.snapshots import ApprovalSnapshot, ElicitationSnapshot, FeedbackSnapshot, ServerState
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.desktop import Desktop
 from tooltray.ui.feedback_windows import FeedbackWindows

@@ -21,7 +21,7 @@ from tests.ui.test_accessibility import nameless, tab
 from tests.ui.test_attachments import bomb, encoded
 
 from tooltray.errors import TooltrayError
-from tooltray.events import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui import feedback_drafts
 from tooltray.ui.dialogs.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.dialogs.feedback_window import SIZE, FeedbackWindow

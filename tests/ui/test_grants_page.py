@@ -13,7 +13,8 @@ from tests.fakes.fake_presenter import FakePresenter, server, tool
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ClientModeSnapshot, GrantsChanged, GrantSnapshot, ToolChange
+from tooltray.events import GrantsChanged
+from tooltray.snapshots import ClientModeSnapshot, GrantSnapshot, ToolChange
 from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
 from tooltray.ui.dialogs.tool_change import ToolChangePanel
 from tooltray.ui.grant_commands import GrantSubjects, GrantWish

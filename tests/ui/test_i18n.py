@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 from tests.fakes.fake_presenter import server
 
 from tooltray.errors import Problem
-from tooltray.events import ServerState
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
+from tooltray.snapshots import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_words import foot

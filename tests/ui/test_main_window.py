@@ -11,7 +11,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, ServerState
+from tooltray.events import ProblemReported
+from tooltray.snapshots import ServerState
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.theme import Theme

@@ -12,18 +12,16 @@ from tooltray.errors import Problem
 from tooltray.events import (
     ClientListUpdated,
     ConfigChanged,
-    HubSnapshot,
-    MCPToolResponse,
     ProblemReported,
     ServerChanged,
     ServerRemoved,
     ServerStarted,
-    ServerState,
     ServerStatusChanged,
     ServerStopped,
     SessionsChanged,
     ToolCallResult,
 )
+from tooltray.snapshots import HubSnapshot, MCPToolResponse, ServerState
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied

@@ -8,7 +8,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ProfileSnapshot
+from tooltray.snapshots import ProfileSnapshot
 from tooltray.ui.dialogs.profile_panel import ProfilePanel
 from tooltray.ui.main_window import PROFILES
 from tooltray.ui.theme import Theme

@@ -8,7 +8,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProjectCopySnapshot, ServerCost, ServerSnapshot, ServerState, ToolCosts, ToolListChanged
+from tooltray.events import ToolListChanged
+from tooltray.snapshots import ProjectCopySnapshot, ServerCost, ServerSnapshot, ServerState, ToolCosts
 from tooltray.ui.dialogs.server_options import ServerOptionsPanel
 from tooltray.ui.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme

@@ -13,7 +13,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import TooltrayError
-from tooltray.events import AnswerKind, ElicitationAsked, ElicitationEnded, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.events import ElicitationAsked, ElicitationEnded
+from tooltray.snapshots import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.dialogs.question import QuestionPanel, host_of

@@ -13,7 +13,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerSnapshot, ServerState
+from tooltray.snapshots import ServerSnapshot, ServerState
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, foot, milliseconds, stopped
 from tooltray.ui.theme import Theme

@@ -14,7 +14,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import HttpStatus, NpmRegistryChanged, NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.events import NpmRegistryChanged
+from tooltray.snapshots import HttpStatus, NpmRegistryStatus, RegistryMeasurement, SetupChange
 from tooltray.ui.main_window import SETTINGS
 from tooltray.ui.settings_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme

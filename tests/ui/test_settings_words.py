@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from tooltray.events import NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, SetupChange
 from tooltray.ui.i18n import JsonTranslator
 from tooltray.ui.settings_words import change_look, does_something, measured, registry_look, registry_time, subject, where_from
 

@@ -10,8 +10,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerSnapshot, ServerState, SignInSnapshot
 from tooltray.servers.diagnosis import Diagnosis, Remedy
+from tooltray.snapshots import ServerSnapshot, ServerState, SignInSnapshot
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme

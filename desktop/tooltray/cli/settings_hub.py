@@ -16,9 +16,10 @@ from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore, take_passphrase
-from tooltray.config.settings import MCPServerConfig, config_hash
+from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, HttpStatus, HubSnapshot, ServerSnapshot, ServerState
+from tooltray.events import EventBus
+from tooltray.snapshots import HttpStatus, HubSnapshot, ServerSnapshot, ServerState
 from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ from typing import Any
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import RegistryCache
-from tooltray.events import EventBus, NpmRegistryStatus
+from tooltray.events import EventBus
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.resources import resource
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.npm_registry.registry import read_mirrors
+from tooltray.snapshots import NpmRegistryStatus
 from tooltray.tasks import TaskKeeper
 
 

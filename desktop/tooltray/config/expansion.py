@@ -25,9 +25,9 @@ from urllib.parse import quote
 
 from tooltray.config.secret_errors import SecretMissing, missing
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import MCPServerConfig, OAuthSettings
+from tooltray.config.server_config import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
-from tooltray.events import SessionProject
+from tooltray.snapshots import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")

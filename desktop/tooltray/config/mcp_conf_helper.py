@@ -15,16 +15,8 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from tooltray.config.migrations import Document
-from tooltray.config.settings import (
-    SPELLINGS,
-    HttpSettings,
-    MCPServerConfig,
-    SecretBackend,
-    Settings,
-    check_name,
-    read_entry,
-    read_usable_entry,
-)
+from tooltray.config.server_config import SPELLINGS, MCPServerConfig
+from tooltray.config.settings import HttpSettings, SecretBackend, Settings, check_name, read_entry, read_usable_entry
 from tooltray.config.settings_file import Edit, Loaded, SettingsFile
 from tooltray.config.usable import CORRECT_IT, in_words
 from tooltray.errors import Problem, TooltrayError

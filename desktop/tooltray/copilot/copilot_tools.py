@@ -20,8 +20,8 @@ from tooltray.copilot.hub_calls import HubCalls
 from tooltray.copilot.names import copilot_names
 from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
-from tooltray.events import MCPToolCall, MCPToolResponse
 from tooltray.publish.control_client import HubLost, HubSilent
+from tooltray.snapshots import MCPToolCall, MCPToolResponse
 
 if TYPE_CHECKING:
     from copilot import Tool, ToolInvocation, ToolResult

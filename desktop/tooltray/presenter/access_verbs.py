@@ -7,9 +7,9 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import SecretBackend
 from tooltray.errors import TooltrayError
-from tooltray.events import ClientTokenSnapshot, HttpStatus
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.http_access import HttpAccess
+from tooltray.snapshots import ClientTokenSnapshot, HttpStatus
 
 
 class AccessVerbs(ABC):

@@ -1,7 +1,7 @@
 """Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
 
-from tooltray.events import ApprovalSnapshot, GrantSnapshot, ToolChange, ToolSnapshot
 from tooltray.presenter.approvals.approvals import Approvals
+from tooltray.snapshots import ApprovalSnapshot, GrantSnapshot, ToolChange, ToolSnapshot
 
 
 class ApprovalVerbs:

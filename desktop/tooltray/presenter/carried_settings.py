@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tooltray.config.migrations import Document
-from tooltray.config.settings import Settings, read_settings, shown_url
+from tooltray.config.server_config import shown_url
+from tooltray.config.settings import Settings, read_settings
 from tooltray.errors import TooltrayError
-from tooltray.events import SetupChange
+from tooltray.snapshots import SetupChange
 
 Path = tuple[str, ...]
 

@@ -6,10 +6,10 @@ Above it: McpPresenter. Below it: ManagedServer and its copies.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tooltray.events import McpClientSnapshot
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.snapshots import McpClientSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.protocol import SERVER_INFO_KEY
 

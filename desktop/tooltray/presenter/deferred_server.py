@@ -17,9 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from tooltray.config.expansion import needs_project
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState, SessionProject
 from tooltray.presenter.caller import Session
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance
@@ -27,6 +26,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.session_state import SessionState
 from tooltray.servers.projects import is_inside
+from tooltray.snapshots import ServerState, SessionProject
 from tooltray.wire.eras import Era
 
 MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all that are in it

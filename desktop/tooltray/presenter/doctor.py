@@ -13,7 +13,6 @@ from pathlib import Path
 from tooltray.config.expansion import ResolvedServer, project_remark, resolve
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState, SessionProject
 from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.remedies import Remedies
@@ -22,6 +21,7 @@ from tooltray.servers.environment.child_environment import prepare_launch
 from tooltray.servers.environment.command_lookup import Lookup, look_up, not_found
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
+from tooltray.snapshots import ServerState, SessionProject
 
 STDERR_LINES = 10
 ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are

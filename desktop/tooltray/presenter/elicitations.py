@@ -14,8 +14,9 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationEnded, ElicitationSnapshot, EventBus
+from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
+from tooltray.snapshots import ElicitationSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, failure, success
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tooltray.events import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.presenter.feedback.feedbacks import Feedbacks
+from tooltray.snapshots import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 
 
 class FeedbackVerbs:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.events import MCPToolCall, MCPToolResponse
 from tooltray.presenter.tool_formats import ToolFormats
+from tooltray.snapshots import MCPToolCall, MCPToolResponse
 
 _OPENAI = {"chat": "openai_chat", "responses": "openai_responses"}  # the format of each of its APIs
 

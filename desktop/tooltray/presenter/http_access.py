@@ -9,7 +9,7 @@ from typing import Protocol
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots import ClientTokenSnapshot, HttpStatus
 from tooltray.tasks import finish_in_thread
 
 

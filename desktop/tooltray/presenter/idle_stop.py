@@ -8,9 +8,9 @@ the same clients (the shared ones of both eras, or those of one session) stop to
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from tooltray.events import ServerState
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.usage import Usage
+from tooltray.snapshots import ServerState
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 
 

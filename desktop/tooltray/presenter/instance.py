@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState
 from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
 from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.usage import Usage
 from tooltray.servers.transport import CannotStart, Transport
+from tooltray.snapshots import ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era

@@ -14,13 +14,13 @@ import json
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState, SessionProject
 from tooltray.presenter.caller import Session
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.snapshots import ServerState, SessionProject
 from tooltray.wire.eras import Era
 
 

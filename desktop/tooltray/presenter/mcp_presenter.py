@@ -16,21 +16,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import (
-    EventBus,
-    HubSnapshot,
-    McpClientSnapshot,
-    MCPToolCall,
-    MCPToolResponse,
-    ServerChanged,
-    ServerSnapshot,
-    ServerState,
-    SessionListChanged,
-    SessionsChanged,
-    ToolCallResult,
-    ToolListChanged,
-    ToolSnapshot,
-)
+from tooltray.events import EventBus, ServerChanged, SessionListChanged, SessionsChanged, ToolCallResult, ToolListChanged
 from tooltray.presenter import client_snapshots, model_calls
 from tooltray.presenter.access_verbs import AccessVerbs
 from tooltray.presenter.approval_verbs import ApprovalVerbs
@@ -70,6 +56,7 @@ from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.snapshots import HubSnapshot, McpClientSnapshot, MCPToolCall, MCPToolResponse, ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel

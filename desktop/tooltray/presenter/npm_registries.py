@@ -16,15 +16,16 @@ from dataclasses import replace
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import Measured, RegistryCache
-from tooltray.config.settings import MCPServerConfig, shown_url
+from tooltray.config.server_config import MCPServerConfig, shown_url
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged, NpmRegistryStatus, RegistryMeasurement
+from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.servers.npm_registry.measuring import Measure, measure_registries
 from tooltray.servers.npm_registry.npm_config import NpmConfiguration, ReadConfiguration, own_registry, read_configuration
 from tooltray.servers.npm_registry.packages import is_downloaded, is_python, probed_packages
 from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
 from tooltray.servers.npm_registry.variables import npm_variables, python_variables
 from tooltray.servers.npm_registry.verdict import judged, measurement
+from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from msgspec import Raw
 
-from tooltray.events import SessionProject
 from tooltray.presenter.session_state import SessionState
+from tooltray.snapshots import SessionProject
 from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 
 

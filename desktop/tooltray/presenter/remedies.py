@@ -15,7 +15,6 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secret_errors import store_hint
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerState
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.server_manager import ServerManager
@@ -23,6 +22,7 @@ from tooltray.servers.diagnosis import Remedy
 from tooltray.servers.environment.command_lookup import Lookup, comes_with
 from tooltray.servers.environment.found_elsewhere import COMMON, find_elsewhere, runs_by_name
 from tooltray.servers.npm_registry.registry import NPM
+from tooltray.snapshots import ServerState
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",

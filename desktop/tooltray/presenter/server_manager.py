@@ -18,7 +18,7 @@ from msgspec import Raw
 from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import MCPServerConfig, config_hash
+from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     ClientListUpdated,
@@ -27,7 +27,6 @@ from tooltray.events import (
     ProblemReported,
     ServerRemoved,
     ServerStarted,
-    ServerState,
     ServerStatusChanged,
     ServerStopped,
 )
@@ -50,6 +49,7 @@ from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import Transport
 from tooltray.servers.transport_order import TransportOrder
 from tooltray.servers.transports import is_remote, make_transport
+from tooltray.snapshots import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era

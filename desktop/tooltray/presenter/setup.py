@@ -17,10 +17,10 @@ from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
 from tooltray.config.secrets import SecretStore
 from tooltray.config.settings import check_name, read_entry
 from tooltray.errors import TooltrayError
-from tooltray.events import SetupChange
 from tooltray.presenter import carried_settings
 from tooltray.resources import resource
 from tooltray.servers.entries.portable_entry import without_secrets
+from tooltray.snapshots import SetupChange
 
 NO_SETUP = "This is no set-up of Tooltray"
 

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.events import NpmRegistryStatus, RegistryMeasurement, SetupChange
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.setup import Setup
+from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, SetupChange
 
 
 class SetupVerbs(ABC):

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.events import EventBus, MCPToolResponse, ServerRemoved, ServerState, ToolCallResult
+from tooltray.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
@@ -20,6 +20,7 @@ from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.views import Views
+from tooltray.snapshots import MCPToolResponse, ServerState
 from tooltray.tools import tool_filter
 from tooltray.wire import eras
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure

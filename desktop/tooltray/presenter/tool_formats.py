@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.events import MCPToolCall, MCPToolResponse
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.snapshots import MCPToolCall, MCPToolResponse
 from tooltray.tasks import finish_in_thread
 from tooltray.tools.formats import find_format
 from tooltray.tools.formats.declared import argument_names

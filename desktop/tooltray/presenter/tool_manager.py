@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from msgspec import Raw
 
-from tooltray.config.settings import ToolOverride
+from tooltray.config.server_config import ToolOverride
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import EventBus, ToolListChanged, ToolSnapshot
+from tooltray.events import EventBus, ToolListChanged
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
@@ -22,6 +22,7 @@ from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import START_WAIT_S
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
+from tooltray.snapshots import ToolSnapshot
 from tooltray.tasks import finish_in_thread
 from tooltray.tools import approval, overrides, tool_filter
 from tooltray.tools.definition import ToolDefinition, read_definitions

@@ -5,11 +5,11 @@ into it.
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.events import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
+from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
 
 
 class ViewVerbs:

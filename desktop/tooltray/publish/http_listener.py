@@ -18,10 +18,11 @@ from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import HttpSettings
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, HttpStatus, ProblemReported
+from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.publish.http_guard import Guard, is_everywhere, is_loopback
 from tooltray.publish.http_sessions import HttpSessions, OpensClients
+from tooltray.snapshots import HttpStatus
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from msgspec import Raw
 
 from tooltray.config.expansion import ResolvedServer
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.servers.authorization import Authorization
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport

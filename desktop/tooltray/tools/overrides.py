@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Protocol
 
-from tooltray.config.settings import ToolOverride
+from tooltray.config.server_config import ToolOverride
 from tooltray.errors import Problem
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are

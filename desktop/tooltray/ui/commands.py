@@ -12,7 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerSnapshot, ServerState
+from tooltray.snapshots import ServerSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationSnapshot, FeedbackSnapshot, ProblemReported, ServerState
+from tooltray.events import ProblemReported
+from tooltray.snapshots import ElicitationSnapshot, FeedbackSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback_windows import FeedbackWindows

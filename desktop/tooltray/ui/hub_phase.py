@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from tooltray.events import HubSnapshot, ServerState
+from tooltray.snapshots import HubSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import WORKING, Look, needs_person
 

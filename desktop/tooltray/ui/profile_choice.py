@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tooltray.events import ProfileSnapshot, ServerSnapshot, ToolSnapshot
+from tooltray.snapshots import ProfileSnapshot, ServerSnapshot, ToolSnapshot
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from tooltray.events import HubSnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots import HubSnapshot, ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls
 from tooltray.ui.i18n import tr

@@ -13,8 +13,8 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
-from tooltray.events import FeedbackEntry
 from tooltray.presenter.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.snapshots import FeedbackEntry
 
 WAITING = {
     "id": "ab12",

@@ -10,9 +10,9 @@ from tests.fakes.system_keyring import FakeKeyring
 from tooltray.config.expansion import ResolvedServer, needs_project, project_remark, resolve, secret_names, shown_target
 from tooltray.config.home import Home
 from tooltray.config.secrets import SecretMissing, SecretsLocked, SecretStore
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import TooltrayError
-from tooltray.events import SessionProject
+from tooltray.snapshots import SessionProject
 
 ENVIRON = {"HOME": "/person", "WORD": "value", "EMPTY": "", "TRICKY": "${WORD} ${secret:a} ~/"}
 

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.full_disk import full_disk
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings import MCPServerConfig, ToolFilter
+from tooltray.config.server_config import MCPServerConfig, ToolFilter
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings import MCPServerConfig, OAuthSettings, config_hash, read_entry
+from tooltray.config.server_config import MCPServerConfig, OAuthSettings, config_hash
+from tooltray.config.settings import read_entry
 from tooltray.errors import TooltrayError
 
 

@@ -5,16 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.config.settings import (
-    UNREADABLE_PROFILE,
-    ClientSettings,
-    MCPServerConfig,
-    ToolFilter,
-    check_name,
-    config_hash,
-    read_entry,
-    read_settings,
-)
+from tooltray.config.server_config import MCPServerConfig, ToolFilter, config_hash
+from tooltray.config.settings import UNREADABLE_PROFILE, ClientSettings, check_name, read_entry, read_settings
 from tooltray.errors import TooltrayError
 
 names = st.text(max_size=8)

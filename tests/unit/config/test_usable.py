@@ -1,6 +1,7 @@
 """config/usable.py"""
 
-from tooltray.config.settings import PublishSettings, ToolOverride
+from tooltray.config.server_config import ToolOverride
+from tooltray.config.settings import PublishSettings
 from tooltray.config.usable import not_used, read_fields, read_members, read_texts
 from tooltray.errors import Problem
 

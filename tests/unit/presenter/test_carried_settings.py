@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
 
 from tooltray.errors import TooltrayError
-from tooltray.events import SetupChange
+from tooltray.snapshots import SetupChange
 
 CLIENTS = {"acme.code": {"mode": "search", "profile": "work", "autoApprove": ["read"]}, "other": {"mode": "lazy"}}
 SHOWN = {"naming": "always", "lazyLoad": True, "mode": "automatic", "clients": CLIENTS, "feedback": False}

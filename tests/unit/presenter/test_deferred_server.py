@@ -10,9 +10,10 @@ from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerState, ServerStopped, SessionProject
+from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerStopped
 from tooltray.presenter.deferred_server import MOST_COPIES
 from tooltray.servers.transport import CannotStart
+from tooltray.snapshots import ServerState, SessionProject
 from tooltray.wire.eras import Era
 
 BROKEN = "does not start for"  # the log says so

@@ -10,8 +10,8 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ServerState
 from tooltray.servers.diagnosis import Diagnosis, Remedy
+from tooltray.snapshots import ServerState
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.events import AnswerKind, ElicitationField, ElicitationOption
 from tooltray.presenter.elicitation_form import (
     LONGEST_TITLE,
     LONGEST_URL,
@@ -17,6 +16,7 @@ from tooltray.presenter.elicitation_form import (
     read_form,
     read_url,
 )
+from tooltray.snapshots import AnswerKind, ElicitationField, ElicitationOption
 
 K = AnswerKind
 

@@ -9,8 +9,9 @@ from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationEnded, ElicitationSnapshot, EventBus
+from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.presenter.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
+from tooltray.snapshots import ElicitationSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 

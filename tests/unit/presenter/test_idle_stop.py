@@ -13,9 +13,9 @@ from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, opened, se
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import Copy, ScriptedServer, never, text, tool
 
-from tooltray.events import ServerState
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.usage import Usage
+from tooltray.snapshots import ServerState
 from tooltray.wire import eras
 from tooltray.wire.deadlines import TICK_S, DeadlineWheel
 from tooltray.wire.envelope import Envelope, dump

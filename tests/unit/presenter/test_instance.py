@@ -13,10 +13,10 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import Copy, ScriptedServer, error, never
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ServerState
 from tooltray.presenter.instance import TRANSITIONS, Instance, Patience
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.transport import CannotStart
+from tooltray.snapshots import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.eras import Era
 

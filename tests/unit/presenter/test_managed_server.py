@@ -11,8 +11,9 @@ from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ProblemReported, ServerState
+from tooltray.events import ProblemReported
 from tooltray.presenter.managed_server import ManagedServer
+from tooltray.snapshots import ServerState
 from tooltray.wire.envelope import dump
 from tooltray.wire.eras import Era
 

@@ -12,7 +12,8 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ServerChanged, ServerStarted, ServerState, SessionsChanged, ToolCallResult
+from tooltray.events import ServerChanged, ServerStarted, SessionsChanged, ToolCallResult
+from tooltray.snapshots import ServerState
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era, Head
 

@@ -10,8 +10,9 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import MCPToolCall, MCPToolResponse, ToolCallResult
+from tooltray.events import ToolCallResult
 from tooltray.presenter.model_calls import result_of
+from tooltray.snapshots import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats.contents import failed
 
 

@@ -8,8 +8,9 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, never, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, ServerState
+from tooltray.events import ProblemReported
 from tooltray.presenter.instance import TRANSITIONS
+from tooltray.snapshots import ServerState
 
 RUNNING, NEEDS_SIGN_IN, ON_DEMAND, STOPPED, ERROR = (
     ServerState[name] for name in ["RUNNING", "NEEDS_SIGN_IN", "ON_DEMAND", "STOPPED", "ERROR"]

@@ -15,12 +15,14 @@ from tests.fakes.npm_registry import SDK
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.config.registry_cache import RegistryCache
-from tooltray.config.settings import MCPServerConfig, Settings, read_entry
+from tooltray.config.server_config import MCPServerConfig
+from tooltray.config.settings import Settings, read_entry
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged, RegistryMeasurement
+from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.presenter.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
 from tooltray.servers.npm_registry.npm_config import NpmConfiguration
 from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, Answer, Registry
+from tooltray.snapshots import RegistryMeasurement
 from tooltray.tasks import TaskKeeper
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"

@@ -10,8 +10,8 @@ from tests.fakes.offering import OfferingServer, prompt, resource, template
 from tests.fakes.scripted_server import ScriptedServer, error, raw, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import McpClientSnapshot, ServerState
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.snapshots import McpClientSnapshot, ServerState
 from tooltray.wire.eras import Era
 
 PUBLISHED = {"one": "tooltray://one/x%3A%2F%2Fsame", "two": "tooltray://two/x%3A%2F%2Fsame"}

@@ -8,9 +8,9 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import NpmRegistryStatus, RegistryMeasurement, ServerState
 from tooltray.presenter.remedies import PAGES
 from tooltray.servers.diagnosis import Remedy
+from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, ServerState
 
 FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", milliseconds=5.0)
 SLOW = RegistryMeasurement("https://slow.example/", "Slow", "mirror", milliseconds=50.0)

@@ -12,8 +12,9 @@ from tests.fakes.hub_parts import entry, hub_parts, settled
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, template
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.events import ConfigChanged, PromptListChanged, ResourceListChanged, ServerState, ToolListChanged
+from tooltray.events import ConfigChanged, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
+from tooltray.snapshots import ServerState
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.offer import KINDS, PROMPTS, RESOURCES
 

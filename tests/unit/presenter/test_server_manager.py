@@ -21,12 +21,12 @@ from tooltray.events import (
     ServerChanged,
     ServerRemoved,
     ServerStarted,
-    ServerState,
     ServerStatusChanged,
     ServerStopped,
 )
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.stdio_transport import StdioTransport
+from tooltray.snapshots import ServerState
 from tooltray.wire.eras import Era
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)

@@ -4,8 +4,9 @@ from typing import Any
 
 from tests.fakes.manual_wheel import ManualWheel
 
-from tooltray.events import EventBus, SessionListChanged, SessionProject
+from tooltray.events import EventBus, SessionListChanged
 from tooltray.presenter.session_state import KEPT_FOR_S, MOST_KEPT, SessionState, SessionStates
+from tooltray.snapshots import SessionProject
 
 
 class World:

@@ -12,8 +12,9 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES
 from tooltray.config.settings import check_name, read_entry
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, ServerState, SetupChange
+from tooltray.events import ConfigChanged
 from tooltray.resources import resource
+from tooltray.snapshots import ServerState, SetupChange
 
 PROGRAM = {"command": "program", "autoApprove": ["all"]}
 SHIPPED = {"mcpServers": {"memory": {"command": "program"}, "time": {"command": "program", "args": ["utc"]}}, "defaultServers": ["time"]}

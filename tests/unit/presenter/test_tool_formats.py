@@ -11,9 +11,9 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import MCPToolCall, MCPToolResponse
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import Route
+from tooltray.snapshots import MCPToolCall, MCPToolResponse
 from tooltray.tools import approval
 from tooltray.tools.definition import ToolDefinition
 

@@ -16,11 +16,12 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, ServerStarted, ServerState, ToolCallResult, ToolListChanged
+from tooltray.events import ConfigChanged, ServerStarted, ToolCallResult, ToolListChanged
 from tooltray.presenter.held_calls import HELD_FOR_S
 from tooltray.presenter.relay import CALL_TIMEOUT_S
 from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
 from tooltray.presenter.tool_calls import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.snapshots import ServerState
 from tooltray.tools.names import PublishedNames
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump

@@ -21,49 +21,51 @@ from tooltray import __version__
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     EVENTS,
-    AnswerKind,
     ApprovalAsked,
     ApprovalEnded,
-    ApprovalSnapshot,
     ClientListUpdated,
     ConfigChanged,
     ElicitationAsked,
     ElicitationEnded,
-    ElicitationField,
-    ElicitationSnapshot,
     EventBus,
     FeedbackAsked,
-    FeedbackAttachment,
     FeedbackEnded,
-    FeedbackSnapshot,
     GrantsChanged,
-    HubSnapshot,
-    MCPToolCall,
-    MCPToolResponse,
     NpmRegistryChanged,
-    NpmRegistryStatus,
     ProblemReported,
     PromptListChanged,
-    RegistryMeasurement,
     ResourceListChanged,
     ServerChanged,
     ServerRemoved,
-    ServerSnapshot,
     ServerStarted,
-    ServerState,
     ServerStatusChanged,
     ServerStopped,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
-    ToolSnapshot,
 )
 from tooltray.phrases import Phrase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.publish.control_session import ControlSession, HubControl
 from tooltray.servers.diagnosis import Diagnosis
+from tooltray.snapshots import (
+    AnswerKind,
+    ApprovalSnapshot,
+    ElicitationField,
+    ElicitationSnapshot,
+    FeedbackAttachment,
+    FeedbackSnapshot,
+    HubSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
+    NpmRegistryStatus,
+    RegistryMeasurement,
+    ServerSnapshot,
+    ServerState,
+    ToolSnapshot,
+)
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tooltray.config.expansion import ResolvedServer
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import TooltrayError
 from tooltray.servers.http.http_transport import HttpTransport
 from tooltray.servers.http.sse_transport import SseTransport

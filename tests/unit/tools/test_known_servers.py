@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.resources import resource
 from tooltray.tools.known_servers import MAX_OFFERS, KnownServers
 

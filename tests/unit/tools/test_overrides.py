@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings import MCPServerConfig, ToolOverride
+from tooltray.config.server_config import MCPServerConfig, ToolOverride
 from tooltray.tools import overrides
 from tooltray.tools.names import PublishedNames
 

@@ -19,7 +19,8 @@ from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.engine import ENDED, Engine, EngineOptions, HubRunning
 from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ElicitationSnapshot, ServerChanged, ServerState
+from tooltray.events import ElicitationAsked, ServerChanged
+from tooltray.snapshots import ElicitationSnapshot, ServerState
 
 FAKE = {"command": sys.executable, "args": ["-I", fake_server.__file__], "autoApprove": ["all"]}
 

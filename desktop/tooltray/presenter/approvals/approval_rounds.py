@@ -12,7 +12,6 @@ from functools import partial
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ApprovalSnapshot
 from tooltray.phrases import Phrase
 from tooltray.presenter.approvals import approval_form
 from tooltray.presenter.approvals.approval_questions import (
@@ -42,6 +41,7 @@ from tooltray.presenter.approvals.waiting_news import WaitingNews
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.snapshots import ApprovalSnapshot
 from tooltray.tasks import Spawn
 from tooltray.tools import suspicion
 from tooltray.tools.approval import Decision

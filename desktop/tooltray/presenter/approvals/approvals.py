@@ -14,16 +14,7 @@ from functools import partial
 import msgspec
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import (
-    ApprovalAsked,
-    ApprovalSnapshot,
-    CoveredTool,
-    EventBus,
-    GrantSnapshot,
-    ToolChange,
-    ToolListChanged,
-    ToolSnapshot,
-)
+from tooltray.events import ApprovalAsked, EventBus, ToolListChanged
 from tooltray.presenter.approvals.approval_questions import AskedCall, Masked, asked_call, mark
 from tooltray.presenter.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.presenter.approvals.grant_book import GrantBook
@@ -36,6 +27,7 @@ from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.modes import Modes
+from tooltray.snapshots import ApprovalSnapshot, CoveredTool, GrantSnapshot, ToolChange, ToolSnapshot
 from tooltray.tasks import Spawn
 from tooltray.tools import approval, suspicion
 from tooltray.tools.approval import Decision

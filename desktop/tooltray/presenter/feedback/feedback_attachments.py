@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tooltray.errors import TooltrayError
-from tooltray.events import FeedbackAttachment
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.feedback.picture_headers import KINDS, read_picture
+from tooltray.snapshots import FeedbackAttachment
 
 MIB = 2**20
 MOST_ATTACHMENTS = 20  # more is no answer to read

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tooltray.config.feedback_history import FeedbackHistory
-from tooltray.events import FeedbackEntry
 from tooltray.presenter.feedback.feedback_report import Report
+from tooltray.snapshots import FeedbackEntry
 from tooltray.tasks import Spawn, finish_in_thread
 
 LONGEST_KEPT = 20_000  # characters of an answer

@@ -7,8 +7,8 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from tooltray.config.feedback_history import EXPIRED, WAITING
-from tooltray.events import FeedbackEntry, FeedbackSnapshot
 from tooltray.presenter.feedback.feedback_attachments import Attachments
+from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
 from tooltray.wire.deadlines import Deadline
 
 ANSWERED, DISMISSED, WITHDRAWN, REPLACED = "answered", "dismissed", "withdrawn", "replaced"

@@ -15,7 +15,7 @@ from functools import partial
 
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, FeedbackAsked, FeedbackAttachment, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
+from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.feedback.feedback_attachments import read_attachments
 from tooltray.presenter.feedback.feedback_notes import FeedbackNotes
@@ -23,6 +23,7 @@ from tooltray.presenter.feedback.feedback_report import ANSWERED, DISMISSED, EXP
 from tooltray.presenter.feedback.kept_answers import KeptAnswers
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.snapshots import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -5,10 +5,10 @@ Above it: Projects. Below it: ServerManager, the sessions' states, and one deadl
 
 from functools import partial
 
-from tooltray.events import ServerState
 from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionStates
+from tooltray.snapshots import ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 

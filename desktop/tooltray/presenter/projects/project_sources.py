@@ -13,11 +13,11 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
-from tooltray.events import SessionProject
 from tooltray.presenter.caller import Session
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.servers.projects import folder_of_uri, project_name
+from tooltray.snapshots import SessionProject
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)

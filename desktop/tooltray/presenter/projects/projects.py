@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tooltray.config.expansion import project_remark, shown_target
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProjectCopySnapshot, ResourceListChanged, ServerState, SessionProject
+from tooltray.events import ConfigChanged, EventBus, ResourceListChanged
 from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
 from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
@@ -26,6 +26,7 @@ from tooltray.presenter.projects.project_sources import ProjectSources
 from tooltray.presenter.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.servers.projects import is_inside, project_name, shown
+from tooltray.snapshots import ProjectCopySnapshot, ServerState, SessionProject
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tooltray.config.expansion import ResolvedServer
-from tooltray.config.settings import MCPServerConfig, OAuthSettings
+from tooltray.config.server_config import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
 from tooltray.servers.authorization import HEADER
 from tooltray.servers.oauth.addresses import is_safe, origin_of

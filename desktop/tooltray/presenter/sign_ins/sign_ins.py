@@ -14,9 +14,9 @@ from typing import Any
 from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerState, SignInSnapshot
+from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.presenter.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
@@ -28,6 +28,7 @@ from tooltray.servers.oauth.authorization_client import AuthorizationClient
 from tooltray.servers.oauth.registrations import Registration
 from tooltray.servers.oauth.tokens import Tokens
 from tooltray.servers.oauth.web_requests import make_web
+from tooltray.snapshots import ServerState, SignInSnapshot
 from tooltray.tasks import Spawn
 
 ASKED_FOR_S = 15.0  # what a server wants, before a sign-in to it; most say so at once, and most sign-ins need not know

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 from tooltray.config import view_settings
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import TooltrayError
-from tooltray.events import ClientModeSnapshot, ConfigChanged, EventBus, SessionSnapshot, ToolListChanged
+from tooltray.events import ConfigChanged, EventBus, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.profiles import Profiles
+from tooltray.snapshots import ClientModeSnapshot, SessionSnapshot
 from tooltray.tools import approval, tokens
 from tooltray.wire.eras import ClientInfo
 

@@ -11,10 +11,10 @@ from tooltray.config import view_settings
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import ProfileSettings
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProfileSnapshot
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
+from tooltray.snapshots import ProfileSnapshot
 from tooltray.tools import overrides
 
 LONGEST_NAME = 60  # characters, that are said of what is no name

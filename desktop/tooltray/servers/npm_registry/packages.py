@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath, PureWindowsPath
 
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 
 NODE_COMMANDS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"})
 PYTHON_COMMANDS = frozenset({"uvx", "uv", "pip", "pip3", "pipx"})

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from tooltray.config.settings import shown_url
+from tooltray.config.server_config import shown_url
 from tooltray.errors import TooltrayError
 
 NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"

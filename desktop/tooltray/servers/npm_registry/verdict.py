@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tooltray.events import RegistryMeasurement
 from tooltray.servers.npm_registry.registry import NPM, Answer
+from tooltray.snapshots import RegistryMeasurement
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from tooltray.config.settings import OAuthSettings
+from tooltray.config.server_config import OAuthSettings
 from tooltray.servers.oauth.addresses import is_same_issuer, read_url, resource_of
 from tooltray.servers.oauth.browser_sign_in import PendingSignIn, begin_in_browser, check_sender, code_in
 from tooltray.servers.oauth.challenges import Challenge, read_challenge

@@ -7,7 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerCost, ServerSnapshot
+from tooltray.snapshots import ServerCost, ServerSnapshot
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, HubSnapshot, ServerChanged, ToolCallResult
+from tooltray.events import ConfigChanged, EventBus, ServerChanged, ToolCallResult
+from tooltray.snapshots import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.events import ToolListChanged, ToolSnapshot
+from tooltray.events import ToolListChanged
+from tooltray.snapshots import ToolSnapshot
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.events import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.snapshots import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, tool_count

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from msgspec import Raw
 
-from tooltray.events import ApprovalSnapshot
 from tooltray.presenter.approvals.approval_form import LONGEST_ARGUMENTS, MOST_LINES, answer_in, params_of
+from tooltray.snapshots import ApprovalSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, failure, success
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tooltray.events import ApprovalSnapshot
 from tooltray.presenter.approvals.approval_questions import (
     LONGEST_ARGUMENTS,
     READ_BELOW_BYTES,
@@ -17,6 +16,7 @@ from tooltray.presenter.approvals.approval_questions import (
 )
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
+from tooltray.snapshots import ApprovalSnapshot
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition
 

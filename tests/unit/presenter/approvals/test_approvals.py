@@ -12,7 +12,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, raw, text, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ApprovalEnded, CoveredTool, SessionProject
+from tooltray.events import ApprovalEnded
 from tooltray.presenter.approvals import approval_rounds as rounds
 from tooltray.presenter.approvals.approval_questions import asked_call
 from tooltray.presenter.approvals.approval_rounds import MOST_ROUNDS
@@ -20,6 +20,7 @@ from tooltray.presenter.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_O
 from tooltray.presenter.approvals.waiting_news import TOLD_EVERY_S
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
+from tooltray.snapshots import CoveredTool, SessionProject
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition
 from tooltray.tools.suspicion import MOST_WARNINGS

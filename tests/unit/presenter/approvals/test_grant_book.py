@@ -12,8 +12,9 @@ from tests.fakes.scripted_server import error, tool
 
 from tooltray.config.grants import Grant, GrantStore
 from tooltray.errors import TooltrayError
-from tooltray.events import GrantsChanged, GrantSnapshot
+from tooltray.events import GrantsChanged
 from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
+from tooltray.snapshots import GrantSnapshot
 from tooltray.tools.fingerprints import fingerprint
 
 CHANGED = tool("write_it", description="Sends it")

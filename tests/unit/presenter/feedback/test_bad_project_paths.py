@@ -9,7 +9,8 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, HubServer
-from tooltray.events import EventBus, FeedbackAsked, HubSnapshot
+from tooltray.events import EventBus, FeedbackAsked
+from tooltray.snapshots import HubSnapshot
 from tooltray.tasks import TaskKeeper
 
 

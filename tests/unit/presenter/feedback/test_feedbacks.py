@@ -16,12 +16,13 @@ from tests.fakes.pictures import attached, png
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded, FeedbackEntry, FeedbackSnapshot
+from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.presenter.feedback.feedback_report import Answer, Asked, Report
 from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN, Feedbacks
 from tooltray.presenter.feedback.kept_answers import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
+from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 
 ASKED = Asked("Claude", "# Done", "shop", "/code/shop", 900.0)

@@ -9,9 +9,10 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, settled
 from tests.fakes.project_hub import ProjectHub, project_hub
 
-from tooltray.events import EventBus, SessionListChanged, SessionProject
+from tooltray.events import EventBus, SessionListChanged
 from tooltray.presenter.projects.project_sources import ANSWER_WAIT_S, MOST_ROOTS, ProjectSources
 from tooltray.presenter.session_state import SessionStates
+from tooltray.snapshots import SessionProject
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import Envelope, failure, success

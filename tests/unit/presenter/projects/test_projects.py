@@ -10,17 +10,10 @@ from tests.fakes.project_hub import TEMPLATE, ProjectHub, project_hub
 from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import (
-    ProjectCopySnapshot,
-    ResourceListChanged,
-    ServerChanged,
-    ServerState,
-    ServerStopped,
-    SessionListChanged,
-    SessionProject,
-)
+from tooltray.events import ResourceListChanged, ServerChanged, ServerStopped, SessionListChanged
 from tooltray.presenter.projects.projects import ProjectReport
 from tooltray.servers.transport import CannotStart
+from tooltray.snapshots import ProjectCopySnapshot, ServerState, SessionProject
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era

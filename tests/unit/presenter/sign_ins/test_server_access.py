@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.heard import Record
 
-from tooltray.config.settings import OAuthSettings
+from tooltray.config.server_config import OAuthSettings
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.presenter.sign_ins.sign_in_target import Target

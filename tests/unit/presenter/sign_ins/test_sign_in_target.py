@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tooltray.config.expansion import ResolvedServer
-from tooltray.config.settings import MCPServerConfig
+from tooltray.config.server_config import MCPServerConfig
 from tooltray.presenter.sign_ins.sign_in_target import binding_of, reason_against, target_of
 
 URL = "https://far.example/mcp"

@@ -19,11 +19,12 @@ from tests.unit.presenter.sign_ins.test_server_access import GOOD
 from tooltray.config.expansion import resolve
 from tooltray.config.secret_errors import SecretsDenied, SecretsLocked
 from tooltray.errors import TooltrayError
-from tooltray.events import ProblemReported, ServerChanged, ServerState
+from tooltray.events import ProblemReported, ServerChanged
 from tooltray.presenter.instance import Patience
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.servers.authorization import NotLetIn, Refusal
+from tooltray.snapshots import ServerState
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
 ENDED_S = 1e-9  # of a token that lives no longer

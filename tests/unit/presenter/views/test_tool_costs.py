@@ -11,10 +11,10 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ServerCost, ToolCosts
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views import tool_costs
 from tooltray.presenter.views.tool_costs import ToolCosting
+from tooltray.snapshots import ServerCost, ToolCosts
 
 ANY = SessionState("")
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.settings import MCPServerConfig, read_entry
+from tooltray.config.server_config import MCPServerConfig
+from tooltray.config.settings import read_entry
 from tooltray.servers.npm_registry.packages import SDK, command_name, is_downloaded, is_python, package_of, probed_packages
 
 

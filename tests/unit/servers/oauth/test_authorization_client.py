@@ -20,7 +20,7 @@ from tests.fakes.authorization_server import (
     sign_in_elsewhere,
 )
 
-from tooltray.config.settings import OAuthSettings
+from tooltray.config.server_config import OAuthSettings
 from tooltray.servers.oauth.authorization_client import AuthorizationClient
 from tooltray.servers.oauth.browser_sign_in import PendingSignIn
 from tooltray.servers.oauth.callback_listener import CallbackListener, callback_params
