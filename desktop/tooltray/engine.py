@@ -17,6 +17,7 @@ from pathlib import Path
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.masking import Mask
+from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import LogHandler, StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -40,6 +41,7 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.feedback.feedback_tool import FeedbackTool
 from tooltray.presenter.feedback.feedbacks import Feedbacks
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers, read_shipped
+from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -99,6 +101,8 @@ class EngineOptions:
         execution_id: stands in every log record; made up where empty.
         idle_exit_s: the hub ends so long after the last AI client left; None never.
         is_child_of_client: an AI client started this process, so its environment is the client's and not for servers.
+        configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
+        project: a folder whose own file's servers every session has; absolute, empty: none.
         on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
     """
 
@@ -107,6 +111,8 @@ class EngineOptions:
     log_to_stderr: bool = False
     idle_exit_s: float | None = None
     is_child_of_client: bool = False
+    configs: tuple[str, ...] = ()
+    project: str = ""
     on_raise_window: Callable[[], None] | None = None
 
 
@@ -419,6 +425,8 @@ class Engine:
             projects=projects,
             approvals=approvals,
             feedbacks=self._feedbacks,
+            files=ServerFiles(),
+            recent=RecentCalls(bus=self.bus),
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,

@@ -43,3 +43,15 @@ class TooltrayError(Exception):
 
     def __str__(self) -> str:
         return str(self.problem)
+
+
+class NotFound(TooltrayError):
+    """What was named is not there."""
+
+
+class Conflict(TooltrayError):
+    """It is not as whoever asked believed: a name is taken, or what was looked at has changed meanwhile."""
+
+
+class Denied(TooltrayError):
+    """Whoever asked may not do that; a person has to allow it first."""

@@ -161,6 +161,11 @@ class FeedbackEnded:
     id: str
 
 
+@dataclass(frozen=True)
+class ServerFilesChanged:
+    """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
+
+
 EVENTS: tuple[type, ...] = (
     ServerStarted,
     ServerStopped,
@@ -184,6 +189,7 @@ EVENTS: tuple[type, ...] = (
     GrantsChanged,
     FeedbackAsked,
     FeedbackEnded,
+    ServerFilesChanged,
 )
 
 E = TypeVar("E")

@@ -70,6 +70,10 @@ class ServerSnapshot:
     is_deferred: bool = False  # it starts when a project is known, one copy for each
     startup_template: tuple[str, ...] = ()  # of a deferred server: its arguments with {project_path} and {project_name} in them
     copies: tuple[ProjectCopySnapshot, ...] = ()  # of a deferred server
+    origin: str = "settings"  # where its entry is: "settings", "project" (the project's own file), "served" (as the hub was started), "hub"
+    file: str = ""  # the absolute path of that file; empty: of the settings
+    project: str = ""  # absolute path of the folder whose sessions alone have it; empty: all sessions
+    revision: str = ""  # of its entry: another one where that is another one
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,9 @@ class HttpStatus:
     url: str = ""  # of all servers together, if it is open
     requires_token: bool = True
     problem: Problem | None = None  # why it is enabled and not open
+    is_api_enabled: bool = False  # programs may do over HTTP what a person can do here; by the settings
+    api_url: str = ""  # of that, if it is open
+    is_api_trusted: bool = False  # those programs may also approve calls, trust projects and allow folders
 
 
 @dataclass(frozen=True)
@@ -423,3 +430,106 @@ class MCPToolResponse:
     result_bytes: int
     tool_call_id: str = ""  # of the MCPToolCall that this answers; empty in events
     result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
+
+
+# files with servers in them
+
+
+@dataclass(frozen=True)
+class FileProblem:
+    """What is wrong in a file with servers in it."""
+
+    problem: Problem
+    line: int = 0  # from 1; 0: the whole file, or nobody knows
+    entry: str = ""  # the server of the file that is not used; empty: the file as a whole
+
+
+@dataclass(frozen=True)
+class FileEntrySnapshot:
+    """One server of such a file."""
+
+    name: str  # in the file
+    server: str  # how it is called here; empty where it is not used
+    state: str  # "used", "waits" (for a person's yes), "changed" (what was trusted goes on, the new content waits), "broken" or "off"
+    line: int = 0  # from 1
+
+
+@dataclass(frozen=True)
+class ServerFileSnapshot:
+    """One file that servers come from, as it was last read."""
+
+    path: str  # absolute
+    kind: str  # "settings", "mcp.json" (of a project), "tbxark" or "mcp-hub"
+    exists: bool = True
+    project: str = ""  # of a project's own file: its folder
+    is_for_all: bool = True  # False: sessions that work on this project alone have its servers
+    entries: tuple[FileEntrySnapshot, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
+    url: str = ""  # of the endpoint that the file asks for, if it is open
+
+
+@dataclass(frozen=True)
+class TrustRequest:
+    """An entry of a project's file that runs only after a person's yes; everything as it is written there, nothing filled in."""
+
+    project: str  # its folder, absolute
+    file: str
+    entry: str  # its name in the file
+    digest: str  # of the content: a yes is for this one alone
+    is_change: bool  # a person said yes to another content before
+    transport: str
+    target: str  # command line or URL
+    command: str = ""  # of a process
+    host: str = ""  # of a server elsewhere
+    cwd: str = ""
+    secrets: tuple[str, ...] = ()  # the names of those that it would get
+    variables: tuple[str, ...] = ()  # the same of the person's environment
+    is_inside: bool = False  # what is started lies in the project itself
+    auto_approve: tuple[str, ...] = ()  # which of its calls would go through unasked
+    diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()
+    line: int = 0  # in the file, from 1
+
+
+@dataclass(frozen=True)
+class TrustedEntry:
+    """An entry of a project's file to which a person said yes."""
+
+    project: str
+    entry: str
+    server: str  # how it is called here
+    trusted_at: float  # unix seconds
+    is_own: bool = False  # Tooltray wrote it there itself
+
+
+@dataclass(frozen=True)
+class ReloadChange:
+    """One thing that reading the files again would do, or did."""
+
+    kind: str  # "add", "restart", "change" (of what runs on), "remove", "wait" (for a yes), "keep" (the file is broken) or "setting"
+    name: str  # of the server, here; of a setting its path, as in "publish.naming"
+    file: str  # absolute
+    detail: str = ""  # in words; no secret is in it
+
+
+@dataclass(frozen=True)
+class RecentCall:
+    """One tool call that was carried out or refused."""
+
+    id: int  # they count up
+    at: float  # unix seconds at which it ended
+    tool: str  # as the AI client called it
+    server: str
+    client: str
+    outcome: str  # as in MCPToolResponse
+    duration_s: float
+    argument_bytes: int
+    result_bytes: int
+
+
+@dataclass(frozen=True)
+class SettingsDocument:
+    """The settings without the servers, in the spelling of the file."""
+
+    settings: Mapping[str, Any]
+    revision: str  # another one where they are others

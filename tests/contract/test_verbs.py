@@ -26,15 +26,21 @@ from tooltray.snapshots import (
     MCPToolResponse,
     NpmRegistryStatus,
     ProfileSnapshot,
+    RecentCall,
     RegistryMeasurement,
+    ReloadChange,
+    ServerFileSnapshot,
     ServerSnapshot,
     ServerState,
     SessionSnapshot,
+    SettingsDocument,
     SetupChange,
     SignInSnapshot,
     ToolChange,
     ToolCosts,
     ToolSnapshot,
+    TrustedEntry,
+    TrustRequest,
 )
 
 FOR_SESSIONS = {"answer", "open_server", "end_session"}  # raw bytes of AI clients; not by name
@@ -42,9 +48,9 @@ FOR_SESSIONS = {"answer", "open_server", "end_session"}  # raw bytes of AI clien
 AGREED: dict[str, tuple[str, Any]] = {
     "get_snapshot": ("()", HubSnapshot),
     "get_mcp_servers": ("()", dict[str, dict[str, Any]]),
-    "add_mcp_server": ("(name, config, is_default=True)", None),
-    "update_mcp_server": ("(name, config)", None),
-    "remove_mcp_server": ("(name)", None),
+    "add_mcp_server": ("(name, config, is_default=True, project=)", str),
+    "update_mcp_server": ("(name, config, revision=)", None),
+    "remove_mcp_server": ("(name, revision=)", None),
     "start_server": ("(name)", None),
     "stop_server": ("(name)", None),
     "restart_server": ("(name)", None),
@@ -140,6 +146,19 @@ AGREED: dict[str, tuple[str, Any]] = {
     "get_feedback_history": ("(project_path=, limit=50)", list[FeedbackEntry]),
     "get_ready_answers": ("()", list[str]),
     "set_ready_answers": ("(answers)", None),
+    "get_server_files": ("()", list[ServerFileSnapshot]),
+    "get_trust_requests": ("(project=)", list[TrustRequest]),
+    "trust_entries": ("(project, entries)", list[str]),
+    "distrust_entries": ("(project, entry=)", None),
+    "get_trusted_entries": ("()", list[TrustedEntry]),
+    "preview_reload": ("()", list[ReloadChange]),
+    "reload": ("()", list[ReloadChange]),
+    "set_api_enabled": ("(enabled, trusted=None)", HttpStatus),
+    "get_api_token": ("()", str),
+    "rotate_api_token": ("()", str),
+    "get_settings": ("()", SettingsDocument),
+    "change_settings": ("(changes, revision=)", SettingsDocument),
+    "get_recent_calls": ("(limit=200)", list[RecentCall]),
 }
 TYPES: dict[str, Any] = {
     "name": str,
@@ -196,8 +215,12 @@ TYPES: dict[str, Any] = {
     "call_tool.project": str | None,
     "limit": int,
     "answers": list[str],
+    "entries": Mapping[str, str],
+    "trusted": bool | None,
+    "changes": Mapping[str, Any],
 }
 EXAMPLES: dict[Any, Any] = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
+EXAMPLES[Mapping[str, str]] = {"a": "b"}
 EXAMPLES[dict[str, Any] | None] = {"a": 1}
 EXAMPLES[Mapping[str, str] | None] = {"a": "b"}
 EXAMPLES |= {bool | None: None, float | None: 5.0, list[str]: ["x"], list[str] | None: ["x"]}

@@ -17,6 +17,7 @@ from tooltray.events import (
     FeedbackAsked,
     FeedbackEnded,
     ServerChanged,
+    ServerFilesChanged,
     ServerRemoved,
     SessionsChanged,
     ToolListChanged,
@@ -36,15 +37,21 @@ from tooltray.snapshots import (
     MCPToolResponse,
     NpmRegistryStatus,
     ProfileSnapshot,
+    RecentCall,
     RegistryMeasurement,
+    ReloadChange,
+    ServerFileSnapshot,
     ServerSnapshot,
     ServerState,
     SessionSnapshot,
+    SettingsDocument,
     SetupChange,
     SignInSnapshot,
     ToolChange,
     ToolCosts,
     ToolSnapshot,
+    TrustedEntry,
+    TrustRequest,
 )
 
 STARTED_AT = 1_700_000_000.0
@@ -76,6 +83,11 @@ class FakePresenter:
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.api_token = "api-token-of-a-fake"
+        self.files: list[ServerFileSnapshot] = []
+        self.trust_requests: list[TrustRequest] = []
+        self.trusted: list[TrustedEntry] = []
+        self.reload_changes: list[ReloadChange] = []
         self.registry = NpmRegistryStatus()
         self.setup_changes: list[SetupChange] = []
         self.diagnoses: list[Any] = []
@@ -152,22 +164,23 @@ class FakePresenter:
         self._note("get_mcp_servers")
         return {name: dict(entry) for name, entry in self.entries.items()}
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
-        self._note("add_mcp_server", name, dict(config), is_default)
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        self._note("add_mcp_server", name, dict(config), is_default, *([project] if project else []))
         self.entries[name] = dict(config)
         if is_default:
             self.defaults.append(name)
         self.tell(server(name, ServerState.STARTING if is_default else ServerState.ON_DEMAND, is_default=is_default))
         self._publish_config()
+        return name
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
-        self._note("update_mcp_server", name, dict(config))
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        self._note("update_mcp_server", name, dict(config), *([revision] if revision else []))
         self.entries[name] = dict(config)
         self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
         self._publish_config()
 
-    async def remove_mcp_server(self, name: str) -> None:
-        self._note("remove_mcp_server", name)
+    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
+        self._note("remove_mcp_server", name, *([revision] if revision else []))
         del self.entries[name]
         self.defaults = [each for each in self.defaults if each != name]
         self.snapshot = replace(self.snapshot, servers=tuple(each for each in self.snapshot.servers if each.name != name))
@@ -541,3 +554,64 @@ class FakePresenter:
 
     async def set_ready_answers(self, answers: list[str]) -> None:
         self._note("set_ready_answers", answers)
+
+    async def get_server_files(self) -> list[ServerFileSnapshot]:
+        self._note("get_server_files")
+        return list(self.files)
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        self._note("get_trust_requests", project)
+        return [request for request in self.trust_requests if project in ("", request.project)]
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        self._note("trust_entries", project, dict(entries))
+        self.trust_requests = [each for each in self.trust_requests if each.project != project or each.entry not in entries]
+        self.bus.publish(ServerFilesChanged())
+        return list(entries)
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        self._note("distrust_entries", project, entry)
+        self.trusted = [each for each in self.trusted if each.project != project or entry not in ("", each.entry)]
+        self.bus.publish(ServerFilesChanged())
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        self._note("get_trusted_entries")
+        return list(self.trusted)
+
+    async def preview_reload(self) -> list[ReloadChange]:
+        self._note("preview_reload")
+        return list(self.reload_changes)
+
+    async def reload(self) -> list[ReloadChange]:
+        self._note("reload")
+        made, self.reload_changes = list(self.reload_changes), []
+        self.bus.publish(ServerFilesChanged())
+        return made
+
+    async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
+        self._note("set_api_enabled", enabled, trusted)
+        is_trusted = self.http.is_api_trusted if trusted is None else trusted
+        url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""
+        self.http = replace(self.http, is_api_enabled=enabled, api_url=url, is_api_trusted=is_trusted)
+        return self.http
+
+    async def get_api_token(self) -> str:
+        self._note("get_api_token")
+        return self.api_token
+
+    async def rotate_api_token(self) -> str:
+        self._note("rotate_api_token")
+        self.api_token += "-new"
+        return self.api_token
+
+    async def get_settings(self) -> SettingsDocument:
+        self._note("get_settings")
+        return SettingsDocument({}, "0")
+
+    async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        self._note("change_settings", dict(changes), revision)
+        return SettingsDocument(changes, "1")
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        self._note("get_recent_calls", limit)
+        return []

@@ -18,6 +18,7 @@ from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
+from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.grants import GrantStore
@@ -36,6 +37,7 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.feedback.feedback_tool import FeedbackTool
 from tooltray.presenter.feedback.feedbacks import Feedbacks
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
+from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
@@ -374,6 +376,7 @@ class HubParts:
             home=self.home.root / "person",
             common=(),
         )
+        self.files = ServerFiles()
         self.presenter = McpPresenter(
             pid=1,
             config=self.conf,
@@ -405,6 +408,8 @@ class HubParts:
             projects=self.projects,
             approvals=self.approvals,
             feedbacks=self.feedbacks,
+            files=self.files,
+            recent=RecentCalls(bus=bus),
             bus=bus,
             deadlines=deadlines,
             spawn=spawn,

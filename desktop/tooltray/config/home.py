@@ -106,6 +106,16 @@ class Home:
         return self.root / "grants.json"
 
     @property
+    def trust(self) -> Path:
+        """To which entries of projects' own files a person said yes; hashes of their content, never the content."""
+        return self.root / "trust.json"
+
+    @property
+    def http_token(self) -> Path:
+        """What opens the REST interface; 0600."""
+        return self.run / "http-token"
+
+    @property
     def eras(self) -> Path:
         return self.root / "eras.json"
 

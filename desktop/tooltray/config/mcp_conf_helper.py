@@ -12,18 +12,24 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
+from tooltray.config.files.file_server import FileServer
 from tooltray.config.migrations import Document
+from tooltray.config.revisions import revision_of
 from tooltray.config.server_config import SPELLINGS, MCPServerConfig
-from tooltray.config.settings import HttpSettings, SecretBackend, Settings, check_name, read_entry, read_usable_entry
+from tooltray.config.settings import FileServerSettings, HttpSettings, SecretBackend, Settings, check_name, read_entry, read_usable_entry
 from tooltray.config.settings_file import Edit, Loaded, SettingsFile
 from tooltray.config.usable import CORRECT_IT, in_words
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.snapshots import SettingsDocument
 
 BUILTIN_NAMES = ("hub",)
 MAX_PORT = 65535
+NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
+"""What of the file is about servers, or about the file itself."""
 
 
 class McpConfHelper:
@@ -44,16 +50,38 @@ class McpConfHelper:
         self._bus = bus
         self._loaded = Loaded()
         self._lock = threading.Lock()
+        self._files: dict[str, FileServer] = {}
+        self._merged = (self.own_settings, self._files, self.own_settings)
 
     @property
     def settings(self) -> Settings:
-        """What counts now. A change makes a new object; nobody changes this one."""
+        """What counts now, servers of other files among it. A change makes a new object; nobody changes this one."""
+        own, files, merged = self._merged
+        if own is not self.own_settings or files is not self._files:
+            own, files = self.own_settings, self._files
+            merged = _merged(own, files)
+            self._merged = (own, files, merged)
+        return merged
+
+    @property
+    def own_settings(self) -> Settings:
+        """The same without servers of other files."""
         return self._loaded.reading.settings
+
+    def file_server(self, name: str) -> FileServer | None:
+        """A server whose entry is in another file; None for those of the settings, which go before."""
+        return None if name in self.own_settings.mcp_servers else self._files.get(name)
+
+    def set_file_servers(self, servers: Mapping[str, FileServer]) -> None:
+        """These are the servers of other files from now on, by their names here."""
+        if dict(servers) != self._files:
+            self._files = dict(servers)
+            self._tell_changed()
 
     @property
     def entries(self) -> dict[str, dict[str, Any]]:
         """The entries of `mcpServers` that can be used, as they are in the file; the caller's own copy."""
-        return copy.deepcopy({name: self._loaded.document["mcpServers"][name] for name in self.settings.mcp_servers})
+        return copy.deepcopy({name: self._loaded.document["mcpServers"][name] for name in self.own_settings.mcp_servers})
 
     @property
     def document(self) -> Document:
@@ -65,19 +93,35 @@ class McpConfHelper:
         """What is wrong with the settings, and what was done about it."""
         return self._loaded.notices + self._loaded.reading.problems
 
+    def revision(self, name: str) -> str:
+        """Of a server's entry: another one where that is another one; empty for one that is in no file."""
+        if server := self.file_server(name):
+            return revision_of(server.entry.written)
+        entries = self._loaded.document.get("mcpServers")
+        return revision_of(entries[name]) if isinstance(entries, dict) and name in entries else ""
+
+    def settings_document(self) -> SettingsDocument:
+        """What the settings say besides the servers."""
+        settings = {key: value for key, value in self.document.items() if key not in NOT_SETTINGS}
+        return SettingsDocument(settings, revision_of(settings))
+
     async def load(self) -> None:
         """Reads the file. Never fails; what went wrong is in `problems`."""
         await asyncio.to_thread(self._load)
 
-    async def set_server(self, name: str, entry: Mapping[str, Any] | MCPServerConfig, *, is_default: bool | None = None) -> None:
+    async def set_server(
+        self, name: str, entry: Mapping[str, Any] | MCPServerConfig, *, is_default: bool | None = None, revision: str = ""
+    ) -> None:
         """Adds a server, or replaces its entry.
 
         Args:
             name: what it is called.
             entry: a mapping goes into the file as it is.
             is_default: whether it starts with the hub; None leaves that as it is.
+            revision: of the entry that is to be replaced; empty: whatever it is.
 
         Raises:
+            Conflict: the entry is another one by now.
             TooltrayError: the name or the entry cannot be used, or the settings cannot be written.
         """
         check_name(name, self._reserved)
@@ -85,6 +129,7 @@ class McpConfHelper:
         read_entry(name, new)
 
         def edit(document: Document) -> None:
+            _check_revision(_object(document, "mcpServers").get(name), revision)
             _object(document, "mcpServers")[name] = new
             if is_default is not None:
                 _set_default(document, name, is_default)
@@ -104,23 +149,48 @@ class McpConfHelper:
         if unknown := fields.keys() - MCPServerConfig.model_fields:
             raise TypeError(f"MCPServerConfig has no {', '.join(sorted(unknown))}")
 
+        if self.file_server(name):
+            return await self._change_file_server(name, fields)
+
         def edit(document: Document) -> None:
             entry = _entry(document, name)
             for field, value in fields.items():
                 _set_field(entry, field, value)
             read_usable_entry(name, entry)
 
+        return await self._change(edit)
+
+    async def _change_file_server(self, name: str, fields: Mapping[str, Any]) -> None:
+        """Its entry is not ours: what a person chooses here stands beside it, in the settings."""
+        server = self._files[name]
+        if others := sorted(fields.keys() - FileServerSettings.model_fields):
+            spelled = ", ".join(MCPServerConfig.model_fields[field].alias or field for field in others)
+            raise TooltrayError(f"'{name}' is not changed", f"its entry is in {server.file}", f"Change {spelled} there")
+
+        def edit(document: Document) -> None:
+            chosen = _object(_object(document, "fileServers"), name)
+            for field, value in fields.items():
+                _set_field(chosen, field, value)
+            if not chosen:
+                del document["fileServers"][name]
+
         await self._change(edit)
 
-    async def remove_server(self, name: str) -> None:
+    async def remove_server(self, name: str, *, revision: str = "") -> None:
         """Removes a server, also one whose entry cannot be used.
 
+        Args:
+            revision: as of `set_server`.
+
         Raises:
-            TooltrayError: there is no such server, or the settings cannot be written.
+            NotFound: there is no such server.
+            Conflict: the entry is another one by now.
+            TooltrayError: the settings cannot be written.
         """
 
         def edit(document: Document) -> None:
             _check_server(document, name)
+            _check_revision(document["mcpServers"][name], revision)
             del document["mcpServers"][name]
             _set_default(document, name, False)
 
@@ -133,12 +203,15 @@ class McpConfHelper:
             TooltrayError: there is no such server, or the settings cannot be written.
         """
 
+        if self.file_server(name):
+            return await self._change_file_server(name, {"is_default": is_default})
+
         def edit(document: Document) -> None:
             if is_default and name not in self._reserved:
                 _check_server(document, name)
             _set_default(document, name, is_default)
 
-        await self._change(edit)
+        return await self._change(edit)
 
     async def set_enabled(self, enabled: bool) -> None:
         """Switches everything on or off (`mcpEnabled`).
@@ -201,6 +274,10 @@ class McpConfHelper:
 
         await self._change(edit)
 
+    async def merge(self, changes: Mapping[str, Any], revision: str) -> None:
+        """See McpPresenter.change_settings."""
+        raise NotImplementedError
+
     async def change_document(self, edit: Edit) -> None:
         """Makes several changes as one: all of them are written, or none.
 
@@ -233,14 +310,34 @@ class McpConfHelper:
             return
         for problem in work.result():
             self._bus.publish(ProblemReported(problem))
+        self._tell_changed()
+
+    def _tell_changed(self) -> None:
         settings = self.settings
         self._bus.publish(ConfigChanged(self.entries, settings.default_servers, settings.mcp_enabled))
+
+
+def _merged(own: Settings, files: Mapping[str, FileServer]) -> Settings:
+    """Where two have one name, that of the settings counts."""
+    others = {name: server for name, server in files.items() if name not in own.mcp_servers}
+    if not others:
+        return own
+    chosen = {name: own.file_servers.get(name, FileServerSettings()) for name in others}
+    configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
+    by_default = {name: chosen[name].is_default for name in others}
+    defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]
+    return own.model_copy(update={"mcp_servers": {**own.mcp_servers, **configs}, "default_servers": (*own.default_servers, *defaults)})
 
 
 def _check_server(document: Document, name: str) -> None:
     entries = document.get("mcpServers")
     if not isinstance(entries, dict) or name not in entries:
-        raise TooltrayError(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
+        raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
+
+
+def _check_revision(entry: Any, revision: str) -> None:
+    if revision and (entry is None or revision_of(entry) != revision):
+        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
 
 
 def _entry(document: Document, name: str) -> dict[str, Any]:
@@ -272,7 +369,7 @@ def _set_default(document: Document, name: str, is_default: bool) -> None:
 
 def _set_field(entry: dict[str, Any], field: str, value: Any) -> None:
     """Sets a field in the spelling that the entry has already, else in ours."""
-    spellings = SPELLINGS.get(field, (MCPServerConfig.model_fields[field].alias or field,))
+    spellings = SPELLINGS.get(field, (to_camel(field),))
     for spelling in [spelling for spelling in spellings if spelling in entry] or spellings[:1]:
         if value is None:
             entry.pop(spelling, None)

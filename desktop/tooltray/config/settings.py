@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
-from tooltray.config.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Shown, Target, ToolOverride
+from tooltray.config.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
 from tooltray.config.usable import CORRECT_IT, in_words, not_used, read_fields, read_members, read_texts
 from tooltray.errors import Problem, TooltrayError
 
@@ -36,18 +36,32 @@ _MEANWHILE = {"http": "AI clients cannot connect over HTTP"}
 _HELD = {"autoApprove": "each of its calls is asked about", "profile": "it sees nothing"}
 
 
+class ApiSettings(JsonModel):
+    """What other programs may do over HTTP in a person's place; they show a token of their own.
+
+    Attributes:
+        enabled: whether they may do anything.
+        trusted: whether they may also approve calls, trust projects and allow folders.
+    """
+
+    enabled: StrictBool = False
+    trusted: StrictBool = False
+
+
 class HttpSettings(JsonModel):
     """Where AI clients connect over HTTP, if they may.
 
     Attributes:
         port: 0: any that is free.
         require_token: whether a client has to show a token of ours; without one only on addresses of this machine itself.
+        api: what other programs may do at the same address.
     """
 
     enabled: StrictBool = False
     host: StrictStr = "127.0.0.1"
     port: Port = 7717
     require_token: StrictBool = True
+    api: ApiSettings = ApiSettings()
 
 
 class ClientSettings(JsonModel):
@@ -117,6 +131,30 @@ class RegistryEntry(JsonModel):
     name: Shown = ""
 
 
+class FileServerSettings(JsonModel):
+    """What a person has chosen here for a server whose entry is in another file; None: as that file says.
+
+    Attributes:
+        is_default: whether it starts with the hub, or with the first session of its project.
+    """
+
+    disable: StrictBool | None = None
+    auto_approve: tuple[StrictStr, ...] | None = None
+    disabled_tools: tuple[StrictStr, ...] | None = None
+    call_timeout: Seconds | None = None
+    isolation: Literal["shared", "session"] | None = None
+    idle_stop: Seconds | None = None
+    lazy_load: StrictBool | None = None
+    tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
+    custom_npm_registry: Target = None
+    is_default: StrictBool | None = None
+
+    def applied(self, config: MCPServerConfig) -> MCPServerConfig:
+        """The entry with what was chosen in the place of what it says."""
+        chosen = {name: getattr(self, name) for name in self.__class__.model_fields if name != "is_default"}
+        return config.model_copy(update={name: value for name, value in chosen.items() if value is not None})
+
+
 class Settings(JsonModel):
     """The whole file; entries that cannot be used are not in it.
 
@@ -127,6 +165,8 @@ class Settings(JsonModel):
         profiles: named sets of servers and tools.
         allowed_folders: projects for which servers may be started, said by the person; absolute.
         ready_answers: to reports of models.
+        hot_reload: whether files are read again as soon as somebody has changed them.
+        file_servers: what was chosen here for servers whose entries are in other files, by their names here.
     """
 
     version: int = CURRENT_VERSION
@@ -141,6 +181,8 @@ class Settings(JsonModel):
     profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
     allowed_folders: tuple[str, ...] = ()
     ready_answers: tuple[str, ...] = ()
+    hot_reload: bool = True
+    file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -222,6 +264,8 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         profiles=_read_profiles(document.get("profiles"), problems),
         allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), problems),
         ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), problems),
+        hot_reload=_read_part(document, "hotReload", StrictBool, True, problems),
+        file_servers=_read_file_servers(document.get("fileServers"), problems),
     )
     return Reading(settings, tuple(problems))
 
@@ -292,6 +336,23 @@ def _read_profiles(given: Any, problems: list[Problem]) -> dict[str, ProfileSett
         problems.append(Problem(f"The profile '{_printable(name)}' cannot be used", f"profiles: {why}", hint))
 
     return read_members(ProfileSettings, given, report)
+
+
+def _read_file_servers(given: Any, problems: list[Problem]) -> dict[str, FileServerSettings]:
+    """By a slip in them no call may go through unasked: of a server whose choices cannot be read each is asked about."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        problems.append(not_used("fileServers", "fileServers: must be an object"))
+        return {}
+    held: dict[str, FileServerSettings] = {}
+
+    def report(name: str, why: str) -> None:
+        held[name] = FileServerSettings(auto_approve=())
+        title = f"What was chosen for the server '{_printable(name)}' cannot be used"
+        problems.append(Problem(title, f"fileServers: {why}", f"{CORRECT_IT}; until then {_HELD['autoApprove']}"))
+
+    return read_members(FileServerSettings, given, report) | held
 
 
 def _printable(name: str) -> str:

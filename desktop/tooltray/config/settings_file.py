@@ -40,6 +40,7 @@ _CONTAINERS: Mapping[str, type] = {
     "profiles": dict,
     "allowedFolders": list,
     "readyAnswers": list,
+    "fileServers": dict,
 }
 _PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
 

@@ -79,6 +79,33 @@ class AccessVerbs(ABC):
         """
         return await self._http.set_enabled(enabled, port)
 
+    async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
+        """Lets other programs do over HTTP what a person can do here, or no more. They show a token of their own.
+
+        Args:
+            trusted: whether they may also approve calls, trust projects and allow folders; None leaves that as it is.
+
+        Raises:
+            TooltrayError: the settings cannot be written, or the address not be opened.
+        """
+        return await self._http.set_api(enabled, trusted)
+
+    async def get_api_token(self) -> str:
+        """What opens that to a program; it is made when it is first asked for, and stays the same across restarts.
+
+        Raises:
+            TooltrayError: it cannot be read or made.
+        """
+        return await self._http.api_token()
+
+    async def rotate_api_token(self) -> str:
+        """Makes another one; that of before opens nothing any more, and what it has open ends.
+
+        Raises:
+            TooltrayError: it cannot be kept; then that of before goes on.
+        """
+        return await self._http.rotate_api_token()
+
     async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
         return self._http.clients
 

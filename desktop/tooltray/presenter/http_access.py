@@ -70,3 +70,12 @@ class HttpAccess:
     async def remove_token(self, name: str) -> None:
         await finish_in_thread(self._tokens.remove, name)
         await self._door().forget_client(name)
+
+    async def set_api(self, enabled: bool, trusted: bool | None) -> HttpStatus:
+        raise NotImplementedError
+
+    async def api_token(self) -> str:
+        raise NotImplementedError
+
+    async def rotate_api_token(self) -> str:
+        raise NotImplementedError

@@ -13,9 +13,10 @@ from msgspec import Raw
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
+from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, Problem, TooltrayError
 from tooltray.events import EventBus, ServerChanged, SessionListChanged, SessionsChanged, ToolCallResult, ToolListChanged
 from tooltray.presenter import client_snapshots, model_calls
 from tooltray.presenter.access_verbs import AccessVerbs
@@ -26,6 +27,8 @@ from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.feedback.feedbacks import Feedbacks
 from tooltray.presenter.feedback_verbs import FeedbackVerbs
+from tooltray.presenter.file_verbs import FileVerbs
+from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.format_verbs import FormatVerbs
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
@@ -43,6 +46,7 @@ from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState
+from tooltray.presenter.settings_verbs import SettingsVerbs
 from tooltray.presenter.setup import Setup
 from tooltray.presenter.setup_verbs import SetupVerbs
 from tooltray.presenter.sign_in_verbs import SignInVerbs
@@ -67,7 +71,19 @@ STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them fas
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
-class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs, ViewVerbs, ProjectVerbs, ApprovalVerbs, FeedbackVerbs):
+class McpPresenter(
+    AccessVerbs,
+    OfferVerbs,
+    SetupVerbs,
+    SignInVerbs,
+    FormatVerbs,
+    ViewVerbs,
+    ProjectVerbs,
+    ApprovalVerbs,
+    FeedbackVerbs,
+    FileVerbs,
+    SettingsVerbs,
+):
     """Belongs to the engine's loop."""
 
     def __init__(
@@ -98,6 +114,8 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         projects: Projects,
         approvals: Approvals,
         feedbacks: Feedbacks,
+        files: ServerFiles,
+        recent: RecentCalls,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -113,7 +131,8 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         self._http, self._elicitations = http, elicitations
         self._formats, self._registries, self._sign_ins, self._setup, self._remedies = formats, registries, sign_ins, setup, remedies
         self._calls, self._modes, self._profiles, self._costs = calls, modes, profiles, costs
-        self._projects, self._approvals, self._feedbacks = projects, approvals, feedbacks
+        self._projects, self._approvals, self._feedbacks, self._files = projects, approvals, feedbacks, files
+        self._recent = recent
         self._stats_told_after_s = stats_told_after_s
         self._started_at = time.time()
         self._session_count = 0
@@ -240,35 +259,61 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
         """The entries of the settings, in the spelling of the file."""
         return self._config.entries
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise.
 
+        Args:
+            project: a folder, into whose own file the entry goes; empty: into the settings.
+
+        Returns:
+            Its name here; one of a project may have another one there.
+
         Raises:
-            TooltrayError: the name is taken, or the entry is not valid.
+            Conflict: the name is taken.
+            TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
         """
+        if project:
+            return await self._files.add(project, name, config)
         if name in self._config.settings.mcp_servers:
-            raise TooltrayError(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
+            raise Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
         await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default)
         self._start_new(name)
+        return name
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
-        """Replaces a server's entry; a running one is restarted if that changes what runs.
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs.
+
+        Args:
+            revision: of the entry that is to be replaced, as its snapshot has it; empty: whatever it is.
 
         Raises:
-            TooltrayError: there is no such server, or the entry is not valid.
+            NotFound: there is no such server.
+            Conflict: its entry is another one by now.
+            TooltrayError: the entry is not valid, or the file cannot be written.
         """
         self._check_is_in_settings(name)
+        if self._config.file_server(name):
+            return await self._files.change(name, config, revision)
         was_off = self._config.settings.mcp_servers[name].disable
-        await self._config.set_server(name, config)
-        self._start_new(name, is_new=was_off)
+        await self._config.set_server(name, config, revision=revision)
+        return self._start_new(name, is_new=was_off)
 
-    async def remove_mcp_server(self, name: str) -> None:
-        """
+    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
+        """Removes a server's entry from the file where it is, and stops it.
+
+        Args:
+            revision: as of `update_mcp_server`.
+
         Raises:
-            TooltrayError: there is no such server in the settings.
+            NotFound: there is no such server.
+            Conflict: its entry is another one by now.
+            TooltrayError: the file cannot be written.
         """
         self._check_is_not_builtin(name)
-        await self._config.remove_server(name)
+        if self._config.file_server(name):
+            await self._files.remove(name, revision)
+        else:
+            await self._config.remove_server(name, revision=revision)
 
     async def start_server(self, name: str) -> None:
         """Starts a server and waits until it runs.
@@ -490,7 +535,16 @@ class McpPresenter(AccessVerbs, OfferVerbs, SetupVerbs, SignInVerbs, FormatVerbs
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
             copies=self._projects.copies(server),
+            **self._origin(server),
         )
+
+    def _origin(self, server: ManagedServer) -> dict[str, str]:
+        revision = self._config.revision(server.name)
+        if server.is_builtin:
+            return {"origin": server.name}
+        if found := self._config.file_server(server.name):
+            return {"origin": found.origin, "file": found.file, "project": found.project, "revision": revision}
+        return {"revision": revision}
 
     def _on_server_changed(self, name: str) -> None:
         if server := self._servers.find(name):

@@ -19,7 +19,7 @@ from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig, config_hash
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import (
     ClientListUpdated,
     ConfigChanged,
@@ -163,7 +163,7 @@ class ServerManager:
         if server := self._servers.get(name):
             return server
         known = ", ".join(self._servers)
-        raise TooltrayError(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+        raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
 
     def find(self, name: str) -> ManagedServer | None:
         return self._servers.get(name)

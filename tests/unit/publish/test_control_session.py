@@ -36,6 +36,7 @@ from tooltray.events import (
     PromptListChanged,
     ResourceListChanged,
     ServerChanged,
+    ServerFilesChanged,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
@@ -331,6 +332,7 @@ ALL = [
     GrantsChanged(),
     FeedbackAsked(FeedbackSnapshot("1", "c", "/p", "p", "# s", 1.5, 2.5)),
     FeedbackEnded("1"),
+    ServerFilesChanged(),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -19,6 +19,7 @@ from tooltray.events import (
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
+    ServerFilesChanged,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
@@ -42,13 +43,19 @@ from tooltray.snapshots import (
     MCPToolResponse,
     NpmRegistryStatus,
     ProfileSnapshot,
+    RecentCall,
     RegistryMeasurement,
+    ReloadChange,
+    ServerFileSnapshot,
     SessionSnapshot,
+    SettingsDocument,
     SetupChange,
     SignInSnapshot,
     ToolChange,
     ToolCosts,
     ToolSnapshot,
+    TrustedEntry,
+    TrustRequest,
 )
 from tooltray.ui.presenter.link import EngineLink
 
@@ -76,6 +83,7 @@ class QtMcpPresenter(QObject):
     grants_changed = Signal()
     feedback_asked = Signal(object)  # FeedbackSnapshot
     feedback_ended = Signal(str)
+    server_files_changed = Signal()
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -138,6 +146,8 @@ class QtMcpPresenter(QObject):
                 self.feedback_asked.emit(feedback)
             case FeedbackEnded(id=id):
                 self.feedback_ended.emit(id)
+            case ServerFilesChanged():
+                self.server_files_changed.emit()
 
     # the verbs
 
@@ -147,14 +157,14 @@ class QtMcpPresenter(QObject):
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return await self._link.run(lambda engine: engine.get_mcp_servers())
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
-        await self._link.run(lambda engine: engine.add_mcp_server(name, config, is_default))
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        return await self._link.run(lambda engine: engine.add_mcp_server(name, config, is_default, project))
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
-        await self._link.run(lambda engine: engine.update_mcp_server(name, config))
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        await self._link.run(lambda engine: engine.update_mcp_server(name, config, revision))
 
-    async def remove_mcp_server(self, name: str) -> None:
-        await self._link.run(lambda engine: engine.remove_mcp_server(name))
+    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
+        await self._link.run(lambda engine: engine.remove_mcp_server(name, revision))
 
     async def start_server(self, name: str) -> None:
         await self._link.run(lambda engine: engine.start_server(name))
@@ -442,6 +452,45 @@ class QtMcpPresenter(QObject):
 
     async def set_ready_answers(self, answers: list[str]) -> None:
         await self._link.run(lambda engine: engine.set_ready_answers(answers))
+
+    async def get_server_files(self) -> list[ServerFileSnapshot]:
+        return await self._link.run(lambda engine: engine.get_server_files())
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        return await self._link.run(lambda engine: engine.get_trust_requests(project))
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        return await self._link.run(lambda engine: engine.trust_entries(project, entries))
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        await self._link.run(lambda engine: engine.distrust_entries(project, entry))
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        return await self._link.run(lambda engine: engine.get_trusted_entries())
+
+    async def preview_reload(self) -> list[ReloadChange]:
+        return await self._link.run(lambda engine: engine.preview_reload())
+
+    async def reload(self) -> list[ReloadChange]:
+        return await self._link.run(lambda engine: engine.reload())
+
+    async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
+        return await self._link.run(lambda engine: engine.set_api_enabled(enabled, trusted))
+
+    async def get_api_token(self) -> str:
+        return await self._link.run(lambda engine: engine.get_api_token())
+
+    async def rotate_api_token(self) -> str:
+        return await self._link.run(lambda engine: engine.rotate_api_token())
+
+    async def get_settings(self) -> SettingsDocument:
+        return await self._link.run(lambda engine: engine.get_settings())
+
+    async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        return await self._link.run(lambda engine: engine.change_settings(changes, revision))
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        return await self._link.run(lambda engine: engine.get_recent_calls(limit))
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

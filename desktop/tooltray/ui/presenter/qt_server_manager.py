@@ -46,14 +46,14 @@ class QtServerManager(QObject):
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return await self._hub.get_mcp_servers()
 
-    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True) -> None:
-        await self._hub.add_mcp_server(name, config, is_default)
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        return await self._hub.add_mcp_server(name, config, is_default, project)
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any]) -> None:
-        await self._hub.update_mcp_server(name, config)
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        await self._hub.update_mcp_server(name, config, revision)
 
-    async def remove_mcp_server(self, name: str) -> None:
-        await self._hub.remove_mcp_server(name)
+    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
+        await self._hub.remove_mcp_server(name, revision)
 
     async def start_server(self, name: str) -> None:
         await self._hub.start_server(name)

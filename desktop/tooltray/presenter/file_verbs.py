@@ -1,0 +1,67 @@
+"""Verbs of McpPresenter about files with servers in them: what they say, whose yes they need, and reading them again. Mixed into it."""
+
+from collections.abc import Mapping
+
+from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+
+
+class FileVerbs:
+    _files: ServerFiles
+
+    async def get_server_files(self) -> list[ServerFileSnapshot]:
+        """The settings and every other file that servers come from now, as it was last read."""
+        return self._files.snapshots()
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        """The entries of projects' own files that wait for a person's yes.
+
+        Args:
+            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use.
+
+        Raises:
+            TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
+        """
+        return await self._files.trust_requests(project)
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        """A person says yes to entries of a project's own file, and what is in use of them starts.
+
+        Args:
+            project: the folder.
+            entries: the digest of the content that the person saw, by the entry's name in the file.
+
+        Returns:
+            The names of the servers here.
+
+        Raises:
+            Conflict: one of them is another one by now; none was trusted.
+            TooltrayError: there is no such entry, or the yes cannot be kept.
+        """
+        return await self._files.trust(project, entries)
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        """Takes a yes back; what runs by it is stopped.
+
+        Args:
+            entry: its name in the file; empty: all of this project.
+
+        Raises:
+            NotFound: nobody said yes to that.
+        """
+        await self._files.distrust(project, entry)
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        """To what a person said yes, also of projects that nobody works on now."""
+        return self._files.trusted()
+
+    async def preview_reload(self) -> list[ReloadChange]:
+        """What `reload` would do."""
+        return await self._files.preview_reload()
+
+    async def reload(self) -> list[ReloadChange]:
+        """Reads the settings and all files with servers in them again, and does what has changed; returns that.
+
+        It also happens by itself as soon as a file changes, unless `hotReload` is off.
+        """
+        return await self._files.reload()

@@ -1,0 +1,35 @@
+"""Verbs of McpPresenter about the settings besides the servers, and about what was done last. Mixed into it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.activity.recent_calls import RecentCalls
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots import RecentCall, SettingsDocument
+
+
+class SettingsVerbs:
+    _config: McpConfHelper
+    _recent: RecentCalls
+
+    async def get_settings(self) -> SettingsDocument:
+        """What the settings say besides the servers."""
+        return self._config.settings_document()
+
+    async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        """Changes some of them, all or none; returns what they say then.
+
+        Args:
+            changes: what is to be another thing, in the spelling of the file; null removes it (JSON Merge Patch, RFC 7396).
+            revision: of the settings that are to be changed; empty: whatever they are.
+
+        Raises:
+            Conflict: they are others by now.
+            TooltrayError: a value cannot be used, or is not to be changed here; or the settings cannot be written.
+        """
+        await self._config.merge(changes, revision)
+        return self._config.settings_document()
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        """The last tool calls, the newest first; they are kept in memory only."""
+        return self._recent.last(limit)
