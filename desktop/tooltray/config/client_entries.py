@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.config.atomic_file import write_atomically
-from tooltray.config.json_edit import CannotRead, read, without_member
+from tooltray.config.json_edit import without_member
+from tooltray.config.json_places import CannotRead, read
 from tooltray.errors import TooltrayError
 
 BRIDGE_SIGNS = ("tooltray_bridge", "tooltray-bridge")  # in the command line of every entry that starts the bridge

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.config.atomic_file import set_aside, write_atomically
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.snapshots import ClientTokenSnapshot
 
 TOKEN_BYTES = 32  # nobody guesses 256 bits, which is why a plain hash is enough
@@ -77,7 +77,7 @@ class ClientTokens:
         """
         with self._lock:
             if name not in self._clients:
-                raise TooltrayError(f"no client '{_shown(name)}' has a token", hint="See which have: tooltray clients list")
+                raise NotFound(f"no client '{_shown(name)}' has a token", hint="See which have: tooltray clients list")
             self._write({other: client for other, client in self._clients.items() if other != name})
 
     def owner(self, token: str) -> str | None:

@@ -133,6 +133,17 @@ def project_remark(config: MCPServerConfig) -> str:
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
     """The secrets that an entry wants, in the order of their first use."""
+    wanted = (_SECRET.fullmatch(inner) for inner in _placeholders(config))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def variable_names(config: MCPServerConfig) -> tuple[str, ...]:
+    """The same for variables, also those with a default."""
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(config))
+    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def _placeholders(config: MCPServerConfig) -> list[str]:
     texts = (
         config.command or "",
         *config.args,
@@ -143,8 +154,7 @@ def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
         *config.custom_headers.values(),
         (config.oauth.client_secret or "") if config.oauth else "",
     )
-    wanted = (_SECRET.fullmatch(inner) for text in texts for inner in _PLACEHOLDER.findall(text))
-    return tuple(dict.fromkeys(found[1] for found in wanted if found))
+    return [inner for text in texts for inner in _PLACEHOLDER.findall(text)]
 
 
 class _Filler:

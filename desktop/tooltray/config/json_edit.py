@@ -1,61 +1,19 @@
-"""Takes one member out of a JSON text and leaves every other byte as it is: comments, order, indentation.
+"""Changes members of a JSON text and leaves every other byte as it is: comments, order, indentation, line ends.
 
-Above it: client_entries. Below it: nothing. Reads JSON with comments and trailing commas, as editors' settings have them. Knows no program.
+Above it: client_entries, what edits a project's file. Below it: json_places. Reads JSON with comments and trailing commas, as editors'
+settings have them. Knows no program.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
-MAX_DEPTH = 100  # no config nests deeper; a text that does is not for us to edit
+from tooltray.config.json_places import CannotRead, Token, Value, read, tokens_of
+from tooltray.phrases import Phrase
 
-_TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*|/\*.*?\*/)|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<sign>[{}\[\]:,])|(?P<word>[^\s{}\[\]:,"/]+)""", re.DOTALL
-)
-
-
-class CannotRead(ValueError):
-    """The text is no JSON, not even with comments."""
-
-
-@dataclass
-class Value:
-    """A value and where it stands.
-
-    Attributes:
-        content: as Python has it.
-        members: of an object, with the place where each one's key begins.
-    """
-
-    content: Any
-    start: int
-    end: int
-    members: dict[str, tuple[int, "Value"]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
-
-
-def read(text: str) -> Value:
-    """
-    Raises:
-        CannotRead: it is no JSON.
-    """
-    tokens = _Tokens(text)
-    value = tokens.value(0)
-    if tokens.now is not None:
-        raise CannotRead("something stands behind the end")
-    return value
+USUAL_INDENTATION = "  "
 
 
 def without_member(text: str, path: Sequence[str]) -> str:
@@ -67,95 +25,149 @@ def without_member(text: str, path: Sequence[str]) -> str:
     Raises:
         CannotRead: the text is no JSON, or has no such member.
     """
-    holder = read(text)
-    for key in path[:-1]:
-        _, holder = _member(holder, key)
-    start, value = _member(holder, path[-1])
+    start, value = _member(_holder(text, path), path[-1])
     before, after = text[:start], text[value.end :]
-    if following := re.match(r"\s*,", after):
-        after = after[following.end() :]
+    if (comma := _next_sign(text, value.end)) is not None and comma.text == ",":
+        between = text[value.end : comma.start]
+        after = (between if between.strip() else "") + text[comma.end :]
         if re.search(r"\n[ \t]*\Z", before) and (rest := re.match(r"[ \t]*\r?\n[ \t]*", after)):
             after = after[rest.end() :]
         return before + after
-    shortened = re.sub(r",(\s*)\Z", "", before)
-    return (shortened if shortened != before else before.rstrip()) + after
+    if (comma := _last_comma(text, start)) is not None:
+        before = text[: comma.start] + text[comma.end : start]
+    return _without_space(before) + after
+
+
+def with_member(text: str, path: Sequence[str], content: Any) -> str:
+    """Returns the text with one member as it should be. A new one stands behind all others; of one that is there what differs is written.
+
+    Args:
+        path: the keys that lead to the member, the last one its own; the object that it is to stand in is there.
+
+    Raises:
+        CannotRead: the text is no JSON or has no such object, or the content has no JSON form.
+    """
+    holder = _holder(text, path)
+    if path[-1] not in holder.members:
+        return _with_new(text, holder, path[-1], content)
+    at, value = holder.members[path[-1]]
+    if _is_same(value.content, content):
+        return text
+    if value.members and isinstance(content, Mapping) and content:
+        return _with_members(text, path, value.content, content)
+    is_in_one_line = "\n" not in text[value.start : value.end] and not isinstance(content, Mapping)
+    written = _word(content) if is_in_one_line else _written(text, content, _indentation_at(text, at))
+    return text[: value.start] + written + text[value.end :]
+
+
+def _with_members(text: str, path: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    for key in after:
+        text = with_member(text, (*path, key), after[key])
+    for key in before:
+        while key not in after and key in _holder(text, (*path, key)).members:  # once more where it stood there twice
+            text = without_member(text, (*path, key))
+    return text
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)  # for Python, 1 is True
+
+
+def _with_new(text: str, holder: Value, key: str, content: Any) -> str:
+    begin, end = holder.start + 1, holder.end - 1
+    last = begin + len(text[begin:end].rstrip())  # behind the last member, or the comment that follows it
+    before, after = text[:last], text[last:]
+    if not holder.members:
+        closing = "" if "\n" in text[last:end] else _line_end(text) + _indentation_at(text, holder.start)
+        return before + _new_line(text, holder, key, content) + closing + after
+    new = _new_line(text, holder, key, content) if "\n" in text[begin:end] else f" {_pair(key, _word(content))}"
+    behind = max(value.end for _, value in holder.members.values())
+    comma = _next_sign(text, behind)
+    if comma is not None and comma.text == ",":
+        return before + new + "," + after
+    return text[:behind] + "," + text[behind:last] + new + after
+
+
+def _new_line(text: str, holder: Value, key: str, content: Any) -> str:
+    indentation = _indentation_inside(text, holder)
+    return _line_end(text) + indentation + _pair(key, _written(text, content, indentation))
+
+
+def _pair(key: str, written: str) -> str:
+    return f"{_word(key)}: {written}"
+
+
+def _written(text: str, content: Any, indentation: str) -> str:
+    lines = _word(content, _unit(text)).split("\n")  # no text has a line end in it: there they are escaped
+    return (_line_end(text) + indentation).join(lines)
+
+
+def _word(content: Any, unit: str | None = None) -> str:
+    try:
+        written = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=unit)
+        written.encode()
+    except UnicodeEncodeError:  # half of a pair, which has no other form
+        return json.dumps(content, indent=unit)
+    except (TypeError, ValueError, RecursionError):
+        raise CannotRead(Phrase("the new content has no JSON form")) from None
+    return written
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _unit(text: str) -> str:
+    """One step of indentation: that of the first line that has one."""
+    found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
+    return found[1] if found else USUAL_INDENTATION
+
+
+def _indentation_at(text: str, at: int) -> str:
+    """With which the line of a character begins."""
+    found = re.match(r"\ufeff?([ \t]*)", text[text.rfind("\n", 0, at) + 1 : at])
+    return found[1] if found else ""
+
+
+def _indentation_inside(text: str, holder: Value) -> str:
+    """Of an object's members: as the first one that begins its line has it."""
+    for at, _ in holder.members.values():
+        if found := re.search(r"\n([ \t]*)\Z", text[:at]):
+            return found[1]
+    return _indentation_at(text, holder.start) + _unit(text)
+
+
+def _next_sign(text: str, at: int) -> Token | None:
+    return next((token for token in tokens_of(text, start=at) if token.kind == "sign"), None)
+
+
+def _last_comma(text: str, at: int) -> Token | None:
+    """That parts a member from the one before it; None: it is the first."""
+    before = takewhile(lambda token: token.start < at, tokens_of(text))
+    *_, last = (token for token in before if token.kind == "sign")
+    return last if last.text == "," else None
+
+
+def _without_space(text: str) -> str:
+    """Without space at the end, but for the end of a line that a comment needs."""
+    shortened = text.rstrip()
+    comments = [token for token in tokens_of(text) if token.kind == "comment"]
+    if comments and comments[-1].end >= len(shortened) and comments[-1].text.startswith("//"):
+        return shortened + text[len(shortened) :]
+    return shortened
+
+
+def _holder(text: str, path: Sequence[str]) -> Value:
+    holder = read(text)
+    for key in path[:-1]:
+        _, holder = _member(holder, key)
+    if not isinstance(holder.content, dict):
+        raise CannotRead(Phrase("there is no {name}", name=path[-1]), holder.start)
+    return holder
 
 
 def _member(holder: Value, key: str) -> tuple[int, Value]:
     try:
         return holder.members[key]
     except KeyError:
-        raise CannotRead(f"there is no {key}") from None
-
-
-class _Tokens:
-    """The way through a text, one token after the other."""
-
-    def __init__(self, text: str) -> None:
-        self._rest = _tokens(text)
-        self.now: _Token | None = None
-        self._go_on()
-
-    def value(self, depth: int) -> Value:
-        token = self._take()
-        if depth > MAX_DEPTH:
-            raise CannotRead("it is nested too deeply")
-        if token.text == "{":
-            return self._object(token.start, depth)
-        if token.text == "[":
-            return self._list(token.start, depth)
-        if token.kind == "sign":
-            raise CannotRead(f"{token.text!r} stands where a value should be")
-        try:
-            return Value(json.loads(token.text), token.start, token.end)
-        except ValueError as error:
-            raise CannotRead(str(error)) from None
-
-    def _object(self, start: int, depth: int) -> Value:
-        members: dict[str, tuple[int, Value]] = {}
-        while not self._is_at("}"):
-            key = self._take()
-            if key.kind != "text":
-                raise CannotRead(f"{key.text!r} stands where a key should be")
-            self._expect(":")
-            members[json.loads(key.text, strict=False)] = (key.start, self.value(depth + 1))
-            if not self._is_at("}"):
-                self._expect(",")
-        end = self._take().end
-        return Value({name: value.content for name, (_, value) in members.items()}, start, end, members)
-
-    def _list(self, start: int, depth: int) -> Value:
-        values = []
-        while not self._is_at("]"):
-            values.append(self.value(depth + 1).content)
-            if not self._is_at("]"):
-                self._expect(",")
-        return Value(values, start, self._take().end)
-
-    def _is_at(self, sign: str) -> bool:
-        return self.now is not None and self.now.text == sign
-
-    def _expect(self, sign: str) -> None:
-        if (token := self._take()).text != sign:
-            raise CannotRead(f"{token.text!r} stands where {sign!r} should be")
-
-    def _take(self) -> _Token:
-        if self.now is None:
-            raise CannotRead("it ends too early")
-        token = self.now
-        self._go_on()
-        return token
-
-    def _go_on(self) -> None:
-        self.now = next(self._rest, None)
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    at = 1 if text.startswith("\ufeff") else 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise CannotRead(f"character {at} cannot be read")
-        if found.lastgroup != "space":
-            yield _Token(str(found.lastgroup), found[0], at)
-        at = found.end()
+        raise CannotRead(Phrase("there is no {name}", name=key)) from None

@@ -8,28 +8,23 @@ import asyncio
 import copy
 import threading
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
-from pydantic_core import to_jsonable_python
-
+from tooltray.config import server_edits, settings_edits
+from tooltray.config.files.beside_settings import with_file_servers
 from tooltray.config.files.file_server import FileServer
 from tooltray.config.migrations import Document
 from tooltray.config.revisions import revision_of
-from tooltray.config.server_config import SPELLINGS, MCPServerConfig
-from tooltray.config.settings import FileServerSettings, HttpSettings, SecretBackend, Settings, check_name, read_entry, read_usable_entry
+from tooltray.config.server_config import MCPServerConfig
+from tooltray.config.settings import FileServerSettings, SecretBackend, Settings, check_name, read_entry
 from tooltray.config.settings_file import Edit, Loaded, SettingsFile
-from tooltray.config.usable import CORRECT_IT, in_words
-from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
-from tooltray.snapshots import SettingsDocument
+from tooltray.snapshots import ServerEntry, SettingsDocument
 
 BUILTIN_NAMES = ("hub",)
-MAX_PORT = 65535
-NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
-"""What of the file is about servers, or about the file itself."""
 
 
 class McpConfHelper:
@@ -45,10 +40,12 @@ class McpConfHelper:
     """
 
     def __init__(self, path: Path, bus: EventBus, *, reserved: Collection[str] = BUILTIN_NAMES) -> None:
+        self.path = path
         self._file = SettingsFile(path, reserved)
         self._reserved = reserved
         self._bus = bus
         self._loaded = Loaded()
+        self._trouble: tuple[Problem, ...] = ()  # with reading the file again
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
@@ -57,16 +54,22 @@ class McpConfHelper:
     def settings(self) -> Settings:
         """What counts now, servers of other files among it. A change makes a new object; nobody changes this one."""
         own, files, merged = self._merged
-        if own is not self.own_settings or files is not self._files:
-            own, files = self.own_settings, self._files
-            merged = _merged(own, files)
-            self._merged = (own, files, merged)
+        now = self._loaded.reading.settings  # each call asks for this several times
+        if own is not now or files is not self._files:
+            files = self._files
+            merged = with_file_servers(now, files)
+            self._merged = (now, files, merged)
         return merged
 
     @property
     def own_settings(self) -> Settings:
         """The same without servers of other files."""
         return self._loaded.reading.settings
+
+    @property
+    def file_servers(self) -> Mapping[str, FileServer]:
+        """The servers of other files, by their names here; not to be changed."""
+        return self._files
 
     def file_server(self, name: str) -> FileServer | None:
         """A server whose entry is in another file; None for those of the settings, which go before."""
@@ -91,7 +94,7 @@ class McpConfHelper:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the settings, and what was done about it."""
-        return self._loaded.notices + self._loaded.reading.problems
+        return self._loaded.notices + self._trouble + self._loaded.reading.problems
 
     def revision(self, name: str) -> str:
         """Of a server's entry: another one where that is another one; empty for one that is in no file."""
@@ -100,17 +103,53 @@ class McpConfHelper:
         entries = self._loaded.document.get("mcpServers")
         return revision_of(entries[name]) if isinstance(entries, dict) and name in entries else ""
 
+    def server_entry(self, name: str) -> ServerEntry:
+        """How a server that is there is described; the caller's own copy."""
+        if server := self.file_server(name):
+            chosen = self.settings.mcp_servers[name].to_entry()
+            return ServerEntry(server.entry.name, copy.deepcopy(dict(server.entry.written)), chosen)
+        entry = self._loaded.document["mcpServers"][name]
+        return ServerEntry(name, copy.deepcopy(entry), copy.deepcopy(entry))
+
     def settings_document(self) -> SettingsDocument:
         """What the settings say besides the servers."""
-        settings = {key: value for key, value in self.document.items() if key not in NOT_SETTINGS}
+        settings = settings_edits.settings_of(self.document)
         return SettingsDocument(settings, revision_of(settings))
 
     async def load(self) -> None:
         """Reads the file. Never fails; what went wrong is in `problems`."""
         await asyncio.to_thread(self._load)
 
+    async def reload(self, *, is_last_look: bool = True) -> None:
+        """Reads the file again; what it says now counts, as if each change had been made here. The file itself is left as it is.
+
+        Args:
+            is_last_look: False: if nothing can be said of the file nobody is told yet, it may be half written.
+
+        Raises:
+            TooltrayError: nothing can be said of it, or it is gone; what was set before goes on.
+        """
+        work = asyncio.get_running_loop().run_in_executor(None, self._reread, is_last_look)
+        work.add_done_callback(self._on_reread)
+        if error := (await asyncio.shield(work)).error:
+            raise error
+
+    async def read_again(self) -> Settings:
+        """What `reload` would make of `own_settings`; nothing is changed.
+
+        Raises:
+            TooltrayError: as `reload`.
+        """
+        return (await asyncio.to_thread(self._file.reread, self._loaded)).reading.settings
+
     async def set_server(
-        self, name: str, entry: Mapping[str, Any] | MCPServerConfig, *, is_default: bool | None = None, revision: str = ""
+        self,
+        name: str,
+        entry: Mapping[str, Any] | MCPServerConfig,
+        *,
+        is_default: bool | None = None,
+        revision: str = "",
+        is_new: bool = False,
     ) -> None:
         """Adds a server, or replaces its entry.
 
@@ -119,22 +158,16 @@ class McpConfHelper:
             entry: a mapping goes into the file as it is.
             is_default: whether it starts with the hub; None leaves that as it is.
             revision: of the entry that is to be replaced; empty: whatever it is.
+            is_new: there is to be none of this name yet; one whose entry cannot be used does not count.
 
         Raises:
-            Conflict: the entry is another one by now.
+            Conflict: the entry is another one by now, or the name is taken.
             TooltrayError: the name or the entry cannot be used, or the settings cannot be written.
         """
         check_name(name, self._reserved)
         new = entry.to_entry() if isinstance(entry, MCPServerConfig) else copy.deepcopy(dict(entry))
         read_entry(name, new)
-
-        def edit(document: Document) -> None:
-            _check_revision(_object(document, "mcpServers").get(name), revision)
-            _object(document, "mcpServers")[name] = new
-            if is_default is not None:
-                _set_default(document, name, is_default)
-
-        await self._change(edit)
+        await self._change(server_edits.entry(name, new, is_default=is_default, revision=revision, is_new=is_new))
 
     async def change_server(self, name: str, **fields: Any) -> None:
         """Changes single fields of an entry, and leaves the rest as it was written.
@@ -148,17 +181,10 @@ class McpConfHelper:
         """
         if unknown := fields.keys() - MCPServerConfig.model_fields:
             raise TypeError(f"MCPServerConfig has no {', '.join(sorted(unknown))}")
-
         if self.file_server(name):
-            return await self._change_file_server(name, fields)
-
-        def edit(document: Document) -> None:
-            entry = _entry(document, name)
-            for field, value in fields.items():
-                _set_field(entry, field, value)
-            read_usable_entry(name, entry)
-
-        return await self._change(edit)
+            await self._change_file_server(name, fields)
+        else:
+            await self._change(server_edits.fields(name, fields))
 
     async def _change_file_server(self, name: str, fields: Mapping[str, Any]) -> None:
         """Its entry is not ours: what a person chooses here stands beside it, in the settings."""
@@ -166,15 +192,7 @@ class McpConfHelper:
         if others := sorted(fields.keys() - FileServerSettings.model_fields):
             spelled = ", ".join(MCPServerConfig.model_fields[field].alias or field for field in others)
             raise TooltrayError(f"'{name}' is not changed", f"its entry is in {server.file}", f"Change {spelled} there")
-
-        def edit(document: Document) -> None:
-            chosen = _object(_object(document, "fileServers"), name)
-            for field, value in fields.items():
-                _set_field(chosen, field, value)
-            if not chosen:
-                del document["fileServers"][name]
-
-        await self._change(edit)
+        await self._change(server_edits.choices(name, fields))
 
     async def remove_server(self, name: str, *, revision: str = "") -> None:
         """Removes a server, also one whose entry cannot be used.
@@ -187,14 +205,7 @@ class McpConfHelper:
             Conflict: the entry is another one by now.
             TooltrayError: the settings cannot be written.
         """
-
-        def edit(document: Document) -> None:
-            _check_server(document, name)
-            _check_revision(document["mcpServers"][name], revision)
-            del document["mcpServers"][name]
-            _set_default(document, name, False)
-
-        await self._change(edit)
+        await self._change(server_edits.without_entry(name, revision))
 
     async def set_default(self, name: str, is_default: bool) -> None:
         """Decides whether a server starts with the hub.
@@ -202,16 +213,10 @@ class McpConfHelper:
         Raises:
             TooltrayError: there is no such server, or the settings cannot be written.
         """
-
         if self.file_server(name):
-            return await self._change_file_server(name, {"is_default": is_default})
-
-        def edit(document: Document) -> None:
-            if is_default and name not in self._reserved:
-                _check_server(document, name)
-            _set_default(document, name, is_default)
-
-        return await self._change(edit)
+            await self._change_file_server(name, {"is_default": is_default})
+        else:
+            await self._change(server_edits.default(name, is_default, is_known=name in self._reserved))
 
     async def set_enabled(self, enabled: bool) -> None:
         """Switches everything on or off (`mcpEnabled`).
@@ -227,9 +232,7 @@ class McpConfHelper:
         Raises:
             TooltrayError: there is no such place, or the settings cannot be written.
         """
-        if kind not in get_args(SecretBackend):
-            raise TooltrayError("Secrets cannot be kept there", "", f"Choose one of: {', '.join(get_args(SecretBackend))}")
-        await self._change(lambda document: _object(document, "secrets").update(backend=kind))
+        await self._change(settings_edits.secret_backend(kind))
 
     async def set_http(self, enabled: bool, port: int | None = None) -> None:
         """Switches the HTTP endpoints on or off.
@@ -240,18 +243,7 @@ class McpConfHelper:
         Raises:
             TooltrayError: there is no such port, something else in `publish.http` cannot be used, or the settings cannot be written.
         """
-        if port is not None and not 0 <= port <= MAX_PORT:
-            raise TooltrayError(f"There is no port {port}", hint=f"Choose one from 1 to {MAX_PORT}, or 0 for any that is free")
-
-        def edit(document: Document) -> None:
-            http = _object(_object(document, "publish"), "http")
-            http["enabled"] = enabled
-            if port is not None:
-                http["port"] = port
-            if enabled:
-                _check_http(http)
-
-        await self._change(edit)
+        await self._change(settings_edits.http_access(enabled, port))
 
     async def set_npm_registry(self, *, custom: str | None = None, is_auto_detect: bool | None = None) -> None:
         """Decides where npm packages of servers come from.
@@ -263,20 +255,16 @@ class McpConfHelper:
         Raises:
             TooltrayError: the settings cannot be written.
         """
-
-        def edit(document: Document) -> None:
-            if is_auto_detect is not None:
-                document["autoDetectNpmRegistry"] = is_auto_detect
-            if custom:
-                document["customNpmRegistry"] = custom
-            elif custom is not None:
-                document.pop("customNpmRegistry", None)
-
-        await self._change(edit)
+        await self._change(settings_edits.npm_registry(custom, is_auto_detect))
 
     async def merge(self, changes: Mapping[str, Any], revision: str) -> None:
-        """See McpPresenter.change_settings."""
-        raise NotImplementedError
+        """Changes what is not about servers; see McpPresenter.change_settings.
+
+        Raises:
+            Conflict: the settings are others by now.
+            TooltrayError: a value cannot be used, or is not to be changed here; or the settings cannot be written.
+        """
+        await self._change(settings_edits.merge_patch(changes, revision))
 
     async def change_document(self, edit: Edit) -> None:
         """Makes several changes as one: all of them are written, or none.
@@ -298,11 +286,29 @@ class McpConfHelper:
         with self._lock:
             self._loaded = self._file.load()
 
+    def _reread(self, is_last_look: bool) -> "_Reread":
+        """Runs in a thread."""
+        with self._lock:
+            before, known, error = (self._loaded.document, self._loaded.reading, self._trouble), self.problems, None
+            try:
+                self._loaded, self._trouble = self._file.reread(self._loaded), ()
+            except TooltrayError as raised:
+                error = raised
+                self._trouble = (error.problem,) if is_last_look else self._trouble
+            is_changed = before != (self._loaded.document, self._loaded.reading, self._trouble)
+            return _Reread(is_changed, tuple(problem for problem in self.problems if problem not in known), error)
+
+    def _on_reread(self, work: "asyncio.Future[_Reread]") -> None:
+        for problem in work.result().problems:
+            self._bus.publish(ProblemReported(problem))
+        if work.result().is_changed:
+            self._tell_changed()
+
     def _write(self, edit: Edit) -> tuple[Problem, ...]:
         """Runs in a thread; returns the problems that were not known before."""
         with self._lock:
             known = self.problems
-            self._loaded = self._file.change(self._loaded, edit)
+            self._loaded, self._trouble = self._file.change(self._loaded, edit), ()
             return tuple(problem for problem in self.problems if problem not in known)
 
     def _on_written(self, work: "asyncio.Future[tuple[Problem, ...]]") -> None:
@@ -317,61 +323,10 @@ class McpConfHelper:
         self._bus.publish(ConfigChanged(self.entries, settings.default_servers, settings.mcp_enabled))
 
 
-def _merged(own: Settings, files: Mapping[str, FileServer]) -> Settings:
-    """Where two have one name, that of the settings counts."""
-    others = {name: server for name, server in files.items() if name not in own.mcp_servers}
-    if not others:
-        return own
-    chosen = {name: own.file_servers.get(name, FileServerSettings()) for name in others}
-    configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
-    by_default = {name: chosen[name].is_default for name in others}
-    defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]
-    return own.model_copy(update={"mcp_servers": {**own.mcp_servers, **configs}, "default_servers": (*own.default_servers, *defaults)})
+@dataclass(frozen=True)
+class _Reread:
+    """What came of reading the file again: whether anything is another than before (also that it can be read), and what is newly wrong."""
 
-
-def _check_server(document: Document, name: str) -> None:
-    entries = document.get("mcpServers")
-    if not isinstance(entries, dict) or name not in entries:
-        raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
-
-
-def _check_revision(entry: Any, revision: str) -> None:
-    if revision and (entry is None or revision_of(entry) != revision):
-        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
-
-
-def _entry(document: Document, name: str) -> dict[str, Any]:
-    _check_server(document, name)
-    return _object(document["mcpServers"], name)
-
-
-def _check_http(http: Mapping[str, Any]) -> None:
-    """What it would say is not used as long as a part of it cannot be."""
-    try:
-        HttpSettings.model_validate(http)
-    except ValidationError as error:
-        raise TooltrayError("HTTP cannot be switched on", f"publish: http: {in_words(error)}", CORRECT_IT) from None
-
-
-def _object(document: Document, key: str) -> dict[str, Any]:
-    if not isinstance(document.get(key), dict):
-        document[key] = {}
-    found: dict[str, Any] = document[key]
-    return found
-
-
-def _set_default(document: Document, name: str, is_default: bool) -> None:
-    names = document.get("defaultServers")
-    names = names if isinstance(names, list) else []
-    if is_default != (name in names):
-        document["defaultServers"] = [*names, name] if is_default else [other for other in names if other != name]
-
-
-def _set_field(entry: dict[str, Any], field: str, value: Any) -> None:
-    """Sets a field in the spelling that the entry has already, else in ours."""
-    spellings = SPELLINGS.get(field, (to_camel(field),))
-    for spelling in [spelling for spelling in spellings if spelling in entry] or spellings[:1]:
-        if value is None:
-            entry.pop(spelling, None)
-        else:
-            entry[spelling] = to_jsonable_python(value, by_alias=True, exclude_none=True)
+    is_changed: bool
+    problems: tuple[Problem, ...]
+    error: TooltrayError | None

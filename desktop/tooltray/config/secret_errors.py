@@ -5,7 +5,7 @@ Above it: SecretStore and the vaults. Below it: errors. No text in here ever hol
 
 import shlex
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 
 
 class SecretsAbsent(TooltrayError):
@@ -20,7 +20,7 @@ class SecretsDenied(TooltrayError):
     """The place is open and refused: access denied by the system, a value it does not take, a file that is damaged or cannot be written."""
 
 
-class SecretMissing(TooltrayError):
+class SecretMissing(NotFound):
     """There is no secret of that name."""
 
 

@@ -95,6 +95,10 @@ class SecretStore:
         self._known |= {value}
         return value
 
+    def note(self, values: Collection[str]) -> None:
+        """These must not show in a log, either: what a server's start has given that may be a secret."""
+        self._known |= frozenset(values)
+
     async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
         """Stores a value, or replaces it.
 

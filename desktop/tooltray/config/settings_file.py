@@ -13,6 +13,8 @@ What can be wrong with the file, and what is done:
 - A part of it is not understood: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
   that is no object), a copy goes to `settings.json.broken-<time>` first.
 - Somebody edited it since it was read: the change is made to what they wrote.
+- It is read again while the hub runs, and is gone, empty, or not understood: what was known goes on, and the file stays as it is. An entry
+  that cannot be used any more goes on as it was, until the hub ends.
 """
 
 import copy
@@ -105,7 +107,28 @@ class SettingsFile:
             raise TooltrayError("The settings are not changed", self._why_newer(newest.document), "Update Tooltray")
         document = copy.deepcopy(newest.document)
         edit(document)
-        return self._write(newest, document)
+        return _going_on(known, self._write(newest, document))
+
+    def reread(self, known: Loaded) -> Loaded:
+        """What the file says now. It is not touched, whatever it says.
+
+        Args:
+            known: the settings as last read or written.
+
+        Raises:
+            TooltrayError: it is gone, or nothing can be said of it: somebody may be just writing it.
+        """
+        content = self._read()
+        if content == known.content:
+            return known
+        if content is None:
+            raise self._not_reread("it is gone")
+        if not content.strip():
+            raise self._not_reread("there is nothing in it")
+        try:
+            return _going_on(known, self._understand(content, *_read_object(content)))
+        except NotJson as error:
+            raise self._not_reread(str(error)) from None
 
     def _read(self) -> bytes | None:
         try:
@@ -127,12 +150,9 @@ class SettingsFile:
         if not content.strip():
             return replace(before, content=content, notices=(*before.notices, self._empty()), copy_as="")
         try:
-            document, twice = read_json(content)
-            if not isinstance(document, dict):
-                raise NotJson("it is no object with mcpServers in it")
+            return self._understand(content, *_read_object(content))
         except NotJson as error:
             return replace(before, content=None, notices=(*before.notices, self._set_aside(str(error))), copy_as="")
-        return self._understand(content, document, twice)
 
     def _understand(self, content: bytes, document: Document, twice: list[str]) -> Loaded:
         notices = [
@@ -189,8 +209,34 @@ class SettingsFile:
     def _empty(self) -> Problem:
         return Problem("The settings are empty", f"{self._path} has nothing in it")
 
+    def _not_reread(self, reason: str) -> TooltrayError:
+        hint = "What was set before goes on until that is put right"
+        return TooltrayError("The settings cannot be read again", f"{self._path}: {reason}", hint)
+
     def _unreadable(self, reason: str) -> TooltrayError:
         return TooltrayError("The settings cannot be read", f"{self._path}: {reason}", "Until that is put right nothing is saved")
+
+
+def _read_object(content: bytes) -> tuple[Document, list[str]]:
+    """
+    Raises:
+        NotJson: it is none, or no object.
+    """
+    document, twice = read_json(content)
+    if not isinstance(document, dict):
+        raise NotJson("it is no object with mcpServers in it")
+    return document, twice
+
+
+def _going_on(known: Loaded, new: Loaded) -> Loaded:
+    """A slip of the pen in an entry is no reason to end a server that is in use."""
+    servers, written = new.reading.settings.mcp_servers, new.document.get("mcpServers")
+    unusable = written.keys() - servers.keys() if isinstance(written, dict) else ()
+    kept = {name: config for name, config in known.reading.settings.mcp_servers.items() if name in unusable}
+    if not kept:
+        return new
+    settings = new.reading.settings.model_copy(update={"mcp_servers": {**servers, **kept}})
+    return replace(new, reading=replace(new.reading, settings=settings))
 
 
 def _has_odd_containers(document: Document) -> bool:

@@ -9,11 +9,12 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
+from tooltray.config.document_parts import part
 from tooltray.config.migrations import Document
 from tooltray.config.settings import Mode, ProfileSettings, read_usable_entry
 from tooltray.config.settings_file import Edit
 from tooltray.config.usable import CORRECT_IT, in_words
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 
 MODES: tuple[str, ...] = get_args(Mode)
 MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
@@ -30,7 +31,7 @@ def client_mode(client: str, mode: str) -> Edit:
         raise TooltrayError(f"There is no mode '{mode[:MOST_NAME_CHARACTERS]}'", hint=f"Choose one of: {', '.join(MODES)}")
     if client:
         return client_field(client, "mode", mode or None)
-    return lambda document: _set(_part(document, "publish"), "mode", mode or None)
+    return lambda document: _set(part(document, "publish"), "mode", mode or None)
 
 
 def client_field(client: str, field: str, value: Any) -> Edit:
@@ -42,11 +43,11 @@ def client_field(client: str, field: str, value: Any) -> Edit:
     _check("an AI client", client)
 
     def edit(document: Document) -> None:
-        clients = _part(_part(document, "publish"), "clients")
+        clients = part(part(document, "publish"), "clients")
         if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
             title = f"The settings of AI client '{client}' are not changed"
             raise TooltrayError(title, f"publish: clients.{client}: must be an object", CORRECT_IT)
-        settings = _part(clients, client)
+        settings = part(clients, client)
         _set(settings, field, value)
         if not settings:
             del clients[client]
@@ -75,16 +76,16 @@ def profile(name: str, content: Mapping[str, Any]) -> Edit:
     _check("a profile", name, FORBIDDEN_IN_PROFILES)
     new = {key: value for key, value in content.items() if value is not None}
     _check_content(name, new)
-    return lambda document: _set(_part(document, "profiles"), name, new)
+    return lambda document: _set(part(document, "profiles"), name, new)
 
 
 def without_profile(name: str) -> Edit:
     def edit(document: Document) -> None:
         _check_profile(document, name)
-        clients = _part(_part(document, "publish"), "clients")
+        clients = part(part(document, "publish"), "clients")
         if users := sorted(client for client, settings in clients.items() if _is_of(settings, name)):
-            raise TooltrayError(f"The profile '{name}' is in use", f"by {', '.join(users)}", "Give these AI clients another one first.")
-        _part(document, "profiles").pop(name)
+            raise Conflict(f"The profile '{name}' is in use", f"by {', '.join(users)}", "Give these AI clients another one first.")
+        part(document, "profiles").pop(name)
 
     return edit
 
@@ -98,7 +99,7 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
 
     def edit(document: Document) -> None:
         if server is None:
-            _set(_part(document, "publish"), "lazyLoad", enabled)
+            _set(part(document, "publish"), "lazyLoad", enabled)
             return
         entry = _entry(document, server)
         _set(entry, "lazyLoad", enabled)
@@ -118,7 +119,7 @@ def tool_override(server: str, tool: str, name: str | None, description: str | N
     def edit(document: Document) -> None:
         entry = _entry(document, server)
         shown = {key: value for key, value in (("name", name), ("description", description)) if value is not None}
-        overrides = _part(entry, "toolOverrides")
+        overrides = part(entry, "toolOverrides")
         _set(overrides, tool, shown or None)
         if not overrides:
             del entry["toolOverrides"]
@@ -136,8 +137,8 @@ def _check(what: str, name: str, forbidden: str = "") -> None:
 
 
 def _check_profile(document: Document, name: str) -> None:
-    if name not in _part(document, "profiles"):
-        raise TooltrayError(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
+    if name not in part(document, "profiles"):
+        raise NotFound(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
 
 
 def _check_content(name: str, profile: Any) -> None:
@@ -152,17 +153,10 @@ def _is_of(settings: Any, profile: str) -> bool:
 
 
 def _entry(document: Document, server: str) -> dict[str, Any]:
-    entry = _part(document, "mcpServers").get(server)
+    entry = part(document, "mcpServers").get(server)
     if not isinstance(entry, dict):
-        raise TooltrayError(f"There is no server '{server}' in the settings", hint="See which there are: tooltray servers list")
+        raise NotFound(f"There is no server '{server}' in the settings", hint="See which there are: tooltray servers list")
     return entry
-
-
-def _part(holder: dict[str, Any], key: str) -> dict[str, Any]:
-    if not isinstance(holder.get(key), dict):
-        holder[key] = {}
-    found: dict[str, Any] = holder[key]
-    return found
 
 
 def _set(holder: dict[str, Any], key: str, value: Any) -> None:

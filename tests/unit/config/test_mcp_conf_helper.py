@@ -8,7 +8,7 @@ from tests.fakes.full_disk import full_disk
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.server_config import MCPServerConfig, ToolFilter
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 
 FULL = {"version": 1, "mcpServers": {"a": {"command": "x", "url": None, "note": 1}, "bad": {"note": 2}}, "defaultServers": ["a", "bad"]}
@@ -277,3 +277,15 @@ async def test_http_is_switched_and_what_stands_beside_it_stays(conf: McpConfHel
     with pytest.raises(TooltrayError, match="no port 65536"):
         await conf.set_http(True, 65536)
     assert not conf.settings.publish.http.enabled
+
+
+async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpConfHelper, path: Path) -> None:
+    adding = [conf.set_server("new", {"command": text}, is_new=True) for text in ("a", "b")]
+    outcomes = await asyncio.gather(*adding, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes if outcome] == [Conflict]
+    assert on_disk(path)["mcpServers"]["new"]["command"] in ("a", "b")
+
+
+async def test_an_entry_that_cannot_be_used_is_in_nobody_s_way(conf: McpConfHelper, path: Path) -> None:
+    await conf.set_server("bad", {"command": "a"}, is_new=True)
+    assert on_disk(path)["mcpServers"]["bad"] == {"command": "a"}

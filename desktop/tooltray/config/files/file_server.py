@@ -59,6 +59,7 @@ class Endpoint:
         base_path: empty, or begins with a slash and ends without one.
         type: which transport of the protocol is spoken there.
         name, version: how it introduces itself.
+        public_host: the `Host` of requests that come by way of another server, as the file's own URL has it; empty: none is named.
     """
 
     host: str
@@ -67,6 +68,7 @@ class Endpoint:
     type: Literal["sse", "streamable-http"] = "sse"
     name: str = ""
     version: str = ""
+    public_host: str = ""
 
 
 @dataclass(frozen=True)

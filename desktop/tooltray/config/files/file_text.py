@@ -1,0 +1,108 @@
+"""A file's text, whatever somebody has put in its place: read within bounds and without ever waiting, and written back in its own encoding.
+
+Above it: reading, and whoever edits such a file. Below it: the disk. Knows no format. Blocks for as long as the disk takes.
+"""
+
+import codecs
+import hashlib
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tooltray.phrases import Phrase
+
+MAX_FILE_BYTES = 8 * 1024 * 1024  # the largest configs that people have are a hundredth of it
+# the mark of UTF-32 begins like that of UTF-16, so it is looked for first; without a mark, where the zeros stand says it (RFC 4627)
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ZEROS = {(False, True): "utf-16-le", (True, False): "utf-16-be"}
+
+
+class CannotOpen(Exception):
+    """There is something, but no text can be had from it.
+
+    Attributes:
+        reason: for a person.
+        line: that cannot be read; 0: none in particular.
+        digest: of the bytes, where there are some.
+    """
+
+    def __init__(self, reason: str, line: int = 0, digest: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.line, self.digest = reason, line, digest
+
+
+@dataclass(frozen=True)
+class FileText:
+    """
+    Attributes:
+        text: with the mark at its beginning, if the file has one.
+        digest: of the file's bytes; empty: there is no file.
+        encoding: in which it is written.
+    """
+
+    text: str = field(default="", repr=False)
+    digest: str = ""
+    encoding: str = "utf-8"
+
+    def to_bytes(self, text: str) -> bytes:
+        """Another text as this file would have it."""
+        return text.encode(self.encoding)
+
+
+def read_text(path: Path) -> FileText:
+    """
+    Raises:
+        CannotOpen: it is no file, may not be read, is too large or no text.
+    """
+    try:
+        data = _bytes_of(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return FileText()
+    except OSError as error:
+        raise CannotOpen(Phrase("it cannot be read: {reason}", reason=error.strerror or type(error).__name__)) from None
+    except ValueError:  # a zero character in the path
+        raise CannotOpen(Phrase("there can be no file of this name")) from None
+    digest, encoding = hashlib.sha256(data).hexdigest(), _encoding_of(data)
+    try:
+        return FileText(data.decode(encoding), digest, encoding)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].decode(encoding, "replace").count("\n") + 1
+        name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
+        raise CannotOpen(Phrase("byte {number} is no {encoding} text", number=error.start + 1, encoding=name), line, digest) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    """
+    Raises:
+        OSError, ValueError: the disk says so.
+        CannotOpen: it is no file that has an end.
+    """
+    _check_is_file(os.stat(path).st_mode)  # before it is opened: that alone sets some devices going
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        _check_is_file(os.fstat(descriptor).st_mode)
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise CannotOpen(Phrase("it is larger than {size} MB", size=MAX_FILE_BYTES // 1024 // 1024))
+    return data
+
+
+def _check_is_file(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise CannotOpen(Phrase("it is a folder"))
+    if not stat.S_ISREG(mode):
+        raise CannotOpen(Phrase("it is no file, but a pipe or a device"))
+
+
+def _encoding_of(data: bytes) -> str:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return encoding
+    return _ZEROS.get((data[:1] == b"\0", data[1:2] == b"\0"), "utf-8")

@@ -1,0 +1,106 @@
+"""To what of projects' own files a person said yes, kept over restarts: `trust.json` in the home.
+
+Above it: the presenter's Trust. Below it: atomic_file. Of each entry there is the digest of the content that the person saw, and how its
+server is called here; never the content, which may hold keys.
+"""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tooltray.config.atomic_file import set_aside, write_atomically
+from tooltray.errors import Problem, TooltrayError
+
+LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
+LAST_TIME_S = 1e11  # the year 5138
+
+
+class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
+    """
+    Attributes:
+        server: how it is called here, from when it was first seen.
+        digest: of the content that a person said yes to; empty: to none.
+        trusted_at: unix seconds.
+        is_own: Tooltray itself wrote that content.
+    """
+
+    server: str
+    digest: str = ""
+    trusted_at: float = 0.0
+    is_own: bool = False
+
+    def __post_init__(self) -> None:
+        """A time that no clock shows was not written by us."""
+        if not 0 <= self.trusted_at < LAST_TIME_S:
+            raise ValueError("a time is out of range")
+
+
+Kept = dict[str, dict[str, KeptEntry]]
+"""By the project's folder and the entry's name in its file."""
+
+
+class _File(msgspec.Struct):
+    version: Literal[1] = 1
+    projects: Kept = {}
+
+
+class TrustStore:
+    """That of one home. `write` blocks on the disk; one at a time.
+
+    A file that cannot be read trusts nothing: it is set aside, and `problem` says so.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.kept: Kept = {}
+        self.problem: Problem | None = None
+        try:
+            self.kept = msgspec.convert(json.loads(_content(path)), type=_File).projects
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            self._set_aside()
+        except OSError as error:
+            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    def write(self, kept: Mapping[str, Mapping[str, KeptEntry]]) -> None:
+        """Replaces all of it.
+
+        Raises:
+            TooltrayError: the file cannot be written; what was trusted before stays as it was.
+        """
+        file = {"version": 1, "projects": {folder: dict(entries) for folder, entries in kept.items() if entries}}
+        try:
+            write_atomically(self._path, json.dumps(msgspec.to_builtins(file), indent=2).encode())
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError("what is trusted cannot be saved", message, "Nothing has changed.") from None
+
+    def _set_aside(self) -> None:
+        aside = set_aside(self._path)
+        self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Trust the servers of your projects again.")
+
+
+def _content(path: Path) -> bytes:
+    """
+    Raises:
+        OSError: it is no file, or cannot be read.
+        ValueError: it is larger than what we write.
+    """
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise ValueError("too large")
+    return content
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem("what you trusted of projects' own files cannot be read, so none of it counts", message, hint)

@@ -1,0 +1,131 @@
+"""Changes to the servers in the settings, and to what was chosen there for servers of other files: edits of the document.
+
+Above it: McpConfHelper. Below it: the settings' models. Each function returns an edit that changes a document in place, and
+raises TooltrayError where the result could not be used.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+from pydantic_core import to_jsonable_python
+
+from tooltray.config.document_parts import part
+from tooltray.config.migrations import Document
+from tooltray.config.revisions import revision_of
+from tooltray.config.server_config import SPELLINGS
+from tooltray.config.settings import read_usable_entry
+from tooltray.config.settings_file import Edit
+from tooltray.errors import Conflict, NotFound, TooltrayError
+
+
+def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revision: str, is_new: bool) -> Edit:
+    """See McpConfHelper.set_server."""
+
+    def edit(document: Document) -> None:
+        entries = part(document, "mcpServers")
+        _check_revision(entries.get(name), revision)
+        if is_new and _is_usable(name, entries.get(name)):
+            raise name_is_taken(name)
+        entries[name] = new
+        if is_default is not None:
+            _set_default(document, name, is_default)
+
+    return edit
+
+
+def fields(name: str, changed: Mapping[str, Any]) -> Edit:
+    """See McpConfHelper.change_server."""
+
+    def edit(document: Document) -> None:
+        _check_server(document, name)
+        there = part(document["mcpServers"], name)
+        for field, value in changed.items():
+            _set_field(there, field, value)
+        read_usable_entry(name, there)
+
+    return edit
+
+
+def without_entry(name: str, revision: str) -> Edit:
+    """See McpConfHelper.remove_server."""
+
+    def edit(document: Document) -> None:
+        _check_server(document, name)
+        _check_revision(document["mcpServers"][name], revision)
+        del document["mcpServers"][name]
+        _set_default(document, name, False)
+
+    return edit
+
+
+def default(name: str, is_default: bool, *, is_known: bool) -> Edit:
+    """See McpConfHelper.set_default.
+
+    Args:
+        is_known: there is such a server, although it has no entry.
+    """
+
+    def edit(document: Document) -> None:
+        if is_default and not is_known:
+            _check_server(document, name)
+        _set_default(document, name, is_default)
+
+    return edit
+
+
+def choices(name: str, changed: Mapping[str, Any]) -> Edit:
+    """What a person chooses here for a server whose entry is in another file.
+
+    Args:
+        changed: attributes of FileServerSettings; None: nothing is chosen any more.
+    """
+
+    def edit(document: Document) -> None:
+        chosen = part(part(document, "fileServers"), name)
+        for field, value in changed.items():
+            _set_field(chosen, field, value)
+        if not chosen:
+            del document["fileServers"][name]
+
+    return edit
+
+
+def name_is_taken(name: str) -> Conflict:
+    return Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
+
+
+def _is_usable(name: str, written: Any) -> bool:
+    try:
+        read_usable_entry(name, written)
+    except TooltrayError:
+        return False
+    return True
+
+
+def _check_server(document: Document, name: str) -> None:
+    entries = document.get("mcpServers")
+    if not isinstance(entries, dict) or name not in entries:
+        raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
+
+
+def _check_revision(written: Any, revision: str) -> None:
+    if revision and (written is None or revision_of(written) != revision):
+        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
+
+
+def _set_default(document: Document, name: str, is_default: bool) -> None:
+    names = document.get("defaultServers")
+    names = names if isinstance(names, list) else []
+    if is_default != (name in names):
+        document["defaultServers"] = [*names, name] if is_default else [other for other in names if other != name]
+
+
+def _set_field(holder: dict[str, Any], field: str, value: Any) -> None:
+    """Sets a field in the spelling that the entry has already, else in ours."""
+    spellings = SPELLINGS.get(field, (to_camel(field),))
+    for spelling in [spelling for spelling in spellings if spelling in holder] or spellings[:1]:
+        if value is None:
+            holder.pop(spelling, None)
+        else:
+            holder[spelling] = to_jsonable_python(value, by_alias=True, exclude_none=True)
