@@ -70,10 +70,12 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.publish.bridge_entry import bridge_entry_text
     from tooltray.servers.entries.pasted import parse_pasted
     from tooltray.tasks import TaskKeeper
+    from tooltray.ui.api_commands import ApiCommands
     from tooltray.ui.approval_prompt import ApprovalPrompt
     from tooltray.ui.commands import Commands
     from tooltray.ui.desktop import Desktop
     from tooltray.ui.feedback_windows import FeedbackWindows
+    from tooltray.ui.file_commands import FileCommands
     from tooltray.ui.garbage import GarbageCollector
     from tooltray.ui.grant_commands import GrantCommands
     from tooltray.ui.i18n import install_language, wanted_language
@@ -120,6 +122,8 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         settings=settings,
         grants=grants,
         views=ViewCommands(hub=hub, tasks=tasks),
+        files=FileCommands(hub=hub, tasks=tasks),
+        api=ApiCommands(hub=hub, tasks=tasks),
         tasks=tasks,
         read_pasted=parse_pasted,
         hides_on_close=Tray.is_available,

@@ -21,17 +21,21 @@ from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import LogHandler, StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
+from tooltray.config.api_token import ApiToken
 from tooltray.config.atomic_file import write_atomically
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.files.reading import read_file
+from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.grants import GrantStore
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore, take_passphrase
+from tooltray.config.watcher import FileWatcher
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus
+from tooltray.events import EventBus, ProblemReported
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.completion import Completion
@@ -41,8 +45,10 @@ from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.feedback.feedback_tool import FeedbackTool
 from tooltray.presenter.feedback.feedbacks import Feedbacks
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers, read_shipped
+from tooltray.presenter.files.hot_reload import HotReload
 from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.http_access import HttpAccess
+from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.npm_registries import NpmRegistries
@@ -53,6 +59,10 @@ from tooltray.presenter.relay import Relay
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.seen_servers import SeenServers
+from tooltray.presenter.served.call_log import ServedCallLog
+from tooltray.presenter.served.required import RequiredServers, check_served
+from tooltray.presenter.served.surroundings import in_surroundings
 from tooltray.presenter.server_listen import ServerListens
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
@@ -69,9 +79,11 @@ from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
 from tooltray.presenter.views.view_parts import make_views
+from tooltray.presenter.visibility import Visibility
 from tooltray.publish import bridge_listener, stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
+from tooltray.publish.served.served_listener import ServedListener
 from tooltray.publish.sessions import Sessions
 from tooltray.resources import resource
 from tooltray.servers.environment.command_lookup import DEFAULT_PATH
@@ -124,6 +136,10 @@ class HubRunning(TooltrayError):
         self.pid = pid
 
 
+class HubFailed(TooltrayError):
+    """A hub that ran cannot go on."""
+
+
 class Engine:
     """One hub. `start` once, `close` as often as one likes; all in one event loop."""
 
@@ -144,7 +160,7 @@ class Engine:
 
         Raises:
             HubRunning: another hub has it.
-            TooltrayError: the home cannot be used, or the socket not be opened.
+            TooltrayError: the home cannot be used, the socket not be opened, or a config that was named not be served.
         """
         self._stopped = asyncio.get_running_loop().create_future()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -156,20 +172,31 @@ class Engine:
         await self._build()
         self._is_built = True
         self._log.start()
+        self.bus.subscribe(ProblemReported, self._on_problem)
         logging.getLogger("tooltray").setLevel(logging.INFO)
         logging.getLogger("tooltray").addHandler(self._log_handler)
         await self._tools.load()
         await self._offers.load()
+        await self._files.start()
+        check_served(self._files.served())
+        RequiredServers(config=self._config, servers=self._servers, on_failed=self.fail)
         await self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
+        self._live_settings.start()
         self._listener = await bridge_listener.listen(self._home.socket, self._sessions.open)
         await self._http.follow()
+        await self._served.start()
+        self._hot_reload.start()
         await finish_in_thread(self._write_hub_json)
         self._on_session_count(0)
         summary = f"hub of {self._home.root} started"
         self._log.record("service_started", summary, pid=os.getpid(), version=__version__, kind=self._options.kind)
 
     async def serve(self) -> str:
-        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", or what `request_stop` was given."""
+        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", or what `request_stop` was given.
+
+        Raises:
+            HubFailed: it cannot go on; says why.
+        """
         assert self._stopped is not None, "start first"
         return await asyncio.shield(self._stopped)  # who waits for it may be cancelled, and `close` still wants to know why
 
@@ -188,12 +215,24 @@ class Engine:
         if self._stopped and not self._stopped.done():
             self._stopped.set_result(reason)
 
+    def fail(self, error: TooltrayError) -> None:
+        """Ends `serve` with an error. From the loop's thread."""
+        if self._stopped and not self._stopped.done():
+            logger.error("%s", error)
+            self._stopped.set_exception(HubFailed(error.problem.title, error.problem.message, error.problem.hint))
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person who started the hub by hand should read of what it serves, a line each."""
+        return self._served.said
+
     async def close(self) -> None:
         """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
         if not self._is_started or self._is_closed:
             return
         self._is_closed = True
-        reason = self._stopped.result() if self._stopped and self._stopped.done() else "failure"
+        is_told = self._stopped is not None and self._stopped.done() and not self._stopped.exception()
+        reason = self._stopped.result() if self._stopped and is_told else "failure"
         try:
             if self._is_built:
                 await self._close_parts()
@@ -208,12 +247,15 @@ class Engine:
     async def _close_parts(self) -> None:
         if self._idle_timer:
             self._idle_timer.cancel()
+        self._hot_reload.close()
         if self._listener:
             self._listener.close()
         await self._http.stop_taking()
+        await self._served.stop_taking()
         await self._sessions.close(ENDED, grace_s=END_WAIT_S)
         await self._feedbacks.close()
         await self._http.close()
+        await self._served.close()
         await self._sign_ins.close()
         await self._servers.close()
         await self._tasks.close()
@@ -224,6 +266,7 @@ class Engine:
         if self._listener:
             self._listener.close()
         await self._http.stop_taking()
+        await self._served.stop_taking()
         await self._feedbacks.close()  # a person may need hours
         await self._sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
         self.request_stop("hand_over")
@@ -236,14 +279,15 @@ class Engine:
         await self._config.load()
         settings = self._config.settings
         self._secrets = SecretStore(home, settings.secrets.backend, passphrase=take_passphrase())
+        self._api_token = await asyncio.to_thread(ApiToken, home.http_token)
         self._log = StructuredLog(
             home.logs,
             execution_id=self.execution_id,
             to_stderr=self._options.log_to_stderr,
-            mask=self._secrets.known_values,
+            mask=self._known_values,
         )
         self._log_handler = LogHandler(self._log)
-        self._mask = Mask(self._secrets.known_values)
+        self._mask = Mask(self._known_values)
         self._stats = CallStats()
         login_shell = LoginShell(own=_own_environ(is_foreign=self._options.is_child_of_client))
         user_folder = Path.home()
@@ -274,11 +318,13 @@ class Engine:
             takes_reports=lambda: self._config.settings.publish.feedback,
             bus=self.bus,
         )
+        visibility = Visibility(self._config)
         self._servers = ServerManager(
             config=self._config,
             secrets=self._secrets,
             login_shell=login_shell,
             builtins={hub_server.NAME: own_server},
+            visibility=visibility,
             eras=await asyncio.to_thread(EraMemory, home.eras),
             bus=self.bus,
             deadlines=deadlines,
@@ -312,8 +358,16 @@ class Engine:
         self._states = SessionStates(bus=self.bus, deadlines=deadlines)
         client_profiles = await asyncio.to_thread(read_client_profiles, resource("client-profiles.json"))
         known_clients = KnownClients(config=self._config, profiles=client_profiles)
-        profiles = Profiles(config=self._config, clients=known_clients, tools=self._tools)
-        modes = Modes(config=self._config, states=self._states, clients=known_clients, profiles=profiles, tools=self._tools, bus=self.bus)
+        profiles = Profiles(config=self._config, clients=known_clients, tools=self._tools, visibility=visibility)
+        modes = Modes(
+            config=self._config,
+            states=self._states,
+            clients=known_clients,
+            profiles=profiles,
+            tools=self._tools,
+            visibility=visibility,
+            bus=self.bus,
+        )
         prompts = PromptManager(servers=self._servers, offers=self._offers, names=names, relay=relay, bus=self.bus)
         resources = ResourceManager(servers=self._servers, offers=self._offers, relay=relay)
         calls: ToolCalls  # below: it calls by way of the views, and they by way of it
@@ -327,6 +381,7 @@ class Engine:
             names=names,
             modes=modes,
             profiles=profiles,
+            visibility=visibility,
             states=self._states,
             known=await asyncio.to_thread(KnownServers, resource("known-servers.json")),
             asked=await asyncio.to_thread(read_asked_words, resource("search-words.json")),
@@ -375,7 +430,11 @@ class Engine:
             views=views,
             approvals=approvals,
             relay=relay,
-            own={(hub_server.NAME, hub_server.COLLECT_FEEDBACK): feedback_tool},
+            own={
+                (hub_server.NAME, hub_server.COLLECT_FEEDBACK): feedback_tool,
+                **{(hub_server.NAME, tool): SeenServers(own_server, tool, sees=visibility.sees) for tool in hub_server.ABOUT_SERVERS},
+            },
+            look_at_project=lambda session: self._files.before_listing(session),
             config=self._config,
             stats=self._stats,
             bus=self.bus,
@@ -387,6 +446,7 @@ class Engine:
         self._servers.keep_while(subscriptions.is_wanted)
         projects.listen_moved(subscriptions.follow)
         projects.listen_moved(lambda state: log_levels.follow())
+        projects.listen_moved(views.moved)
         router = RequestRouter(
             servers=self._servers,
             calls=calls,
@@ -397,6 +457,23 @@ class Engine:
             subscriptions=subscriptions,
             log_levels=log_levels,
             relay=relay,
+        )
+        self._hot_reload = HotReload(config=self._config, make_watcher=FileWatcher, spawn=spawn, bus=self.bus)
+        self._files = ServerFiles(
+            config=self._config,
+            store=await asyncio.to_thread(TrustStore, home.trust),
+            projects=projects,
+            states=self._states,
+            servers=self._servers,
+            tools=self._tools,
+            watching=self._hot_reload,
+            read=in_surroundings(read_file, os.environ),
+            home=str(user_folder),
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            configs=self._options.configs,
+            project=self._options.project,
         )
         remedies = Remedies(config=self._config, secrets=self._secrets, servers=self._servers, registries=registries, home=user_folder)
         self.presenter = McpPresenter(
@@ -412,7 +489,7 @@ class Engine:
             login_shell=login_shell,
             doctor=Doctor(secrets=self._secrets, login_shell=login_shell, remedies=remedies, folder=user_folder),
             stats=self._stats,
-            http=HttpAccess(config=self._config, tokens=tokens, door=lambda: self._http),
+            http=HttpAccess(config=self._config, tokens=tokens, api_token=self._api_token, door=lambda: self._http),
             elicitations=elicitations,
             formats=ToolFormats(servers=self._servers, tools=self._tools),
             registries=registries,
@@ -421,16 +498,17 @@ class Engine:
             remedies=remedies,
             modes=modes,
             profiles=profiles,
-            costs=ToolCosting(tools=self._tools, listing=views.at_start),
+            costs=ToolCosting(tools=self._tools, listing=views.at_start, sees=visibility.sees),
             projects=projects,
             approvals=approvals,
             feedbacks=self._feedbacks,
-            files=ServerFiles(),
+            files=self._files,
             recent=RecentCalls(bus=self.bus),
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
         )
+        self._live_settings = LiveSettings(config=self._config, names=names, hub=self.presenter, spawn=spawn, bus=self.bus)
         control = HubControl(
             kind=self._options.kind,
             execution_id=self.execution_id,
@@ -450,13 +528,26 @@ class Engine:
         self._http = HttpListener(
             config=self._config,
             tokens=tokens,
+            api_token=self._api_token,
             sessions=self._sessions,
-            servers=self.presenter,
+            presenter=self.presenter,
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn,
             on_changed=self._on_http_changed,
         )
+        self._served = ServedListener(
+            files=self._files,
+            config=self._config,
+            sessions=self._sessions,
+            schemas=self.presenter,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        self.presenter.add_notices(lambda: self._served.problems)
+        if self._options.configs:
+            ServedCallLog(config=self._config, bus=self.bus)
         for hears in (listens.on_notification, self._sessions.on_server_said):
             self._servers.listen(on_changed=lambda name: None, on_notification=hears)
 
@@ -467,9 +558,18 @@ class Engine:
         if count == 0 and self._options.idle_exit_s is not None and not self._is_closed:
             self._idle_timer = asyncio.get_running_loop().call_later(self._options.idle_exit_s, self.request_stop, "idle")
 
+    def _on_problem(self, event: ProblemReported) -> None:
+        """What is wrong with a server; whatever else is, stands in the log already."""
+        if event.server:
+            self._log.record("log", f"'{event.server}': {event.problem}", level="warning", server=event.server)
+
     def _on_http_changed(self) -> None:
         if not self._is_closed:
             self._tasks.spawn(finish_in_thread(self._write_hub_json), name="hub.json")
+
+    def _known_values(self) -> frozenset[str]:
+        """What must stand in no log."""
+        return self._secrets.known_values() | self._api_token.known
 
     def _masked(self, text: str) -> str:
         self._mask.refresh()

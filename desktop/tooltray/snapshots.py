@@ -4,7 +4,7 @@ With errors the lowest layer. Events carry snapshots, the presenter's verbs retu
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -466,6 +466,15 @@ class ServerFileSnapshot:
     entries: tuple[FileEntrySnapshot, ...] = ()
     problems: tuple[FileProblem, ...] = ()
     url: str = ""  # of the endpoint that the file asks for, if it is open
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """How a server is described where it comes from, and what that comes to. Secrets are in it as far as a person wrote them there."""
+
+    name: str  # in its file
+    entry: Mapping[str, Any] = field(repr=False)  # as it stands there
+    counts: Mapping[str, Any] = field(repr=False)  # in the spelling of the settings, with what was chosen here for one of another file
 
 
 @dataclass(frozen=True)

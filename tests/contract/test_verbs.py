@@ -29,6 +29,7 @@ from tooltray.snapshots import (
     RecentCall,
     RegistryMeasurement,
     ReloadChange,
+    ServerEntry,
     ServerFileSnapshot,
     ServerSnapshot,
     ServerState,
@@ -43,11 +44,12 @@ from tooltray.snapshots import (
     TrustRequest,
 )
 
-FOR_SESSIONS = {"answer", "open_server", "end_session"}  # raw bytes of AI clients; not by name
+FOR_SESSIONS = {"answer", "open_server", "end_session", "finds_server"}  # raw bytes of AI clients; not by name
 
 AGREED: dict[str, tuple[str, Any]] = {
     "get_snapshot": ("()", HubSnapshot),
     "get_mcp_servers": ("()", dict[str, dict[str, Any]]),
+    "get_server_entry": ("(name)", ServerEntry),
     "add_mcp_server": ("(name, config, is_default=True, project=)", str),
     "update_mcp_server": ("(name, config, revision=)", None),
     "remove_mcp_server": ("(name, revision=)", None),

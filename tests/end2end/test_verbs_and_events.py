@@ -109,6 +109,11 @@ async def get_servers(hub):
     assert (await hub("get_mcp_servers"))["kit"] == FEATURED
 
 
+async def get_entry(hub):
+    assert await hub("get_server_entry", name="kit") == {"name": "kit", "entry": FEATURED, "counts": FEATURED}
+    assert "comes with Tooltray" in await hub.refusal("get_server_entry", name="hub")
+
+
 async def add_server(hub):
     await hub("add_mcp_server", name="new", config=HABITS, is_default=False)
     assert "there is a server 'new' already" in await hub.refusal("add_mcp_server", name="new", config=HABITS)
@@ -797,12 +802,143 @@ async def defer(hub):
         assert (await hub.server("here"))["is_deferred"] is False
 
 
+# programs over HTTP, and the settings
+
+
+async def enable_api(hub):
+    await hub("set_http_enabled", enabled=False, port=0)
+    opened = await hub("set_api_enabled", enabled=True, trusted=False)
+    assert (opened["is_open"], opened["is_api_enabled"], opened["is_api_trusted"]) == (True, True, False)
+    assert opened["api_url"] == opened["url"].removesuffix("/mcp") + "/api/mcp"
+    assert (await hub("set_api_enabled", enabled=False))["api_url"] == ""
+    assert (await hub("set_http_enabled", enabled=False))["is_open"] is False
+
+
+async def api_token(hub):
+    token = await hub("get_api_token")
+    assert token.startswith("tooltray_api_")
+    assert await hub("get_api_token") == token
+
+
+async def rotate_token(hub):
+    before = await hub("get_api_token")
+    assert before != await hub("rotate_api_token") == await hub("get_api_token")
+
+
+async def settings(hub):
+    said = await hub("get_settings")
+    assert "mcpServers" not in said["settings"]
+    assert said["revision"]
+
+
+async def change_settings(hub):
+    seen = await hub("get_settings")
+    changed = await hub("change_settings", changes={"readyAnswers": ["Go on"]}, revision=seen["revision"])
+    assert changed["settings"]["readyAnswers"] == ["Go on"]
+    assert "others by now" in await hub.refusal("change_settings", changes={"readyAnswers": None}, revision=seen["revision"])
+    assert "must be true or false" in await hub.refusal("change_settings", changes={"hotReload": "no"})
+    assert await hub("change_settings", changes={"readyAnswers": None}) == seen
+
+
+async def recent_calls(hub):
+    await hub("call_tool", name="about", arguments={})
+    (last,) = await hub("get_recent_calls", limit=1)
+    assert (last["tool"], last["server"], last["outcome"]) == ("about", "kit", "ok")
+
+
+@contextlib.asynccontextmanager
+async def edited_by_hand(hub):
+    """Somebody has written a server into settings.json, and nobody reads the file by itself."""
+    await hub("change_settings", changes={"hotReload": False})
+    path = hub.world.root / "settings.json"
+    before = path.read_text()
+    document = json.loads(before)
+    document["mcpServers"]["by-hand"] = {"command": "no-such-command-anywhere"}
+    path.write_text(json.dumps(document))
+    try:
+        yield [{"kind": "add", "name": "by-hand", "file": str(path), "detail": "stdio"}]
+    finally:
+        path.write_text(before)
+        await hub("reload")
+        await hub("change_settings", changes={"hotReload": None})
+
+
+async def preview_of_reload(hub):
+    async with edited_by_hand(hub) as changes:
+        assert await hub("preview_reload") == changes
+        assert "by-hand" not in await hub("get_mcp_servers")
+
+
+async def reload(hub):
+    async with edited_by_hand(hub) as changes:
+        assert await hub("reload") == changes
+        assert "by-hand" in await hub("get_mcp_servers")
+    assert await hub("reload") == []
+    assert "by-hand" not in await hub("get_mcp_servers")
+
+
+# servers of projects' own files
+
+
+@contextlib.asynccontextmanager
+async def asking_project(hub):
+    """A folder whose own file has a server that nobody has said yes to."""
+    folder = hub.world.home / "a project that asks"
+    folder.mkdir(exist_ok=True)
+    entry = {"command": "no-such-command-anywhere", "args": ["${secret:K}"]}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"asks": entry}}))
+    yield str(folder)
+    with contextlib.suppress(TooltrayError):
+        await hub("distrust_entries", project=str(folder))
+
+
+async def say_yes(hub, folder):
+    (request,) = await hub("get_trust_requests", project=folder)
+    return await hub("trust_entries", project=folder, entries={"asks": request["digest"]})
+
+
+async def server_files(hub):
+    (settings, *_) = await hub("get_server_files")
+    assert (settings["kind"], settings["path"]) == ("settings", str(hub.world.root / "settings.json"))
+    assert {"name": "kit", "server": "kit", "state": "used", "line": 0} in settings["entries"]
+
+
+async def trust_requests(hub):
+    async with asking_project(hub) as folder:
+        (request,) = await hub("get_trust_requests", project=folder)
+        assert (request["entry"], request["secrets"], request["is_change"]) == ("asks", ["K"], False)
+        assert await hub("get_trust_requests") == []  # nobody works on it
+
+
+async def trust_entries(hub):
+    async with asking_project(hub) as folder:
+        assert "another one by now" in await hub.refusal("trust_entries", project=folder, entries={"asks": "other"})
+        assert await say_yes(hub, folder) == ["asks"]
+        assert await hub("get_trust_requests", project=folder) == []
+
+
+async def distrust_entries(hub):
+    async with asking_project(hub) as folder:
+        await say_yes(hub, folder)
+        await hub("distrust_entries", project=folder, entry="asks")
+        assert len(await hub("get_trust_requests", project=folder)) == 1
+        assert "is not trusted" in await hub.refusal("distrust_entries", project=folder, entry="asks")
+
+
+async def trusted_entries(hub):
+    async with asking_project(hub) as folder:
+        await say_yes(hub, folder)
+        (trusted,) = await hub("get_trusted_entries")
+        assert (trusted["project"], trusted["entry"], trusted["server"], trusted["is_own"]) == (folder, "asks", "asks", False)
+
+
 VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "get_snapshot": hub_itself,
     "initialize": initialize,
     "get_mcp_enabled": get_enabled,
     "set_mcp_enabled": set_enabled,
     "get_mcp_servers": get_servers,
+    "get_server_entry": get_entry,
     "add_mcp_server": add_server,
     "update_mcp_server": update_server,
     "remove_mcp_server": remove_server,
@@ -838,6 +974,12 @@ VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "answer_elicitation": answer_question,
     "get_http_status": http_status,
     "set_http_enabled": enable_http,
+    "set_api_enabled": enable_api,
+    "get_api_token": api_token,
+    "rotate_api_token": rotate_token,
+    "get_settings": settings,
+    "change_settings": change_settings,
+    "get_recent_calls": recent_calls,
     "list_client_tokens": list_tokens,
     "create_client_token": create_token,
     "remove_client_token": remove_token,
@@ -900,6 +1042,13 @@ VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "get_feedback_history": report_history,
     "get_ready_answers": ready_answers,
     "set_ready_answers": ready_answers,
+    "get_server_files": server_files,
+    "get_trust_requests": trust_requests,
+    "trust_entries": trust_entries,
+    "distrust_entries": distrust_entries,
+    "get_trusted_entries": trusted_entries,
+    "preview_reload": preview_of_reload,
+    "reload": reload,
 }
 
 

@@ -12,7 +12,9 @@ from tooltray.config.atomic_file import write_atomically
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.servers.entries.pasted import parse_pasted
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.api_commands import ApiCommands
 from tooltray.ui.commands import Commands
+from tooltray.ui.file_commands import FileCommands
 from tooltray.ui.grant_commands import GrantCommands
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.main_window import MainWindow
@@ -52,6 +54,8 @@ class Desk:
         self.settings = SettingsCommands(hub=self.hub, tasks=self.tasks, save_file=write_atomically)
         self.grants = GrantCommands(hub=self.hub, tasks=self.tasks)
         self.views = ViewCommands(hub=self.hub, tasks=self.tasks)
+        self.files = FileCommands(hub=self.hub, tasks=self.tasks)
+        self.api = ApiCommands(hub=self.hub, tasks=self.tasks)
         self.window = MainWindow(
             theme,
             hub=self.hub,
@@ -62,6 +66,8 @@ class Desk:
             settings=self.settings,
             grants=self.grants,
             views=self.views,
+            files=self.files,
+            api=self.api,
             tasks=self.tasks,
             read_pasted=parse_pasted,
             hides_on_close=lambda: self.has_tray,

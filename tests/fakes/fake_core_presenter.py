@@ -50,6 +50,7 @@ class FakeCorePresenter:
         self.results: dict[str, bytes] = {}
         self.notifications: Record[tuple[str, str | None]] = Record()
         self.servers: dict[str, Greeting] = {}
+        self.servers_of_projects: set[str] = set()
         self.own: set[str] = set()
         self.listened: dict[bytes, tuple[list[str], str | None]] = {}
         self.hearing: list[tuple[Session, str]] = []
@@ -155,6 +156,9 @@ class FakeCorePresenter:
 
     def has_server(self, name: str) -> bool:
         return name in self.servers
+
+    async def finds_server(self, session: Session, name: str) -> bool:
+        return name in self.servers_of_projects
 
     def profile_refusal(self, name: str) -> str:
         return f"no profile '{name}'" if name and name not in self.profiles else ""

@@ -40,6 +40,7 @@ from tooltray.snapshots import (
     RecentCall,
     RegistryMeasurement,
     ReloadChange,
+    ServerEntry,
     ServerFileSnapshot,
     ServerSnapshot,
     ServerState,
@@ -78,6 +79,8 @@ class FakePresenter:
         self.calls: list[tuple[Any, ...]] = []
         self.failures: dict[str, TooltrayError] = {}
         self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
+        self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
+        self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
         self.logs: dict[str, list[str]] = {}
@@ -163,6 +166,11 @@ class FakePresenter:
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         self._note("get_mcp_servers")
         return {name: dict(entry) for name, entry in self.entries.items()}
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        self._note("get_server_entry", name)
+        entry = self.entries.get(name, {})
+        return ServerEntry(self.names_in_files.get(name, name), dict(entry), {**entry, **self.chosen.get(name, {})})
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         self._note("add_mcp_server", name, dict(config), is_default, *([project] if project else []))

@@ -40,6 +40,7 @@ class ScriptedClients:
 
     Attributes:
         opened: (server, is_lasting, held) of each session.
+        clients: the names of their tokens, in the same order.
         dispatchers: of each, in the same order.
         cancelled: ids of requests that were given up.
         taken: methods of notifications.
@@ -47,6 +48,7 @@ class ScriptedClients:
 
     def __init__(self) -> None:
         self.opened: list[tuple[str | None, bool, Any]] = []
+        self.clients: list[str] = []
         self.dispatchers: list[RawDispatcher] = []
         self.answering: Record[bytes] = Record()
         self.cancelled: Record[bytes] = Record()
@@ -56,6 +58,7 @@ class ScriptedClients:
 
     def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: Any = None) -> Any:
         self.opened.append((server, is_lasting, held))
+        self.clients.append(client)
 
         async def answer(request: Envelope) -> Envelope:
             return await self._answer(dispatcher, request)

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,11 @@ from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.recent_calls import RecentCalls
+from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.files.reading import read_file
+from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.grants import GrantStore
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -68,6 +71,7 @@ from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
 from tooltray.presenter.views.view_parts import make_views
+from tooltray.presenter.visibility import Visibility
 from tooltray.resources import resource
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
@@ -162,10 +166,31 @@ class Door:
     async def forget_client(self, name: str) -> None:
         self.calls.append(("forget_client", name))
 
+    def forget_programs(self) -> None:
+        self.calls.append(("forget_programs", None))
+
 
 def counted_words(texts: Sequence[str]) -> list[int]:
     """A tokenizer to which each word is a token."""
     return [len(text.split()) for text in texts]
+
+
+class Watching:
+    """In the place of HotReload: a test says which file has changed."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self._hears: list[Callable[[str], None]] = []
+
+    def follow(self, paths: Iterable[str]) -> None:
+        self.paths = list(paths)
+
+    def listen(self, on_changed: Callable[[str], None]) -> None:
+        self._hears.append(on_changed)
+
+    def changed(self, path: Path) -> None:
+        for hear in self._hears:
+            hear(str(path))
 
 
 class HubParts:
@@ -188,6 +213,8 @@ class HubParts:
         own_url: str | None,
         clock: Callable[[], float],
         has_window: bool,
+        configs: Sequence[Path],
+        project: str,
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
@@ -205,6 +232,7 @@ class HubParts:
             "clock": clock,
         }
         self._has_window = has_window
+        self._configs, self._project = tuple(map(str, configs)), project
         self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
         self.launches: list[Launch] = []
         self.door = Door()
@@ -240,10 +268,12 @@ class HubParts:
             spawn=spawn,
         )
         self.sign_ins.follow()
+        self.visibility = Visibility(self.conf)
         self.servers = ServerManager(
             config=self.conf,
             secrets=self.secrets,
             login_shell=self.shell,  # type: ignore[arg-type]
+            visibility=self.visibility,
             eras=self.eras,
             bus=bus,
             deadlines=deadlines,
@@ -274,9 +304,15 @@ class HubParts:
         )
         self.states = SessionStates(bus=bus, deadlines=deadlines)
         self.known_clients = KnownClients(config=self.conf, profiles=read_client_profiles(resource("client-profiles.json")))
-        self.profiles = Profiles(config=self.conf, clients=self.known_clients, tools=self.tools)
+        self.profiles = Profiles(config=self.conf, clients=self.known_clients, tools=self.tools, visibility=self.visibility)
         self.modes = Modes(
-            config=self.conf, states=self.states, clients=self.known_clients, profiles=self.profiles, tools=self.tools, bus=bus
+            config=self.conf,
+            states=self.states,
+            clients=self.known_clients,
+            profiles=self.profiles,
+            tools=self.tools,
+            visibility=self.visibility,
+            bus=bus,
         )
         self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
         self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
@@ -290,6 +326,7 @@ class HubParts:
             names=names,
             modes=self.modes,
             profiles=self.profiles,
+            visibility=self.visibility,
             states=self.states,
             known=KnownServers(resource("known-servers.json")),
             asked=read_asked_words(resource("search-words.json")),
@@ -337,13 +374,14 @@ class HubParts:
             spawn=spawn,
             offers=lambda state, route: self.views.offers(state, route),
         )
-        self.calls = ToolCalls(
+        self.calls: ToolCalls = ToolCalls(
             servers=self.servers,
             tools=self.tools,
             views=self.views,
             approvals=self.approvals,
             relay=self.relay,
             own={("hub", "collect_feedback"): self.feedback_tool},
+            look_at_project=lambda session: self.files.before_listing(session),
             config=self.conf,
             stats=self.stats,
             bus=bus,
@@ -356,6 +394,7 @@ class HubParts:
         self.servers.keep_while(self.subscriptions.is_wanted)
         self.projects.listen_moved(self.subscriptions.follow)
         self.projects.listen_moved(lambda state: self.log_levels.follow())
+        self.projects.listen_moved(self.views.moved)
         self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
         self.router = RequestRouter(
             servers=self.servers,
@@ -376,7 +415,24 @@ class HubParts:
             home=self.home.root / "person",
             common=(),
         )
-        self.files = ServerFiles()
+        self.watching = Watching()
+        self.files: ServerFiles = ServerFiles(
+            config=self.conf,
+            store=TrustStore(self.home.trust),
+            projects=self.projects,
+            states=self.states,
+            servers=self.servers,
+            tools=self.tools,
+            watching=self.watching,
+            read=read_file,
+            home=str(folder / "person"),
+            bus=bus,
+            deadlines=deadlines,
+            spawn=spawn,
+            configs=self._configs,
+            project=self._project,
+            second_look_s=0.0,
+        )
         self.presenter = McpPresenter(
             pid=1,
             config=self.conf,
@@ -395,7 +451,9 @@ class HubParts:
                 folder=folder,
             ),
             stats=self.stats,
-            http=HttpAccess(config=self.conf, tokens=ClientTokens(self.home.clients), door=lambda: self.door),
+            http=HttpAccess(
+                config=self.conf, tokens=ClientTokens(self.home.clients), api_token=ApiToken(self.home.http_token), door=lambda: self.door
+            ),
             elicitations=Elicitations(bus, has_window=False),
             formats=ToolFormats(servers=self.servers, tools=self.tools),
             registries=self.registries,
@@ -404,7 +462,7 @@ class HubParts:
             remedies=self.remedies,
             modes=self.modes,
             profiles=self.profiles,
-            costs=ToolCosting(tools=self.tools, listing=self.views.at_start, count=counted_words),
+            costs=ToolCosting(tools=self.tools, listing=self.views.at_start, sees=self.visibility.sees, count=counted_words),
             projects=self.projects,
             approvals=self.approvals,
             feedbacks=self.feedbacks,
@@ -501,6 +559,8 @@ async def hub_parts(
     own_url: str | None = None,
     clock: Callable[[], float] = time.monotonic,
     has_window: bool = False,
+    configs: Sequence[Path] = (),
+    project: str = "",
 ) -> AsyncIterator[HubParts]:
     """Parts of a hub in the folder `root`, loaded; nothing is started.
 
@@ -513,6 +573,7 @@ async def hub_parts(
         own_url: where the hub itself listens for AI clients.
         clock: by which servers are idle.
         has_window: whether a person at a desktop is asked about calls, as soon as somebody listens.
+        configs, project: what the hub was started with, see EngineOptions; the test starts `files`.
     """
     home = Home(root)
     home.prepare()
@@ -534,6 +595,8 @@ async def hub_parts(
         own_url=own_url,
         clock=clock,
         has_window=has_window,
+        configs=configs,
+        project=project,
     )
     await parts.load()
     try:

@@ -2,7 +2,7 @@
 
 Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: wire. It speaks the legacy
 era, as most servers do; the hub joins the eras. `collect_feedback` is only listed here: it has to know who calls, so ToolCalls
-sends its calls elsewhere.
+sends its calls elsewhere; those of the others come by way of SeenServers, which knows which servers there are for whom.
 """
 
 from collections.abc import Callable
@@ -61,6 +61,7 @@ _COLLECT_FEEDBACK = {
     },
     "annotations": {"readOnlyHint": True, "openWorldHint": False},
 }
+ABOUT_SERVERS: tuple[str, ...] = ("list_servers", "server_status")
 _TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
@@ -100,16 +101,17 @@ class HubServer:
             case "tools/list":
                 return success({"tools": [*([_COLLECT_FEEDBACK] if self._takes_reports() else []), _LIST_SERVERS, _SERVER_STATUS]})
             case "tools/call":
-                return self._call(params)
+                return self.call(params.get("name"), params.get("arguments") or {})
         return failure(METHOD_NOT_FOUND, "Method not found")
 
-    def _call(self, params: dict[str, Any]) -> Envelope:
-        name, arguments = params.get("name"), params.get("arguments") or {}
+    def call(self, name: Any, arguments: Any, *, sees: Callable[[str], bool] = lambda server: True) -> Envelope:
+        """Answers one of ABOUT_SERVERS. `sees`: whether a server exists for who calls, by its name."""
+        servers = [server for server in self._get_snapshot().servers if sees(server.name)]
         if name == _LIST_SERVERS["name"]:
-            return _result({"servers": [_brief(server) for server in self._get_snapshot().servers]})
+            return _result({"servers": [_brief(server) for server in servers]})
         if name == _SERVER_STATUS["name"]:
             wanted = arguments.get("name") if isinstance(arguments, dict) else None
-            found = next((server for server in self._get_snapshot().servers if server.name == wanted), None)
+            found = next((server for server in servers if server.name == wanted), None)
             if found is None:
                 return _result({"error": f"there is no server {wanted!r}; list_servers tells which there are"}, is_error=True)
             return _result(_full(found))

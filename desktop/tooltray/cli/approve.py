@@ -34,7 +34,7 @@ def approve(args: argparse.Namespace, home: Home) -> int:
         return _list_waiting(args, home)
     if args.is_refusal:
         return _refuse(words[1], home)
-    _check_terminal()
+    check_terminal()
     with contextlib.closing(started_hub(home)) as hub:
         if len(words) == 1 and not args.all_reads:
             return _answer(hub, words[0], args.answer or "once")
@@ -68,12 +68,12 @@ def _answer(hub: ControlClient, id: str, answer: str) -> int:
         tool = clean_line(f"{call['tool']} of {call['server']}")
         print(f"{tool} has changed since this call was refused; this is the call of the tool as it is now.")
     _print_call(call)
-    said = _said()
-    if said in YES:
+    answered = said()
+    if answered in YES:
         hub.call("answer_approval", id=call["id"], answer=answer)
         print("Allowed.")
         return 0
-    if said in NO:
+    if answered in NO:
         hub.call("answer_approval", id=call["id"], answer="refuse")
         print("Refused.")
     else:
@@ -113,7 +113,7 @@ def rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one kind of AI client go through unasked."""
     chosen = None if args.default else args.rules
     if chosen != []:
-        _check_terminal()
+        check_terminal()
     with contextlib.closing(started_hub(home)) as hub:
         before = next((each["auto_approve"] for each in hub.call("get_client_modes") if each["client"] == args.client), None)
         if chosen != []:
@@ -129,7 +129,7 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one server go through unasked."""
     chosen = unasked.checked(args.name, args.rules)
     if chosen:
-        _check_terminal()
+        check_terminal()
     with contextlib.closing(hub_or_settings(home)) as hub:
         before = unasked.of_entry(_entry(hub, args.name))
         if chosen:
@@ -197,7 +197,7 @@ def changes(args: argparse.Namespace, home: Home) -> int:
 
 def accept(args: argparse.Namespace, home: Home) -> int:
     """What was allowed counts for a tool as it is now."""
-    _check_terminal()
+    check_terminal()
     with contextlib.closing(started_hub(home)) as hub:
         change = next((each for each in hub.call("get_tool_changes") if (each["server"], each["tool"]) == (args.server, args.tool)), None)
         if change is None:
@@ -210,22 +210,27 @@ def accept(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def _check_terminal() -> None:
+def check_terminal(what: str = "A yes to tool calls") -> None:
+    """
+    Raises:
+        TooltrayError: nobody is there who could have read what it is about.
+    """
     if not is_person_there() or sys.stdout is None or not sys.stdout.isatty():
-        title = "A yes to tool calls needs a person at a terminal"
+        title = f"{what} needs a person at a terminal"
         raise TooltrayError(title, "standard input and standard output must be one", "Type the command yourself, in a terminal")
 
 
 def _is_meant() -> bool:
-    is_meant = _said() in YES
+    is_meant = said() in YES
     if not is_meant:
         print("Nothing was allowed.")
     return is_meant
 
 
-def _said() -> str:
+def said(question: str = QUESTION) -> str:
+    """What a person types, in small letters; nothing at the end of the input."""
     try:
-        return input(f"{QUESTION} [y/N] ").strip().lower()
+        return input(f"{question} [y/N] ").strip().lower()
     except EOFError:
         return ""
 
@@ -277,11 +282,12 @@ def _row(grant: dict[str, Any]) -> list[str]:
     what = "all reads" if grant["kind"] == "reads" else grant["tool"]
     for_whom = grant["client"] or "every client"
     for_whom += " (this session)" if grant["session"] else ""
-    until = _day(grant["expires_at"]) if grant["expires_at"] else "you take it back"
-    return [grant["id"], grant["server"], what, for_whom, _day(grant["created_at"]), until, ", ".join(grant["held_tools"])]
+    until = day(grant["expires_at"]) if grant["expires_at"] else "you take it back"
+    return [grant["id"], grant["server"], what, for_whom, day(grant["created_at"]), until, ", ".join(grant["held_tools"])]
 
 
-def _day(seconds: float) -> str:
+def day(seconds: float) -> str:
+    """A time of the control channel, as people write it."""
     return datetime.datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M") if 0 <= seconds < LAST_DAY else "?"
 
 
@@ -290,4 +296,4 @@ def _left(ends_at: float) -> str:
 
 
 def _until(duration_s: float | None) -> str:
-    return "until you take it back" if duration_s is None else f"until {_day(time.time() + duration_s)}"
+    return "until you take it back" if duration_s is None else f"until {day(time.time() + duration_s)}"

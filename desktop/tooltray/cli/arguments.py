@@ -68,6 +68,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         _check_add(usage, args)
     if args.run == "approve:approve":
         _check_approve(usage, args)
+    if args.run == "trust:trust":
+        _check_trust(usage, args)
     if args.run == "approve:rules" and (bool(args.rules), args.nothing, args.default).count(True) != 1:
         usage.error("give RULE ..., --nothing or --default")
     if args.run == "approve:server_rules" and bool(args.rules) == args.nothing:
@@ -129,11 +131,20 @@ def _check_approve(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--json goes with the list: a yes is given by a person who reads what it is for")
 
 
+def _check_trust(usage: Usage, args: argparse.Namespace) -> None:
+    if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
+        usage.error("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove")
+    if args.words[0] == "list" and len(args.words) > 1:
+        usage.error("list stands alone; a folder called list is named so: ./list")
+
+
 def _check_serve(usage: Usage, args: argparse.Namespace, environ: Mapping[str, str]) -> None:
     if args.server and not args.stdio:
         usage.error("--server goes with --stdio")
     if args.started_by_bridge and args.stdio:
         usage.error("--started-by-bridge does not go with --stdio")
+    if args.started_by_bridge and (args.config or args.project is not None):
+        usage.error("--config and --project do not go with --started-by-bridge")
     if args.started_by_bridge and args.idle_exit is None:
         args.idle_exit = BRIDGE_IDLE_EXIT_S
     if not args.execution_id and not environ.get(EXECUTION_ID_VARIABLE):
@@ -168,10 +179,13 @@ def _parser() -> Usage:
     _add_projects(_group(commands, "projects", "choose which folders may be projects, and start servers for them"))
     _add_feedback(_group(commands, "feedback", "answer the reports of models, where no window shows them"))
     _add_approve(_command(commands, "approve", "say yes or no to a tool call that waits, or allow tools for longer", "approve:approve"))
+    _add_trust(_command(commands, "trust", "let servers of a project's own file (.mcp.json) run, and take that back", "trust:trust"))
     _add_grants(_group(commands, "grants", "list what is allowed for longer than one call, and take it back"))
     doctor = _command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor")
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
     doctor.add_argument("--fix", metavar="NUMBER", type=_number, help="with SERVER: carry out what was offered under this number")
+    reload = _command(commands, "reload", "read the settings and all other files with servers in them again", "reload:reload")
+    reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
     _command(commands, "stop", "end the running hub", "stop:stop")
     _add_setup(commands)
     return parser
@@ -195,10 +209,24 @@ def _group(commands: "_Commands[Usage]", name: str, text: str) -> "_Commands[Usa
     return parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
 
 
+def _add_trust(trust: Usage) -> None:
+    trust.usage = "tooltray trust DIR [ENTRY ...] | list | remove DIR [ENTRY]"
+    what = "the project's folder and, if not all, the names in its file; a folder called list or remove is named so: ./list"
+    trust.add_argument("words", metavar="WORDS", nargs="+", type=_some_text, help=what)
+
+
 def _add_serve(serve: Usage) -> None:
     serve.add_argument("--stdio", action="store_true", help="serve one AI client on standard input and output")
     serve.add_argument("--server", metavar="NAME", help="with --stdio: this server alone, with its own tool names")
     serve.add_argument("--replace", action="store_true", help="take over from a hub that runs already")
+    serve.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="also serve what this config of TBXark's mcp-proxy or of mcp-hub says, as it is; may be given again",
+    )
+    serve.add_argument("--project", metavar="DIR", help="give every session the servers of this folder's .mcp.json, which you trust once")
     serve.add_argument("--execution-id", metavar="ID", help=f"written into each log record (also: {EXECUTION_ID_VARIABLE})")
     serve.add_argument("--idle-exit", metavar="SECONDS", type=_seconds, help="end this long after the last AI client left")
     serve.add_argument(
@@ -359,6 +387,13 @@ def _add_http(http: "_Commands[Usage]") -> None:
     on.add_argument("--port", metavar="PORT", type=_port, help="where, from now on; 0: any that is free")
     _command(http, "off", "close them", "http:off")
     _command(http, "status", "say whether and where they are open", "http:status")
+    api = _group(http, "api", "let other programs do over HTTP what you can do here (REST)")
+    api_on = _command(api, "on", "switch it on, and HTTP too if it is off", "http_api:on")
+    text = "whether they may also approve calls, trust projects and allow folders (without either: as before)"
+    api_on.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
+    _command(api, "off", "switch it off; HTTP stays as it is", "http_api:off")
+    _command(api, "token", "print the token with which they come; it stays the same", "http_api:token")
+    _command(api, "rotate", "make another token in its place, and print it", "http_api:rotate")
 
 
 def _add_clients(clients: "_Commands[Usage]") -> None:

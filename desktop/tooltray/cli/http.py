@@ -8,6 +8,7 @@ import contextlib
 import json
 from typing import Any
 
+from tooltray.cli.http_api import api_words
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.terminal import clean_line, print_json, problem_line
 from tooltray.config.home import Home
@@ -38,7 +39,8 @@ def _show(args: argparse.Namespace, hub: Hub, status: dict[str, Any]) -> int:
     if args.json:
         print_json(status | {"entry": entry})
         return 0
-    print("\n".join(_words(status, is_hub_running=hub.is_running)))
+    words = _words(status, is_hub_running=hub.is_running)
+    print("\n".join(words + (api_words(status, is_hub_running=hub.is_running) if status["is_api_enabled"] else [])))
     if entry:
         print(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2)}")
         print(f"One server alone, under its own tool names: {url.removesuffix('/mcp')}/servers/NAME/mcp")

@@ -10,14 +10,14 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Protocol
 
 from tooltray.cli.outcome import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import Engine, EngineOptions, HubRunning
+from tooltray.engine import Engine, EngineOptions, HubFailed, HubRunning
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.publish.bridge_entry import bridge_entry_text
@@ -41,6 +41,8 @@ class HubEngine(Protocol):
     async def serve(self) -> str: ...
     async def serve_stdio(self, server: str | None) -> None: ...
     def request_stop(self, reason: str) -> None: ...
+    @property
+    def said(self) -> tuple[str, ...]: ...
     async def close(self) -> None: ...
 
 
@@ -70,9 +72,36 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
         log_to_stderr=True,
         idle_exit_s=args.idle_exit,
         is_child_of_client=args.stdio,
+        configs=served_files(args.config),
+        project=project_folder(args.project) if args.project is not None else "",
     )
     serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge)
     return run_engine(serving, lambda: Engine(home, options))
+
+
+def served_files(typed: Iterable[str]) -> tuple[str, ...]:
+    """The files of `--config`, absolute and each once: the folder of this terminal is not the hub's for ever.
+
+    Raises:
+        TooltrayError: one of them is not there.
+    """
+    paths = tuple(dict.fromkeys(os.path.abspath(os.path.expanduser(path)) for path in typed))
+    for path in paths:
+        if not os.path.exists(path):
+            raise TooltrayError("the config is not served", f"there is no file {path}", "Give --config the path of a file")
+    return paths
+
+
+def project_folder(typed: str) -> str:
+    """The folder of `--project`, as it is really called.
+
+    Raises:
+        TooltrayError: it is no folder.
+    """
+    path = os.path.realpath(os.path.expanduser(typed))
+    if not typed or not os.path.isdir(path):
+        raise TooltrayError("the project is not served", f"there is no folder {path if typed else repr(typed)}", "Give --project a folder")
+    return path
 
 
 def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
@@ -82,6 +111,9 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
             return runner.run(_run_until_stopped(serving, make_engine))
     except HubRunning as error:
         code, said = HUB_RUNNING, _hub_running(error, serving.home)
+    except HubFailed as error:  # an AI client on standard input has been told
+        complain(error.problem, as_json=False)
+        return FAILED
     except TooltrayError as error:
         code, said = FAILED, error
     complain(said.problem, as_json=False)
@@ -110,18 +142,23 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
         engines.append(engine)
         keeper = TaskKeeper()
         failures: list[TooltrayError] = []
+        failed: HubFailed | None = None
         try:
             if serving.is_announced:
-                announce(serving)
+                announce(serving, engine.said)
             if serving.is_stdio:
                 keeper.spawn(_serve_client(engine, serving.server, failures), name="client on stdin")
             reason = stops[0] if stops else await engine.serve()
+        except HubFailed as error:
+            failed, reason = error, "failure"
         except Exception:
             logger.exception("the hub failed")
             reason = "failure"
         finally:
             await engine.close()
             await keeper.close()
+    if failed:
+        raise failed
     if failures:
         raise failures[0]
     return EXIT_CODES.get(reason, FAILED)
@@ -193,10 +230,13 @@ def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
             signal.signal(number, previous)
 
 
-def announce(serving: Serving) -> None:
+def announce(serving: Serving, also: Iterable[str] = ()) -> None:
     """Says what runs and what to paste into an AI client: on standard output, or, where that belongs to the AI client, on standard error.
 
     There only if a person reads it: otherwise standard error is JSON Lines, and stays that.
+
+    Args:
+        also: more lines, of what this hub serves besides.
     """
     if serving.is_stdio and not sys.stderr.isatty():
         return
@@ -204,6 +244,7 @@ def announce(serving: Serving) -> None:
 
     lines = [
         f"Tooltray {__version__} is running (pid {os.getpid()}) in {serving.home.root}.",
+        *also,
         "Paste this into the config of an AI client:",
         bridge_entry_text(serving.home),
         "Add a server with: tooltray servers add NAME -- COMMAND ARGS...",

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from tooltray import __version__
 from tooltray.cli.terminal import print_note
+from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.config.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings_edits import api_access
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.snapshots import HttpStatus, HubSnapshot, ServerSnapshot, ServerState
@@ -24,6 +26,7 @@ from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
+    from tooltray.cli.settings_trust import SettingsTrust
     from tooltray.presenter.projects.project_folders import ProjectFolders
     from tooltray.presenter.setup import Setup
 
@@ -47,6 +50,7 @@ class SettingsHub:
         self._catalogues = CatalogueStore(home.catalogue)
         self._store: SecretStore | None = None
         self._registries: SettingsRegistries | None = None
+        self._trust: SettingsTrust | None = None
         self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_snapshot": self._get_snapshot,
             "get_mcp_servers": self._get_mcp_servers,
@@ -62,6 +66,9 @@ class SettingsHub:
             "set_secret_backend": self._set_secret_backend,
             "get_http_status": self._get_http_status,
             "set_http_enabled": self._set_http_enabled,
+            "set_api_enabled": self._set_api_enabled,
+            "get_api_token": self._get_api_token,
+            "rotate_api_token": self._rotate_api_token,
             "list_client_tokens": self._list_client_tokens,
             "create_client_token": self._create_client_token,
             "remove_client_token": self._remove_client_token,
@@ -102,6 +109,12 @@ class SettingsHub:
             self._release()
 
     def _verb(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        if "trust" in method:
+            if self._trust is None:
+                from tooltray.cli.settings_trust import SettingsTrust
+
+                self._trust = SettingsTrust(self._home, self._helper, self._folders())
+            return self._trust.verbs[method]
         if "npm_registry" not in method:
             return self._verbs[method]
         if self._registries is None:
@@ -196,11 +209,29 @@ class SettingsHub:
 
     async def _get_http_status(self) -> dict[str, Any]:
         http = self._helper.settings.publish.http
-        return asdict(HttpStatus(is_enabled=http.enabled, requires_token=http.require_token))
+        status = HttpStatus(
+            is_enabled=http.enabled,
+            requires_token=http.require_token,
+            is_api_enabled=http.api.enabled,
+            is_api_trusted=http.api.trusted,
+        )
+        return asdict(status)
 
     async def _set_http_enabled(self, enabled: bool, port: int | None = None) -> dict[str, Any]:
         await self._helper.set_http(enabled, port)
         return await self._get_http_status()
+
+    async def _set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> dict[str, Any]:
+        if enabled:
+            ApiToken(self._home.http_token).value()
+        await self._helper.change_document(api_access(enabled, trusted))
+        return await self._get_http_status()
+
+    async def _get_api_token(self) -> str:
+        return ApiToken(self._home.http_token).value()
+
+    async def _rotate_api_token(self) -> str:
+        return ApiToken(self._home.http_token).rotate()
 
     async def _list_client_tokens(self) -> list[dict[str, Any]]:
         return [asdict(client) for client in self._tokens().list()]

@@ -98,8 +98,8 @@ def override(args: argparse.Namespace, home: Home) -> int:
     if not args.clear and args.name is None and args.description is None:
         raise TooltrayError("There is nothing to change", hint="Give --name, --description or --clear")
     with contextlib.closing(started_hub(home)) as hub:
-        entry = hub.call("get_mcp_servers").get(args.server)
-        before = {} if args.clear else _override_before(entry or {}, args.tool)
+        entry = hub.call("get_server_entry", name=args.server)["counts"]
+        before = {} if args.clear else _override_before(entry, args.tool)
         name = before.get("name") if args.name is None else args.name
         description = before.get("description") if args.description is None else args.description
         hub.call("set_tool_override", server=args.server, tool=args.tool, name=name, description=description)

@@ -9,7 +9,7 @@ import importlib
 import json
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,11 @@ import msgspec
 
 from tooltray.config.home import find_home
 from tooltray.copilot.hub_calls import HubCalls
-from tooltray.copilot.names import copilot_names
 from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import HubLost, HubSilent
 from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.tools.copilot_names import copilot_description, copilot_names, copilot_parameters
 
 if TYPE_CHECKING:
     from copilot import Tool, ToolInvocation, ToolResult
@@ -76,8 +76,8 @@ async def copilot_tools(
     return CopilotTools(
         sdk.Tool(
             name=name,
-            description=_description(tool, definitions[tool]),
-            parameters=_parameters(definitions[tool].get("inputSchema")),
+            description=copilot_description(tool, definitions[tool]),
+            parameters=copilot_parameters(definitions[tool].get("inputSchema")),
             handler=_HubTool(hub, tool[0], definitions[tool]["name"], timeout_s),
         )
         for tool, name in sorted(names.items(), key=lambda item: item[1])
@@ -134,20 +134,6 @@ async def _definitions_of(hub: HubCalls, server: str) -> dict[tuple[str, str], d
     definitions = await hub.call("get_all_tool_definitions", timeout_s=LIST_TIMEOUT_S, server=server)
     originals = {tool["name"]: tool["original_name"] for tool in tools if tool["is_enabled"]}
     return {(server, originals[each["name"]]): each for each in definitions if each["name"] in originals}
-
-
-def _description(tool: tuple[str, str], definition: Mapping[str, Any]) -> str:
-    """In the server's words; a session shows it to the model, which needs some."""
-    annotations = definition.get("annotations")
-    titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
-    given = (text for text in (definition.get("description"), *titles) if isinstance(text, str) and text.strip())
-    server, name = tool
-    return next(given, f"The tool {name} of the MCP server {server}.")
-
-
-def _parameters(schema: Any) -> dict[str, Any]:
-    """The server's schema, whole. Models' APIs want to be told of properties also where there are none."""
-    return {"type": "object", "properties": {}} | (schema if isinstance(schema, dict) else {})
 
 
 def _arguments(given: Any) -> dict[str, Any]:

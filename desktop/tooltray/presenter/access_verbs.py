@@ -48,9 +48,12 @@ class AccessVerbs(ABC):
 
     async def set_secret_backend(self, kind: str) -> None:
         """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
-        backend = _backend(kind)
-        await self._config.set_secret_backend(backend)
-        self._secrets.use(backend)
+        await self._config.set_secret_backend(_backend(kind))
+        self.use_secret_backend()
+
+    def use_secret_backend(self) -> None:
+        """Goes on with the place for secrets that the settings name."""
+        self._secrets.use(self._config.settings.secrets.backend)
         self._retry_failed()
 
     # questions to the person

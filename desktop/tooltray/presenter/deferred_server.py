@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from tooltray.config.expansion import needs_project
+from tooltray.config.files.file_server import FileServer
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.caller import Session
@@ -159,6 +160,7 @@ class DeferredServer(ManagedServer):
         make_instance: MakeInstance,
         make_idle_stop: Callable[[ManagedServer], IdleStop],
         source: Callable[[], ProjectSource],
+        file: FileServer | None = None,
     ) -> None:
         self._copies: dict[str, ProjectCopy] = {}  # by the path of the project
         self._resumed: tuple[SessionProject | None, ...] = ()  # for whom it is to run when it is started again
@@ -174,6 +176,7 @@ class DeferredServer(ManagedServer):
             idle_state=idle_state,
             make_instance=make_instance,
             make_idle_stop=make_idle_stop,
+            file=file,
         )
 
     @property
@@ -193,10 +196,10 @@ class DeferredServer(ManagedServer):
     def eras(self) -> frozenset[str]:
         return frozenset(era for copy in self._copies.values() for era in copy.eras)
 
-    def adopt(self, config: MCPServerConfig) -> None:
+    def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:
         for copy in self._copies.values():
             copy.config = config
-        super().adopt(config)
+        super().adopt(config, file)
 
     @property
     def is_stopped(self) -> bool:

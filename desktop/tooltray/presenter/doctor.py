@@ -19,6 +19,7 @@ from tooltray.presenter.remedies import Remedies
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.environment.child_environment import prepare_launch
 from tooltray.servers.environment.command_lookup import Lookup, look_up, not_found
+from tooltray.servers.environment.file_surroundings import folder_of, placeholder_variables
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
 from tooltray.snapshots import ServerState, SessionProject
@@ -53,7 +54,7 @@ class Doctor:
         reached = Reached()
         problem = server.problem
         config = server.config
-        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or self._folder)
+        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or folder_of(server.whole.file, str(self._folder)))
         if config.transport == "stdio":
             try:
                 lookup, cwd = await self._look_up(server)
@@ -99,13 +100,15 @@ class Doctor:
         command = resolved.command or ""
         if leads_back(command, resolved.args):
             raise refusal(server.name)
-        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder))
+        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.whole.file)
         return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), launch.cwd
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
-        """As it would be started: a project that is not known stands for itself."""
-        project = _project_of(server)
-        return await resolve(server.config, secrets=self._secrets, environ=environ, server=server.name, project=project)
+        """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
+        project, file = _project_of(server), server.whole.file
+        values = dict.fromkeys(file.entry.commands, "") if file else {}
+        variables = placeholder_variables(file, environ, values)
+        return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
 
     async def _reach(self, server: ManagedServer) -> Reached:
         """Goes the way to a server elsewhere as far as a connection."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
 from tooltray.snapshots import ElicitationSnapshot
@@ -64,7 +64,7 @@ class Elicitations:
         """
         question, answer = self._waiting.get(id, (None, None))
         if question is None or answer is None or answer.done():
-            raise TooltrayError("This question has ended", "the server does not wait for the answer any more")
+            raise NotFound("This question has ended", "the server does not wait for the answer any more")
         if action not in ACTIONS:
             raise TooltrayError(f"'{action}' is no answer", hint=f"Answer with one of {', '.join(ACTIONS)}.")
         is_form = action == "accept" and question.mode == "form"

@@ -14,6 +14,7 @@ import json
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from tooltray.config.files.file_server import FileServer
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.caller import Session
@@ -38,14 +39,17 @@ class ManagedServer:
         idle_state: ServerState,
         make_instance: Callable[["ManagedServer", Era, Session | None], Instance],
         make_idle_stop: Callable[["ManagedServer"], IdleStop],
+        file: FileServer | None = None,
     ) -> None:
         """
         Args:
+            file: where its entry stands, if that is another file than the settings.
             idle_state: what it is while it does not run and nobody stopped it.
             make_instance: makes a copy for an era and, if it is not for all, for one session.
             make_idle_stop: makes what stops copies that nobody uses.
         """
         self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
+        self.file = file
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)
@@ -115,9 +119,9 @@ class ManagedServer:
         """Whether a connection of this server is one that an AI client's session may hear of."""
         return client.owner in (None, session)
 
-    def adopt(self, config: MCPServerConfig) -> None:
+    def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:
         """Other settings that do not change what runs."""
-        self.config = config
+        self.config, self.file = config, file
         self.idle_stop.follow()
 
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:

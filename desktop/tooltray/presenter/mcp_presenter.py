@@ -16,7 +16,8 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
-from tooltray.errors import Conflict, Problem, TooltrayError
+from tooltray.config.server_edits import name_is_taken
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ServerChanged, SessionListChanged, SessionsChanged, ToolCallResult, ToolListChanged
 from tooltray.presenter import client_snapshots, model_calls
 from tooltray.presenter.access_verbs import AccessVerbs
@@ -60,7 +61,16 @@ from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
 from tooltray.servers.diagnosis import Diagnosis
 from tooltray.servers.environment.login_shell import LoginShell
-from tooltray.snapshots import HubSnapshot, McpClientSnapshot, MCPToolCall, MCPToolResponse, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.snapshots import (
+    HubSnapshot,
+    McpClientSnapshot,
+    MCPToolCall,
+    MCPToolResponse,
+    ServerEntry,
+    ServerSnapshot,
+    ServerState,
+    ToolSnapshot,
+)
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.deadlines import DeadlineWheel
@@ -68,6 +78,7 @@ from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import ClientInfo, Era, Head
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
+LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})  # a first one has the project's servers
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
 
@@ -134,6 +145,7 @@ class McpPresenter(
         self._projects, self._approvals, self._feedbacks, self._files = projects, approvals, feedbacks, files
         self._recent = recent
         self._stats_told_after_s = stats_told_after_s
+        self._other_notices: list[Callable[[], Iterable[Problem]]] = []
         self._started_at = time.time()
         self._session_count = 0
         self._changed_stats: set[str] = set()
@@ -143,6 +155,10 @@ class McpPresenter(
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
         bus.subscribe(SessionListChanged, self._on_session_list_changed)
+
+    def add_notices(self, problems: Callable[[], Iterable[Problem]]) -> None:
+        """Asks for more that a person should be told of, each time that the hub is looked at."""
+        self._other_notices.append(problems)
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -154,12 +170,19 @@ class McpPresenter(
             self._servers.start_defaults()
             self._tools.list_unknown_servers()
 
+    def begin_to_start(self, servers: Iterable[str]) -> None:
+        """Starts, of servers that are new here, those that start with the hub; does not wait."""
+        for name in servers:
+            self._start_new(name)
+
     # for sessions of AI clients: raw, and never blocking one another
 
     async def answer(
         self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
     ) -> Envelope:
         """Answers a request; see RequestRouter."""
+        if request.method in LISTS:
+            await self._files.before_listing(session)
         if request.method == "tools/list":
             await self._projects.before_listing(session, server)
         return await self._router.answer(request, head, session, held, server=server, client=client)
@@ -199,7 +222,13 @@ class McpPresenter(
         return self._resources.published_uri(server, uri)
 
     def has_server(self, name: str) -> bool:
-        return self._servers.find(name) is not None
+        """Whether there is a server that every session may have."""
+        return self._servers.find(name) is not None and self._servers.is_for_all(name)
+
+    async def finds_server(self, session: Session, name: str) -> bool:
+        """Whether a session may have a server, also one of its own project, whose file may not have been read yet."""
+        await self._files.before_listing(session)
+        return self._servers.find(name) is not None and self._servers.sees(session.state, name)
 
     def profile_refusal(self, name: str) -> str:
         """Why a session cannot have a profile; empty if it can."""
@@ -259,6 +288,16 @@ class McpPresenter(
         """The entries of the settings, in the spelling of the file."""
         return self._config.entries
 
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        """How a server is described, in whichever file.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, and is in no file.
+        """
+        self._check_is_in_settings(name)
+        return self._config.server_entry(name)
+
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise.
 
@@ -275,8 +314,8 @@ class McpPresenter(
         if project:
             return await self._files.add(project, name, config)
         if name in self._config.settings.mcp_servers:
-            raise Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
-        await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default)
+            raise name_is_taken(name)
+        await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default, is_new=True)
         self._start_new(name)
         return name
 
@@ -413,6 +452,7 @@ class McpPresenter(
         caller = self._caller
         if project is not None:
             caller = caller.in_project(await self._projects.named(project))
+            await self._files.before_listing(caller)
             await self._projects.before_listing(caller, None)
         reply = await self._call(name, arguments, caller=caller)
         if reply.error:
@@ -463,6 +503,9 @@ class McpPresenter(
         yield from self._sign_ins.problems
         yield from self._approvals.problems
         yield from self._projects.problems()
+        yield from self._files.problems()
+        for problems in self._other_notices:
+            yield from problems()
         if self._login_shell.problem:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():

@@ -1,6 +1,7 @@
 """Who calls where no AI client does: the command line and the desktop.
 
-Above it: McpPresenter. There is nobody to ask, and progress is not shown. It works on a project only where the person names one.
+Above it: McpPresenter. There is nobody to ask, and progress is not shown. It works on a project only where the person names one; without
+one it has the servers of all projects.
 """
 
 from dataclasses import replace
@@ -19,7 +20,7 @@ class OwnCaller:
     capabilities = Raw(b"{}")
 
     def __init__(self, state: SessionState | None = None) -> None:
-        self.state = state or SessionState("tooltray", client="tooltray")
+        self.state = state or SessionState("tooltray", client="tooltray", is_persons=True)
 
     def in_project(self, project: SessionProject) -> "OwnCaller":
         """The same person, who works on a project."""

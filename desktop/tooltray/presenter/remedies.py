@@ -14,7 +14,7 @@ from tooltray.config.expansion import secret_names
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secret_errors import store_hint
 from tooltray.config.secrets import SecretStore
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.server_manager import ServerManager
@@ -167,7 +167,7 @@ class Remedies:
 
     def _check_registry(self, url: str) -> None:
         if not any(each.url == url and not each.problem for each in self._registries.status.measurements):
-            raise TooltrayError(f"{url} is no registry that was measured", hint="See which there are: tooltray registry status")
+            raise NotFound(f"{url} is no registry that was measured", hint="See which there are: tooltray registry status")
 
 
 def _is_said(hint: str, remedies: list[Remedy]) -> bool:
@@ -177,9 +177,9 @@ def _is_said(hint: str, remedies: list[Remedy]) -> bool:
 
 def _check_program(path: str, command: str) -> None:
     if not os.path.isabs(path) or os.path.basename(path) != os.path.basename(command) or not os.access(path, os.X_OK):
-        raise TooltrayError(f"'{path}' is not the program '{command}'", hint="See what was found with: tooltray doctor")
+        raise NotFound(f"'{path}' is not the program '{command}'", hint="See what was found with: tooltray doctor")
 
 
 def _check_folder(folder: str) -> None:
     if not os.path.isabs(folder) or not os.path.isdir(folder):
-        raise TooltrayError(f"'{folder}' is no folder that is there", hint="See what was found with: tooltray doctor")
+        raise NotFound(f"'{folder}' is no folder that is there", hint="See what was found with: tooltray doctor")

@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.revisions import digest_of
 from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.errors import NotFound, Problem, TooltrayError
@@ -37,13 +38,17 @@ from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance, Patience
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import AskPerson, McpClient
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.usage import Usage
+from tooltray.presenter.visibility import EVERYBODY, Visibility
 from tooltray.servers.authorization import Authorization
 from tooltray.servers.direct_start.direct_starts import DirectStarts
 from tooltray.servers.environment.child_environment import prepare_launch
 from tooltray.servers.environment.command_lookup import is_launcher
+from tooltray.servers.environment.file_surroundings import folder_of, placeholder_variables
 from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.servers.environment.variable_commands import values_of
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
 from tooltray.servers.transport import Transport
@@ -87,6 +92,7 @@ class ServerManager:
         secrets: SecretStore,
         login_shell: LoginShell,
         builtins: Mapping[str, MemoryServer],
+        visibility: Visibility,
         eras: EraMemory,
         bus: EventBus,
         deadlines: DeadlineWheel,
@@ -106,6 +112,7 @@ class ServerManager:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
+            visibility: which servers exist for which sessions.
             folder: where servers without `cwd` run.
             mask: takes secrets out of a text.
             authorize: asked for each connection to a server elsewhere.
@@ -117,6 +124,7 @@ class ServerManager:
             registry_variables: tells servers on stdio where their packages come from.
         """
         self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
+        self._visibility = visibility
         self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
         self._mask, self._ask_person = mask, ask_person
         self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
@@ -186,7 +194,19 @@ class ServerManager:
     def serves(self, client: McpClient, session: Session) -> bool:
         """Whether a connection is one that an AI client's session may hear of: for all, for itself, or for the project it works on."""
         server = self._servers.get(client.name)
-        return server is not None and server.serves(client, session)
+        return server is not None and server.serves(client, session) and self._visibility.sees(session.state, client.name)
+
+    def sees(self, state: SessionState, server: str) -> bool:
+        """Whether a server exists for a session: those of other projects do not."""
+        return self._visibility.sees(state, server)
+
+    def own(self, state: SessionState) -> frozenset[str]:
+        """The servers that a session has because of its project."""
+        return self._visibility.own(state)
+
+    def is_for_all(self, server: str) -> bool:
+        """Whether a server exists for every session."""
+        return self._visibility.includes(EVERYBODY, server)
 
     def deferred(self) -> list[DeferredServer]:
         """The servers that start for a project, in the settings' order."""
@@ -284,7 +304,7 @@ class ServerManager:
             server = self._servers.get(name)
             if server is None:
                 self._servers[name] = self._make(name, config)
-            elif server.config_hash != config_hash(config):
+            elif server.config_hash != self._hash(name, config):
                 self._replace(server, config)
             else:
                 self._adopt(server, config)
@@ -292,7 +312,7 @@ class ServerManager:
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Settings that do not change what runs."""
-        server.adopt(config)
+        server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
             self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.rest(_idle_state(config))
@@ -331,25 +351,32 @@ class ServerManager:
         return ManagedServer(
             name=name,
             config=config,
-            config_hash=config_hash(config),
+            config_hash=self._hash(name, config),
             is_builtin=builtin is not None,
             log=new_log(),
             idle_state=_idle_state(config),
             make_instance=partial(self._make_instance, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
+            file=self._config.file_server(name),
         )
 
     def _make_deferred(self, name: str, config: MCPServerConfig) -> DeferredServer:
         return DeferredServer(
             name=name,
             config=config,
-            config_hash=config_hash(config),
+            config_hash=self._hash(name, config),
             log=new_log(),
             idle_state=_idle_state(config),
             make_instance=partial(self._make_instance, builtin=None),
             make_idle_stop=self._make_idle_stop,
             source=lambda: self.projects,
+            file=self._config.file_server(name),
         )
+
+    def _hash(self, name: str, config: MCPServerConfig) -> str:
+        """The same entry is another program in another project's folder."""
+        file, own = self._config.file_server(name), config_hash(config)
+        return digest_of([own, file.folder]) if file and file.folder else own
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
         def is_wanted(client: McpClient) -> bool:
@@ -397,7 +424,8 @@ class ServerManager:
             await self.projects.check(server.project)
         config = server.config
         environ = await self._login_shell.environ()
-        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server.name, project=server.project)
+        variables = await self._placeholder_variables(server, environ)
+        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -412,9 +440,17 @@ class ServerManager:
         )
         return await make_transport(order)
 
+    async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
+        """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""
+        file, values = server.whole.file, {}
+        if file and file.entry.commands:
+            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._folder)))
+            self._secrets.note(values.values())
+        return placeholder_variables(file, environ, values)
+
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
         variables = await self._registry_variables(server.config, environ)
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder))
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder), file=server.whole.file)
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes

@@ -39,6 +39,7 @@ class SessionState:
         calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
         connections: how many it has now.
         is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
+        is_persons: no AI client calls, but the person themselves.
     """
 
     id: str
@@ -55,6 +56,7 @@ class SessionState:
     calls_since_told: int | None = None
     connections: int = 0
     is_passing: bool = False
+    is_persons: bool = False
 
     @property
     def project(self) -> SessionProject | None:

@@ -5,6 +5,8 @@ from typing import Any
 
 from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
+from tooltray.servers.npm_registry.registry import has_password, normalised
 from tooltray.snapshots import RecentCall, SettingsDocument
 
 
@@ -27,9 +29,24 @@ class SettingsVerbs:
             Conflict: they are others by now.
             TooltrayError: a value cannot be used, or is not to be changed here; or the settings cannot be written.
         """
+        _check_registries(changes)
         await self._config.merge(changes, revision)
         return self._config.settings_document()
 
     async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
         """The last tool calls, the newest first; they are kept in memory only."""
         return self._recent.last(limit)
+
+
+def _check_registries(changes: Mapping[str, Any]) -> None:
+    """Addresses of registries are looked at as where a person types one; what is no text the settings refuse themselves.
+
+    Raises:
+        TooltrayError: one is no address, or would bring a password into the settings.
+    """
+    given = changes.get("npmRegistries")
+    added = [each.get("url") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    for url in (changes.get("customNpmRegistry"), *added):
+        if isinstance(url, str) and has_password(normalised(url)):
+            reason = "its address has a user name or password in it, which would stand in the settings"
+            raise TooltrayError("this npm registry cannot be used", reason, "Leave it out of the address, and let npm sign in.")

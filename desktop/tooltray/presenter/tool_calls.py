@@ -5,7 +5,7 @@ which asks the person; and Relay.
 """
 
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.presenter.approvals.approvals import Approvals
-from tooltray.presenter.caller import Caller
+from tooltray.presenter.caller import Caller, Session
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.relay import Relay, paused
 from tooltray.presenter.server_manager import ServerManager
@@ -47,6 +47,7 @@ class ToolCalls:
         approvals: Approvals,
         relay: Relay,
         own: Mapping[tuple[str, str], OwnTool],
+        look_at_project: Callable[[Session], Awaitable[None]],
         config: McpConfHelper,
         stats: CallStats,
         bus: EventBus,
@@ -54,7 +55,9 @@ class ToolCalls:
         """
         Args:
             own: by (built-in server, tool); they may wait for a person.
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
         """
+        self._look_at_project = look_at_project
         self._servers, self._tools, self._views, self._approvals, self._relay = servers, tools, views, approvals, relay
         self._own, self._config, self._stats, self._bus = own, config, stats, bus
         bus.subscribe(ServerRemoved, lambda event: stats.forget(event.name))
@@ -84,6 +87,8 @@ class ToolCalls:
             if meta := self._views.meta_tool(head.name, state):
                 return await meta(request, head, caller, held, client=client)
             route = await self._tools.route(head.name, head, caller, server=server)
+        if route is None:
+            route = await self._route_in_project(head, caller, server)
         is_plain = self._views.is_plain(state)
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._unknown(head.name, self._tools.target(head.name, server), state)
@@ -116,6 +121,14 @@ class ToolCalls:
             if on_record:
                 on_record(record)
             self._bus.publish(ToolCallResult(record))
+
+    async def _route_in_project(self, head: Head, caller: Caller, server: str | None) -> Route | None:
+        """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
+        await self._look_at_project(caller.session)
+        if not self._servers.own(caller.session.state):
+            return None
+        await self._tools.listing(server)
+        return await self._tools.route(head.name, head, caller, server=server)
 
     def _goes_through(self, route: Route, state: SessionState) -> bool:
         """Whether a call needs nobody's yes, so that nothing is waited for."""

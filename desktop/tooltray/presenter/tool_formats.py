@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.snapshots import MCPToolCall, MCPToolResponse
@@ -52,7 +52,7 @@ class ToolFormats:
         routes = dict(await self._tools.published())
         name = NameMap(routes, found.tool_names).ours(made.name)
         if name is None:
-            raise TooltrayError(f"there is no tool '{made.name}'", hint="It may have been switched off, or its server removed.")
+            raise NotFound(f"there is no tool '{made.name}'", hint="It may have been switched off, or its server removed.")
         route = routes[name]
         arguments = argument_names(_definition(name, route), found.argument_names).arguments(made.arguments)
         return MCPToolCall(made.id, name, arguments, route.server)

@@ -6,6 +6,7 @@ The lowest module of presenter; a contract test holds it and McpPresenter togeth
 VERBS: tuple[str, ...] = (
     "get_snapshot",
     "get_mcp_servers",
+    "get_server_entry",
     "add_mcp_server",
     "update_mcp_server",
     "remove_mcp_server",

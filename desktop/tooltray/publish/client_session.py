@@ -52,6 +52,7 @@ class ClientSession:
         name: str,
         server: str | None,
         refusal: str,
+        must_find: bool = False,
         state: SessionState,
         is_lasting: bool = True,
         client: str = "",
@@ -66,6 +67,7 @@ class ClientSession:
             name: for records.
             server: only this server's tools, under their own names.
             refusal: why this client cannot be served; every request is answered with it.
+            must_find: its server is none that every session may have; whether it is one of its project, its first request waits for.
             state: what is kept of it, also for its next connection.
             is_lasting: False for one request that stands for itself.
             client: the name of its token, where several sessions may be of one client.
@@ -77,6 +79,7 @@ class ClientSession:
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus
+        self._must_find = must_find
         self._capabilities = Raw(b"{}")
         self._client = name
         self._tasks = TaskKeeper()
@@ -157,6 +160,8 @@ class ClientSession:
     async def _answer_as_asked(self, request: Envelope) -> Envelope:
         if self._refusal:
             return failure(INTERNAL_ERROR, self._refusal)
+        if self._must_find and self._server and not await self._finds(self._server):
+            return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
@@ -171,6 +176,10 @@ class ClientSession:
         reply = await self._presenter.answer(request, head, self, self._held, server=self._server, client=self._client)
         self.listening.seen(request.method)
         return reply
+
+    async def _finds(self, server: str) -> bool:
+        self._must_find = not await self._presenter.finds_server(self, server)
+        return not self._must_find
 
     async def _answer_here(self, request: Envelope, era: Era) -> Envelope:
         match request.method, era:

@@ -3,6 +3,7 @@
 Above it: streamable_http, http_modern, http_sse. Below it: http_events and aiohttp. Imported when the first endpoint opens.
 """
 
+import contextlib
 from collections.abc import Mapping
 
 from aiohttp import web
@@ -83,6 +84,7 @@ async def start_events(request: web.Request, headers: Mapping[str, str] | None =
 
 
 async def write_events(response: web.StreamResponse, queue: EventQueue) -> None:
-    """Writes what comes, until the end of the stream."""
-    await queue.write_to(response)
-    await response.write_eof()
+    """Writes what comes, until the end of the stream or until nobody is there to read it."""
+    with contextlib.suppress(ConnectionResetError):  # the client left in this moment
+        await queue.write_to(response)
+        await response.write_eof()

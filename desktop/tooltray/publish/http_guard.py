@@ -51,6 +51,11 @@ class Guard:
         self._usual = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))  # what nearly every request has
         self._port, self._requires_token, self._owner_of = port, requires_token, owner_of
 
+    @property
+    def own_host(self) -> str:
+        """A `Host` that is right."""
+        return f"localhost:{self._port}"
+
     def check_place(self, host: str | None, origin: str | None) -> None:
         """
         Raises:

@@ -1,7 +1,8 @@
-"""The HTTP endpoints for AI clients: open, closed or moved as the settings say, while the hub runs.
+"""The HTTP endpoints for AI clients and other programs: open, closed or moved as the settings say, while the hub runs.
 
-Above it: the engine, and McpPresenter, which tells how it is. Below it: http_app, imported when the first address opens. What cannot be
-opened is a problem that a person is told of; the hub and its other clients go on.
+Above it: the engine, and McpPresenter, which tells how it is. Below it: http_app and the REST interface, imported when the first address
+opens. What cannot be opened is a problem that a person is told of; the hub and its other clients go on. The REST interface is at the
+same address; to switch it on or off touches neither that nor an AI client.
 """
 
 import asyncio
@@ -10,16 +11,16 @@ import importlib
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from msgspec import Raw
-
+from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings import HttpSettings
+from tooltray.config.settings import ApiSettings, HttpSettings
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.presenter.held_calls import HeldCalls
+from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.http_guard import Guard, is_everywhere, is_loopback
 from tooltray.publish.http_sessions import HttpSessions, OpensClients
 from tooltray.snapshots import HttpStatus
@@ -28,18 +29,14 @@ from tooltray.wire.deadlines import DeadlineWheel
 
 if TYPE_CHECKING:
     from tooltray.publish.http_app import HttpApp
+    from tooltray.publish.rest.app import RestApi
+    from tooltray.publish.rest.events import EventStreams
 
 MOVED = "Tooltray's HTTP endpoint was switched off or moved"
 TOKEN_GONE = "this client's token was removed or renewed"
-HTTP_APP = "tooltray.publish.http_app"
+HTTP_APP, REST_APP = "tooltray.publish.http_app", "tooltray.publish.rest.app"
+API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
-
-
-class Servers(Protocol):
-    """What of McpPresenter is used."""
-
-    def has_server(self, name: str) -> bool: ...
-    def tool_schema(self, name: str, server: str | None) -> Raw | None: ...
 
 
 @dataclass(frozen=True)
@@ -61,8 +58,9 @@ class HttpListener:
         *,
         config: McpConfHelper,
         tokens: ClientTokens,
+        api_token: ApiToken,
         sessions: OpensClients,
-        servers: Servers,
+        presenter: McpPresenter,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -72,10 +70,13 @@ class HttpListener:
         Args:
             on_changed: the address is another one now, or none.
         """
-        self._config, self._tokens, self._sessions, self._servers = config, tokens, sessions, servers
+        self._config, self._tokens, self._api_token = config, tokens, api_token
+        self._sessions, self._presenter = sessions, presenter
         self._bus, self._deadlines, self._spawn, self._on_changed = bus, deadlines, spawn, on_changed
         self._lock = asyncio.Lock()
         self._held: dict[str, HeldCalls] = {}
+        self._api: RestApi | None = None
+        self._events: EventStreams | None = None
         self._open: _Open | None = None
         self._tried: HttpSettings | None = None
         self._problem: Problem | None = None
@@ -85,8 +86,17 @@ class HttpListener:
     @property
     def status(self) -> HttpStatus:
         settings = self._config.settings.publish.http
-        url = f"{self._open.base_url}/mcp" if self._open else ""
-        return HttpStatus(settings.enabled, self._open is not None, url, settings.require_token, self._problem)
+        base = self._open.base_url if self._open else ""
+        return HttpStatus(
+            is_enabled=settings.enabled,
+            is_open=self._open is not None,
+            url=f"{base}/mcp" if base else "",
+            requires_token=settings.require_token,
+            problem=self._problem,
+            is_api_enabled=settings.api.enabled,
+            api_url=base + API_PATH if base and settings.api.enabled else "",
+            is_api_trusted=settings.api.trusted,
+        )
 
     @property
     def address(self) -> str | None:
@@ -100,7 +110,7 @@ class HttpListener:
             is_retry: also tries what has just failed; another program may have freed the port.
         """
         async with self._lock:
-            wanted = self._config.settings.publish.http
+            wanted = self._wanted
             is_done = wanted == self._tried and not (is_retry and self._problem)
             if is_done or self._is_closed or (self._tried is None and not wanted.enabled):
                 return
@@ -117,6 +127,11 @@ class HttpListener:
         if self._open:
             await self._open.app.end_of(name, TOKEN_GONE, grace_s=0)
 
+    def forget_programs(self) -> None:
+        """The REST interface has another token: ends what is open with that of before."""
+        if self._events:
+            self._events.end_streams()
+
     async def stop_taking(self) -> None:
         """Takes no new clients; what is open goes on."""
         if self._open:
@@ -126,16 +141,35 @@ class HttpListener:
         """Bounded; may be called twice."""
         self._is_closed = True
         async with self._lock:
+            if self._events:
+                self._events.end()
             await self._shut()
 
+    @property
+    def _wanted(self) -> HttpSettings:
+        """What the settings say of the address."""
+        return self._config.settings.publish.http.model_copy(update={"api": ApiSettings()})
+
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        if self._config.settings.publish.http != self._tried and not self._is_closed:
+        if self._is_closed:
+            return
+        self._follow_api()
+        if self._wanted != self._tried:
             self._spawn(self.follow(), name="http endpoints")
+
+    def _follow_api(self) -> None:
+        if not self._events:
+            return
+        if self._config.settings.publish.http.api.enabled:
+            self._events.begin()
+        else:
+            self._events.end()
 
     async def _shut(self) -> None:
         before, self._open = self._open, None
         if before:
             await before.app.stop_taking()
+            self.forget_programs()
             await before.app.end_of(None, MOVED, grace_s=END_GRACE_S)
             await before.app.close()
         held, self._held = self._held, {}
@@ -157,7 +191,8 @@ class HttpListener:
             raise
 
     async def _serve(self, settings: HttpSettings, place: socket.socket) -> _Open:
-        await asyncio.to_thread(importlib.import_module, HTTP_APP)  # the loop would stand still for as long as that takes
+        for name in (HTTP_APP, REST_APP):
+            await asyncio.to_thread(importlib.import_module, name)  # the loop would stand still for as long as that takes
         from tooltray.publish.http_app import HttpApp
         from tooltray.publish.http_modern import ModernHttp
         from tooltray.publish.http_sse import SseHttp
@@ -166,13 +201,27 @@ class HttpListener:
         port = place.getsockname()[1]
         app = HttpApp(
             guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.owner),
-            has_server=self._servers.has_server,
+            has_server=self._presenter.has_server,
             streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
-            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._servers.tool_schema),
+            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.tool_schema),
             sse=SseHttp(self._sessions),
+            api=self._rest().answer,
         )
         await app.open(place)
         return _Open(settings, app, port)
+
+    def _rest(self) -> "RestApi":
+        """The REST interface, one for all addresses: who reads its events finds them at the next one."""
+        from tooltray.publish.rest.app import RestApi
+        from tooltray.publish.rest.events import EventStreams
+
+        if not self._api:
+            self._events = EventStreams(self._bus)
+            self._follow_api()
+            self._api = RestApi(
+                presenter=self._presenter, config=self._config, token=self._api_token, events=self._events.answer, spawn=self._spawn
+            )
+        return self._api
 
     def _held_calls_of(self, owner: str) -> HeldCalls:
         if owner not in self._held:

@@ -59,13 +59,17 @@ class Sessions:
             return self._open_control(hello)
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
-        return self.open_client(hello.server, refusal=refusal, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
+        must_find = bool(hello.server) and not self._presenter.has_server(hello.server or "")
+        return self.open_client(
+            hello.server, refusal=refusal, must_find=must_find, folder=hello.cwd, profile=hello.profile, key=key
+        ).dispatcher
 
     def open_client(
         self,
         server: str | None,
         *,
         refusal: str = "",
+        must_find: bool = False,
         folder: str = "",
         profile: str = "",
         key: Hashable = None,
@@ -76,7 +80,7 @@ class Sessions:
         """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
 
         Args:
-            server, refusal, is_lasting, client, held: see ClientSession.
+            server, refusal, must_find, is_lasting, client, held: see ClientSession.
             folder, profile: see SessionState.
             key: tells the client's next connection from others'; None: there is none that could go on with this one.
         """
@@ -88,6 +92,7 @@ class Sessions:
             name=f"client {number}",
             server=server,
             refusal=refusal,
+            must_find=must_find,
             state=state,
             is_lasting=is_lasting,
             client=client,
@@ -214,8 +219,6 @@ class Sessions:
     def _refusal(self, hello: Hello) -> str:
         if self._leads_back(hello.peer_pid):
             return LEADS_BACK
-        if hello.server and not self._presenter.has_server(hello.server):
-            return f"Tooltray has no server '{hello.server}'; `tooltray servers list` tells which there are"
         return self._presenter.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:

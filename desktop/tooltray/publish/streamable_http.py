@@ -71,7 +71,14 @@ class StreamableHttp:
             Refused: the request is not one that can be answered.
         """
         check_accept(request)
-        posted = read_posted(await read_message(request))
+        return await self.take(request, read_posted(await read_message(request)), owner, server)
+
+    async def take(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> web.StreamResponse:
+        """Answers a POST that was read already.
+
+        Raises:
+            Refused: the request is not one that can be answered.
+        """
         session = self._session_for(request, posted, owner, server)
         if not posted.requests:
             return self._take(session, posted)

@@ -49,6 +49,9 @@ def test_a_server_called_add_is_no_command() -> None:
         ["secrets", "backend", "cloud"],
         ["serve", "--server", "x"],
         ["serve", "--stdio", "--started-by-bridge"],
+        ["serve", "--started-by-bridge", "--config", "x"],
+        ["serve", "--started-by-bridge", "--project", "x"],
+        ["serve", "--config"],
         ["serve", "--execution-id", "two words"],
         ["serve", "--execution-id", "x" * 65],
         ["serve", "--json"],
@@ -105,6 +108,12 @@ def test_a_hub_that_a_bridge_started_leaves_when_idle_and_one_that_a_person_star
     assert parse(["serve", "--started-by-bridge", "--idle-exit", "2.5"], {}).idle_exit == 2.5
     assert parse(["serve"], {}).idle_exit is None
     assert parse(["serve", "--idle-exit", "0"], {}).idle_exit == 0
+
+
+def test_a_hub_may_be_given_several_configs_and_one_project() -> None:
+    args = parse(["serve", "--config", "a.json", "--config", "b.json", "--project", "shop"], {})
+    assert (args.config, args.project) == (["a.json", "b.json"], "shop")
+    assert (parse(["serve"], {}).config, parse(["serve"], {}).project) == ([], None)
 
 
 def test_variables_keep_what_follows_the_first_equals_sign() -> None:

@@ -38,8 +38,8 @@ def test_what_was_written_and_does_not_count_is_no_success(tooltray: Tooltray, h
 
 @pytest.mark.parametrize("overrides", [["read"], {"read": "look"}, {"read": {"name": 3}}])
 def test_an_override_that_cannot_be_used_is_replaced(tooltray: Tooltray, hub_home: Home, overrides: Any) -> None:
-    entries = {"files": {"toolOverrides": overrides}}
-    with FakeControlHub(hub_home, {"get_mcp_servers": entries, "set_tool_override": None, "get_tools": [], **answers()}) as hub:
+    entry = {"name": "files", "entry": {}, "counts": {"toolOverrides": overrides}}
+    with FakeControlHub(hub_home, {"get_server_entry": entry, "set_tool_override": None, "get_tools": [], **answers()}) as hub:
         tooltray("tools", "override", "files", "read", "--description", "New")
     params = {"server": "files", "tool": "read", "name": None, "description": "New"}
     assert ("set_tool_override", params) in hub.calls

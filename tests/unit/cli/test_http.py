@@ -10,12 +10,13 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 
-URL = "http://127.0.0.1:7717/mcp"
+URL, API_URL = "http://127.0.0.1:7717/mcp", "http://127.0.0.1:7717/api/mcp"
 
 
 def http_status(**changes: Any) -> dict[str, Any]:
     """An HttpStatus as the control channel carries it."""
-    return {"is_enabled": True, "is_open": True, "url": URL, "requires_token": True, "problem": None} | changes
+    status = {"is_enabled": True, "is_open": True, "url": URL, "requires_token": True, "problem": None}
+    return status | {"is_api_enabled": False, "api_url": "", "is_api_trusted": False} | changes
 
 
 def test_on_prints_where_and_what_to_paste(tooltray: Tooltray, hub_home: Home) -> None:
@@ -73,3 +74,10 @@ def test_without_a_hub_the_settings_are_changed(tooltray: Tooltray, hub_home: Ho
 @pytest.mark.parametrize("port", ["-1", "65536", "x", ""])
 def test_a_port_is_a_number(tooltray: Tooltray, port: str) -> None:
     assert tooltray("http", "on", "--port", port).code == 2
+
+
+def test_status_tells_of_the_rest_interface_where_it_is_on(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_http_status": http_status(is_api_enabled=True, api_url=API_URL)}):
+        assert API_URL in tooltray("http", "status").out
+    with FakeControlHub(hub_home, {"get_http_status": http_status()}):
+        assert "REST" not in tooltray("http", "status").out

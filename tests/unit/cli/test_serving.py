@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +17,10 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import BOUND_S
 
 from tooltray.cli import serving
-from tooltray.cli.serving import Serving, refuse_first_request, run_engine
+from tooltray.cli.serving import Serving, project_folder, refuse_first_request, run_engine, served_files
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import HubRunning
+from tooltray.engine import HubFailed, HubRunning
 from tooltray.errors import TooltrayError
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'
@@ -37,6 +38,7 @@ class FakeEngine:
         on_stdio: Callable[[], None] | None = None,
     ) -> None:
         self.did: list[str] = []
+        self.said: tuple[str, ...] = ()
         self.stdio_server: str | None = "not asked"
         self.on_serve = on_serve
         self._start_error, self._on_start, self._on_stdio = start_error, on_start, on_stdio
@@ -131,6 +133,52 @@ def test_an_unexpected_failure_ends_the_hub_in_order_too(hub_home: Home) -> None
     assert engine.did == ["start", "serve", "close"]
 
 
+@pytest.mark.parametrize("is_stdio", [False, True])
+def test_a_hub_that_cannot_go_on_ends_in_order_and_says_why(
+    hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, is_stdio: bool
+) -> None:
+    stdio = Stdio(monkeypatch, INITIALIZE)
+    engine = FakeEngine(on_serve=fail(HubFailed("'fetch' does not start", "command 'x' not found", "Install it")))
+    assert run_engine(Serving(hub_home, is_stdio=is_stdio, is_announced=False), lambda: engine) == 1
+    assert engine.did == ["start", "serve", "close"]
+    assert "'fetch' does not start: command 'x' not found" in capsys.readouterr().err
+    assert stdio.replies == []  # an AI client has been answered by the hub itself
+
+
+# files and folders to serve
+
+
+def test_configs_are_absolute_and_each_is_served_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").touch()
+    (tmp_path / "b.json").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = (str(tmp_path / "b.json"), str(tmp_path / "a.json"))
+    assert served_files(["b.json", "./a.json", "~/b.json", str(tmp_path / "a.json")]) == found
+    assert served_files([]) == ()
+
+
+def test_a_config_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(TooltrayError, match=r"there is no file .*gone\.json"):
+        served_files([str(tmp_path / "gone.json")])
+
+
+def test_a_project_is_the_folder_as_it_is_really_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "link").symlink_to("shop")
+    monkeypatch.chdir(tmp_path)
+    assert project_folder("link") == os.path.realpath(tmp_path / "shop")
+    assert project_folder(".") == os.path.realpath(tmp_path)
+
+
+@pytest.mark.parametrize("typed", ["", "gone", "file"])
+def test_a_project_that_is_no_folder_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TooltrayError, match="there is no folder"):
+        project_folder(typed)
+
+
 # what is said
 
 
@@ -144,6 +192,14 @@ def test_what_runs_and_what_to_paste_is_said_on_standard_output(hub_home: Home, 
     assert list(json.loads(entry)["mcpServers"]) == ["tooltray"]
     assert "tooltray stop" in printed.out
     assert printed.err == ""
+
+
+def test_where_configs_are_served_is_said_too(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = FakeEngine()
+    engine.said = ("Serves config.json at:", "  http://127.0.0.1:9090/fetch/")
+    engine.on_serve = lambda: engine.request_stop("stop")
+    run_engine(Serving(hub_home), lambda: engine)
+    assert "Serves config.json at:\n  http://127.0.0.1:9090/fetch/\n" in capsys.readouterr().out
 
 
 def test_a_hub_that_a_bridge_started_says_nothing(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:

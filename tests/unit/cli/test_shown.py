@@ -171,10 +171,10 @@ def test_where_a_mode_is_chosen_for_all_clients_lazy_servers_are_said_to_be_with
 def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
     tooltray: Tooltray, hub_home: Home, words: list[str], name: str | None, description: str | None, printed: str
 ) -> None:
-    entries = {"files": {"toolOverrides": {"read": {"name": "old", "description": "Before"}}}}
+    entry = {"name": "files", "entry": {}, "counts": {"toolOverrides": {"read": {"name": "old", "description": "Before"}}}}
     params = {"server": "files", "tool": "read", "name": name, "description": description}
     published = name or "read"
-    answers = {"get_mcp_servers": entries, "set_tool_override": None, "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1))}
+    answers = {"get_server_entry": entry, "set_tool_override": None, "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1))}
     with FakeControlHub(hub_home, answers | {"get_tools": [{"original_name": "read", "name": published}]}) as hub:
         result = tooltray("tools", "override", "files", "read", *words)
         in_json = tooltray("tools", "override", "files", "read", *words, "--json").json
@@ -194,7 +194,8 @@ def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
 def test_a_chosen_name_is_told_as_it_came_out(tooltray: Tooltray, hub_home: Home, tool_count: int, tool: str, out: str, err: str) -> None:
     snapshot = hub_snapshot(server_snapshot("files", tool_count=tool_count))
     tools = [{"original_name": "read", "name": "files_look"}]
-    answers = {"get_mcp_servers": {}, "set_tool_override": None, "get_snapshot": snapshot, "get_tools": tools}
+    entry = {"name": "files", "entry": {}, "counts": {}}
+    answers = {"get_server_entry": entry, "set_tool_override": None, "get_snapshot": snapshot, "get_tools": tools}
     with FakeControlHub(hub_home, answers):
         result = tooltray("tools", "override", "files", tool, "--name", "look")
     assert (result.code, result.out) == (0, out)

@@ -64,3 +64,56 @@ async def test_the_schema_of_a_tool_is_found_by_the_name_that_clients_use(parts:
         assert load(schema) == {"type": "object", "x": 1}
     assert parts.presenter.tool_schema("nothing", None) is None
     assert parts.presenter.tool_schema("get_it", "nowhere") is None
+
+
+# the REST interface
+
+
+async def test_the_rest_interface_is_switched_on_with_a_token_and_with_http(parts: HubParts) -> None:
+    parts.door.status = HttpStatus(True, True, "http://127.0.0.1:1/mcp", is_api_enabled=True)
+    assert await parts.presenter.set_api_enabled(True, True) == parts.door.status
+    assert json.loads(parts.home.settings.read_bytes())["publish"]["http"] == {"api": {"enabled": True, "trusted": True}, "enabled": True}
+    assert parts.door.calls == [("follow", True)]
+    assert parts.home.http_token.read_text().strip() == await parts.presenter.get_api_token()
+
+
+async def test_the_rest_interface_is_switched_off_and_http_stays(parts: HubParts) -> None:
+    await parts.presenter.set_api_enabled(True)
+    token = await parts.presenter.get_api_token()
+    await parts.presenter.set_api_enabled(False)
+    assert json.loads(parts.home.settings.read_bytes())["publish"]["http"] == {"api": {"enabled": False}, "enabled": True}
+    assert await parts.presenter.get_api_token() == token
+
+
+async def test_a_rest_interface_that_cannot_be_opened_is_an_error(parts: HubParts) -> None:
+    parts.door.status = HttpStatus(True, problem=Problem("not open", "the port is taken", "take another"))
+    with pytest.raises(TooltrayError, match="the port is taken"):
+        await parts.presenter.set_api_enabled(True)
+    await parts.presenter.set_api_enabled(False)
+
+
+async def test_another_token_of_the_rest_interface_ends_what_the_one_before_opened(parts: HubParts) -> None:
+    first = await parts.presenter.get_api_token()
+    second = await parts.presenter.rotate_api_token()
+    assert first != second == await parts.presenter.get_api_token()
+    assert parts.door.calls == [("forget_programs", None)]
+
+
+async def test_without_a_token_the_rest_interface_is_not_switched_on(parts: HubParts) -> None:
+    parts.home.http_token.mkdir()
+    with pytest.raises(TooltrayError, match="cannot be kept"):
+        await parts.presenter.set_api_enabled(True)
+    assert "publish" not in json.loads(parts.home.settings.read_bytes())
+    with pytest.raises(TooltrayError, match="cannot be kept"):
+        await parts.presenter.rotate_api_token()
+    assert parts.door.calls == []
+
+
+async def test_a_token_that_others_could_read_is_a_notice_until_there_is_another(tmp_path: Path) -> None:
+    (tmp_path / "home" / "run").mkdir(mode=0o700, parents=True)
+    (tmp_path / "home" / "run" / "http-token").write_text("tooltray_api_x")
+    (tmp_path / "home").chmod(0o700)
+    async with hub_parts(tmp_path / "home", servers={}) as parts:
+        assert "REST" in parts.presenter.snapshot().notices[0].title
+        await parts.presenter.get_api_token()
+        assert parts.presenter.snapshot().notices == ()

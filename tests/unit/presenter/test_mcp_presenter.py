@@ -89,6 +89,12 @@ async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> N
         assert titles[1:] == ["Your login shell could not be read", *in_arguments]
 
 
+async def test_the_snapshot_tells_what_others_were_asked_to_tell(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path) as parts:
+        parts.presenter.add_notices(lambda: [Problem("An address is taken")])
+        assert [problem.title for problem in parts.presenter.snapshot().notices] == ["An address is taken"]
+
+
 async def test_the_snapshot_tells_what_settings_say_of_projects_that_is_not_so(tmp_path: Path) -> None:
     servers = {"s": entry("program", deferredStartup=True, startupArgsTemplate=["{nope}"]), "t": entry("program", deferredStartup=True)}
     async with hub_parts(tmp_path, servers=servers, settings={"allowedFolders": ["src"]}) as parts:

@@ -28,6 +28,7 @@ def with_own(here: Desk) -> None:
         approvals=parts.approvals,
         relay=parts.relay,
         own={("s", "write_it"): ask},
+        look_at_project=parts.files.before_listing,
         config=parts.conf,
         stats=parts.stats,
         bus=parts.bus,

@@ -15,17 +15,19 @@ import pytest
 from msgspec import Raw
 from tests.fakes.heard import Heard, Record
 from tests.fakes.http_hub import HttpHub as Client
-from tests.fakes.http_hub import ScriptedClients, modern, request
+from tests.fakes.http_hub import OpenResponse, ScriptedClients, modern, request
 
+from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.events import EventBus, ProblemReported
+from tooltray.config.settings_edits import api_access
+from tooltray.events import EventBus, ProblemReported, ServerStarted
 from tooltray.publish.http_listener import HttpListener, base_url, cannot_open
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 
 
-class Servers:
+class Presenter:
     def has_server(self, name: str) -> bool:
         return name == "files"
 
@@ -39,11 +41,21 @@ class Listening:
 
     config: McpConfHelper
     tokens: ClientTokens
+    api_token: ApiToken
+    bus: EventBus
     listener: HttpListener
     clients: ScriptedClients
     heard: Heard
     http: aiohttp.ClientSession
     changes: Record[str | None] = field(default_factory=Record)
+
+    async def switch_api(self, enabled: bool, trusted: bool | None = None) -> None:
+        await self.config.change_document(api_access(enabled, trusted))
+
+    async def events(self, **headers: str) -> OpenResponse:
+        """The stream of events, as a program opens it that has the token."""
+        authorization = {"Authorization": f"Bearer {self.api_token.value()}"}
+        return await self.client().open("GET", "/api/events", headers={**authorization, **headers})
 
     def client(self) -> Client:
         parts: Any = None
@@ -56,20 +68,22 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
     settings = {"enabled": True, "port": 0, "requireToken": False, **http}
     path.write_text(json.dumps({"version": 1, "publish": {"http": settings}}))
     bus, keeper, clients = EventBus(), TaskKeeper(), ScriptedClients()
-    config, tokens = McpConfHelper(path, bus), ClientTokens(folder / "clients.json")
+    config, tokens, api_token = McpConfHelper(path, bus), ClientTokens(folder / "clients.json"), ApiToken(folder / "http-token")
+    presenter: Any = Presenter()
     await config.load()
     async with aiohttp.ClientSession() as session:
         listener = HttpListener(
             config=config,
             tokens=tokens,
+            api_token=api_token,
             sessions=clients,
-            servers=Servers(),
+            presenter=presenter,
             bus=bus,
             deadlines=DeadlineWheel(),
             spawn=keeper.spawn,
             on_changed=lambda: parts.changes.add(listener.address),
         )
-        parts = Listening(config, tokens, listener, clients, Heard(bus), session)
+        parts = Listening(config, tokens, api_token, bus, listener, clients, Heard(bus), session)
         try:
             yield parts
         finally:
@@ -199,8 +213,9 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     listener = HttpListener(
         config=config,
         tokens=nothing,
+        api_token=nothing,
         sessions=nothing,
-        servers=nothing,
+        presenter=nothing,
         bus=EventBus(),
         deadlines=nothing,
         spawn=nothing,
@@ -220,3 +235,82 @@ async def test_an_end_of_the_hub_is_final(tmp_path: Path) -> None:
         await parts.config.set_http(True, 0)
         await parts.listener.follow(is_retry=True)
         assert not parts.listener.status.is_open
+
+
+# the REST interface
+
+
+async def test_the_rest_interface_comes_and_goes_without_a_change_of_the_address(tmp_path: Path) -> None:
+    async with listening(tmp_path) as parts:
+        await parts.listener.follow()
+        client = parts.client()
+        session = await client.initialize()
+        assert (parts.listener.status.is_api_enabled, parts.listener.status.api_url) == (False, "")
+        await parts.switch_api(True, True)
+        status = parts.listener.status
+        assert (status.is_api_enabled, status.is_api_trusted, status.api_url) == (True, True, f"{client.url}/api/mcp")
+        await parts.switch_api(True, False)
+        assert not parts.listener.status.is_api_trusted
+        await parts.listener.follow()
+        await parts.switch_api(False)
+        await parts.listener.follow(is_retry=True)
+        assert parts.listener.status.api_url == ""
+        assert parts.changes.all == [client.url]
+        assert (await client.post(request("echo"), session=session)).status == 200
+
+
+async def test_the_rest_interface_brings_http_with_it(tmp_path: Path) -> None:
+    async with listening(tmp_path, enabled=False) as parts:
+        await parts.switch_api(True)
+        await parts.changes.wait()
+        assert parts.listener.status.is_open
+        assert parts.listener.status.api_url
+
+
+async def test_events_are_told_to_programs_until_the_rest_interface_is_switched_off(tmp_path: Path) -> None:
+    async with listening(tmp_path, api={"enabled": True}) as parts:
+        await parts.listener.follow()
+        stream = await parts.events()
+        start = await stream.event()
+        parts.bus.publish(ServerStarted("files"))
+        event = await stream.event()
+        assert (event.type, json.loads(event.data)) == ("ServerStarted", {"server_name": "files"})
+        await parts.switch_api(False)
+        await stream.end()
+        assert (await parts.client().ask("GET", "/api/events")).status == 404
+        assert not [kind for kind in (ServerStarted,) if parts.bus.is_heard(kind) and len(parts.heard.of(kind)) != 1]
+        await parts.switch_api(True)
+        again = await parts.events(**{"Last-Event-ID": start.id or ""})
+        await again.event()
+        assert (await again.event()).type == "reset"
+        again.close()
+
+
+async def test_another_token_ends_what_the_one_before_has_opened_and_nothing_of_ai_clients(tmp_path: Path) -> None:
+    async with listening(tmp_path, api={"enabled": True}) as parts:
+        parts.listener.forget_programs()
+        await parts.listener.follow()
+        session = await parts.client().initialize()
+        stream = await parts.events()
+        await stream.event()
+        parts.api_token.rotate()
+        parts.listener.forget_programs()
+        await stream.end()
+        assert (await parts.client().post(request("echo"), session=session)).status == 200
+        (await parts.events()).close()
+
+
+async def test_a_stream_of_events_goes_on_where_it_was_when_the_address_moves(tmp_path: Path) -> None:
+    async with listening(tmp_path, api={"enabled": True}) as parts:
+        await parts.listener.follow()
+        stream = await parts.events()
+        start = await stream.event()
+        await parts.config.set_http(True, free_port())
+        await stream.end()
+        await parts.changes.wait(count=2)
+        parts.bus.publish(ServerStarted("files"))
+        again = await parts.events(**{"Last-Event-ID": start.id or ""})
+        seen = [(await again.event()).type for _ in range(3)]
+        assert "ServerStarted" in seen
+        assert "reset" not in seen
+        again.close()

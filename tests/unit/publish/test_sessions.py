@@ -151,6 +151,18 @@ async def test_a_server_that_is_not_there_is_told_with_every_answer() -> None:
     await hub.sessions.close("ended", grace_s=0)
 
 
+@in_fake_time
+async def test_a_server_that_only_sessions_of_a_project_have_is_found_by_the_first_request_that_may_have_it() -> None:
+    hub = Hub()
+    client = hub.connect(server="one")
+    assert "error" in await client.ask("ping", id=1)
+    hub.presenter.servers_of_projects.add("one")  # its project's file has been read
+    assert "result" in await client.ask("ping", id=2)
+    hub.presenter.servers_of_projects.clear()
+    assert "result" in await client.ask("ping", id=3)
+    await hub.sessions.close("ended", grace_s=0)
+
+
 @pytest.fixture
 def process_groups() -> Iterator[tuple[int, int]]:
     """Two processes, each the leader of a session of its own, as servers are; this one's leader may lie outside its container."""
@@ -434,6 +446,7 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
         "end_session",
         "name_client",
         "has_server",
+        "finds_server",
         "set_session_count",
         "start_server",
         "call_tool",

@@ -17,7 +17,7 @@ from tests.fakes.heard import PATIENCE_S
 
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import ENDED, Engine, EngineOptions, HubRunning
+from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed, HubRunning
 from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ServerChanged
 from tooltray.snapshots import ElicitationSnapshot, ServerState
@@ -553,3 +553,48 @@ async def test_a_hub_without_a_window_asks_nobody(hubs: Hubs) -> None:
     client = await hubs.client()
     reply = await client.request("tools/call", {"name": "ask", "arguments": {"text": "Who?"}}, id=2)
     assert "nobody can be asked" in reply["result"]["content"][0]["text"]
+
+
+# served configs
+
+
+def config_of(hubs: Hubs, *, addr: str = "127.0.0.1:0", options: Any = None, **servers: Any) -> str:
+    """A config of TBXark's proxy; returns its path."""
+    path = hubs.home.root.parent / "config.json"
+    path.write_text(json.dumps({"mcpProxy": {"addr": addr, "options": options or {}}, "mcpServers": servers}))
+    return str(path)
+
+
+async def test_a_config_is_served_at_its_own_endpoint_beside_everything_else(hubs: Hubs, caplog: pytest.LogCaptureFixture) -> None:
+    hubs.settings()
+    engine = await hubs.start(configs=(config_of(hubs, fake={**FAKE, "options": {"logEnabled": True}}),))
+    url = engine.said[1].strip()
+    assert url.startswith("http://127.0.0.1:")
+    assert url.endswith("/fake/")
+    client = await hubs.client()
+    assert (await client.request("tools/call", {"name": "echo", "arguments": {"text": "hi"}}, id=2))["id"] == 2
+    assert any("of 'fake'" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.expected_warnings("cannot be read")
+async def test_a_config_that_is_not_understood_keeps_the_hub_from_starting(hubs: Hubs, is_free: Callable[[], bool]) -> None:
+    hubs.settings()
+    path = hubs.home.root.parent / "config.json"
+    path.write_text("{")
+    with pytest.raises(TooltrayError, match="is not served"):
+        await hubs.start(configs=(str(path),))
+    await hubs.close()
+    assert is_free()
+
+
+@pytest.mark.expected_warnings("no hub without it", "absent")
+async def test_a_server_that_the_config_calls_indispensable_ends_the_hub_if_it_does_not_start(hubs: Hubs) -> None:
+    hubs.settings()
+    absent = {"command": str(hubs.home.root / "no-such-program")}
+    engine = await hubs.start(configs=(config_of(hubs, options={"panicIfInvalid": True}, absent=absent),))
+    with pytest.raises(HubFailed, match="'absent' does not start"):
+        async with asyncio.timeout(PATIENCE_S):
+            await engine.serve()
+    engine.fail(TooltrayError("the first reason counts"))
+    await engine.close()
+    assert hubs.records("service_stopped")[0]["reason"] == "failure"

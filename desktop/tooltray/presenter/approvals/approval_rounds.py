@@ -11,7 +11,7 @@ from functools import partial
 
 from msgspec import Raw
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.presenter.approvals import approval_form
 from tooltray.presenter.approvals.approval_questions import (
@@ -122,7 +122,7 @@ class ApprovalRounds:
         """
         now = await call.confirmed() if is_started else call.current()
         if now is None:
-            raise TooltrayError(f"the tool '{_name(call)}' is not offered any more")
+            raise NotFound(f"the tool '{_name(call)}' is not offered any more")
         return call if call.is_for(now) else call.of(now, self._decide(now, call.state))
 
     def unasked(self, call: AskedCall) -> Envelope:
@@ -170,13 +170,13 @@ class ApprovalRounds:
             TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
         """
         if question.answer.done() or question.is_being_answered:
-            raise TooltrayError("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+            raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
         if answer not in (REFUSE, *question.snapshot.choices):
             options = ", ".join((*question.snapshot.choices, REFUSE))
             raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
         if not question.is_asked and answer != REFUSE and (id := self._renew(question)) != question.snapshot.id:
             hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
-            raise TooltrayError("The tool has changed since this was shown", "nothing was allowed", hint)
+            raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
             await self._keep(question.call, answer)

@@ -13,7 +13,7 @@ from functools import partial
 
 import msgspec
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ApprovalAsked, EventBus, ToolListChanged
 from tooltray.presenter.approvals.approval_questions import AskedCall, Masked, asked_call, mark
 from tooltray.presenter.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
@@ -184,7 +184,7 @@ class Approvals:
         """See ApprovalVerbs.answer_approval."""
         question = self._waiting.find(id)
         if question is None:
-            raise TooltrayError("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
+            raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
         await self._rounds.take(question, answer)
 
     def grants(self) -> list[GrantSnapshot]:
@@ -209,7 +209,7 @@ class Approvals:
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
-            raise TooltrayError("the tools have changed since they were shown", hint="Look at them once more.")
+            raise Conflict("the tools have changed since they were shown", hint="Look at them once more.")
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
 
     async def take_back(self, id: str) -> None:
@@ -242,12 +242,12 @@ class Approvals:
         if kind == "reads":
             routes = reads(self._tools, server)
             if not routes:
-                raise TooltrayError(f"'{server}' has no tools that read", hint="See them with `tooltray tools list`.")
+                raise NotFound(f"'{server}' has no tools that read", hint="See them with `tooltray tools list`.")
             return routes
         found = self._tools.routes(server).get(tool)
         if found is None:
             shown = suspicion.visible(tool)
-            raise TooltrayError(
+            raise NotFound(
                 f"'{server}' offers no tool '{shown}'", hint="The server's own name is wanted; see `tooltray tools list --json`."
             )
         return {tool: found}

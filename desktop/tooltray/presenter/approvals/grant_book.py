@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from tooltray.config.grants import Grant, GrantKind, GrantStore
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.presenter.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.presenter.session_state import SessionState, SessionStates
@@ -165,7 +165,7 @@ class GrantBook:
         async with self._lock:
             kept = [grant for grant in self._all() if grant.id != id]
             if len(kept) == len(self._all()):
-                raise TooltrayError(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
+                raise NotFound(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
             await self._write(kept)
 
     def changes(self) -> list[ToolChange]:
@@ -190,13 +190,11 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if self._shown.pop((server, tool), now) != now:
-                raise TooltrayError(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
+                raise Conflict(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
             before = self._all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise TooltrayError(
-                    f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`."
-                )
+                raise Conflict(f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`.")
             await self._write(after, {tool: route})
 
     def held_tools(self, server: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 
 from tooltray.config.feedback_history import FeedbackHistory
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.feedback.feedback_attachments import read_attachments
@@ -232,10 +232,10 @@ class Feedbacks:
         if report := self._open.get(id):
             return report
         if id in self._replaced:
-            raise TooltrayError("This report has ended", "it was replaced by a newer report", "See it: tooltray feedback list")
+            raise Conflict("This report has ended", "it was replaced by a newer report", "See it: tooltray feedback list")
         if await self._notes.knows(id):
-            raise TooltrayError("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
-        raise TooltrayError(f"There is no report '{plain(id, LONGEST_ID)}'", hint=SEE_REPORTS)
+            raise Conflict("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
+        raise NotFound(f"There is no report '{plain(id, LONGEST_ID)}'", hint=SEE_REPORTS)
 
     def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
         report.outcome.set_result(answer or Answer(outcome, time.time()))

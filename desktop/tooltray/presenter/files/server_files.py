@@ -4,51 +4,310 @@ Above it: McpPresenter. Below it: McpConfHelper, which lays these servers beside
 has said yes to.
 """
 
-from collections.abc import Mapping
-from typing import Any
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Protocol
 
-from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.config.files.file_server import FileReading, FileServer
+from tooltray.config.files.trust_store import TrustStore
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
+from tooltray.presenter.caller import Session
+from tooltray.presenter.files.file_readings import SECOND_LOOK_S, FileReadings
+from tooltray.presenter.files.files_in_use import AnyFile, FilesInUse
+from tooltray.presenter.files.folders_in_use import FoldersInUse
+from tooltray.presenter.files.project_edits import ProjectEdits
+from tooltray.presenter.files.project_file import ProjectFile
+from tooltray.presenter.files.reload_plan import Known, kept, plan, waiting
+from tooltray.presenter.files.settings_snapshot import settings_snapshot
+from tooltray.presenter.files.trust_decisions import ReadFile, TrustDecisions, read_project_file
+from tooltray.presenter.projects.project_folders import ProjectFolders
+from tooltray.presenter.projects.projects import OWN, Projects
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.session_state import SessionState, SessionStates
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.snapshots import FileProblem, ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.tasks import Spawn
+from tooltray.wire.deadlines import DeadlineWheel
+
+logger = logging.getLogger(__name__)
+LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file; a disk that hangs must not keep it
+
+
+class Watching(Protocol):
+    """What of HotReload is used."""
+
+    def follow(self, paths: Iterable[str]) -> None: ...
+    def listen(self, on_changed: Callable[[str], None]) -> None: ...
 
 
 class ServerFiles:
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop.
+
+    Attributes:
+        endpoints: where the endpoints are that served files ask for, by the files' paths; kept by the one who opens them.
+    """
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        store: TrustStore,
+        projects: Projects,
+        states: SessionStates,
+        servers: ServerManager,
+        tools: ToolManager,
+        watching: Watching,
+        read: ReadFile,
+        home: str,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        configs: Iterable[str] = (),
+        project: str = "",
+        second_look_s: float = SECOND_LOOK_S,
+    ) -> None:
+        """
+        Args:
+            home: the person's own folder.
+            configs, project: see EngineOptions.
+            second_look_s: after so long a file is read again that was not understood, or is gone.
+        """
+        self._config, self._projects, self._states, self._servers, self._tools = config, projects, states, servers, tools
+        self._watching, self._read, self._bus, self._spawn = watching, read, bus, spawn
+        self.endpoints: dict[str, str] = {}
+        self._files = FilesInUse(config=config, store=store, configs=configs, project=project)
+        self._trust = self._files.trust
+        self._in_use = FoldersInUse(
+            states=states, deadlines=deadlines, keeps=self._files.says_something, on_changed=self._on_folders_changed
+        )
+        self._folders = ProjectFolders(config=config, home=home)
+        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read)
+        self._edits = ProjectEdits()
+        self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
+        self._told: dict[str, frozenset[FileProblem]] = {}  # by path, what a person has been told of
+        self._shown: list[ServerFileSnapshot] = []
+        self._is_started = self._is_applying = False
+        projects.listen_moved(self._in_use.moved)
+        watching.listen(self._on_file_changed)
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    async def start(self) -> None:
+        """Reads what the hub was started with; its servers are there then, and are started with all others."""
+        for file in list(self._files):
+            self._adopt(file, await self._readings.now(file), is_sure=True)
+        self._apply()
+        self._is_started = True
+
+    # what there is
+
+    def served(self) -> tuple[FileReading, ...]:
+        """What the files say that the hub was started with, in their order."""
+        return self._files.readings
 
     def snapshots(self) -> list[ServerFileSnapshot]:
         """See FileVerbs.get_server_files."""
-        raise NotImplementedError
+        return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
 
-    async def trust_requests(self, project: str) -> list[TrustRequest]:
-        """See FileVerbs.get_trust_requests."""
-        raise NotImplementedError
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong with the files, and with what is kept of them."""
+        if self._trust.problem:
+            yield self._trust.problem
+        for file in self._files:
+            yield from (each.problem for each in file.problems)
 
-    async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """See FileVerbs.trust_entries."""
-        raise NotImplementedError
+    # sessions
 
-    async def distrust(self, project: str, entry: str) -> None:
-        """See FileVerbs.distrust_entries."""
-        raise NotImplementedError
+    async def before_listing(self, session: Session) -> None:
+        """Waits, bounded, until the file of a session's project has been read once: its servers are in the list then."""
+        await self._projects.sources.looked(session.state)
+        if (project := session.state.project) is None:
+            return
+        if self._states.find(session.state.id) is not session.state:
+            self._in_use.touch(project.path)  # a call of the person's own
+        if file := self._files.of_folder(project.path):
+            await self._readings.first(file.path, within_s=LISTING_WAIT_S)
 
-    def trusted(self) -> list[TrustedEntry]:
-        """See FileVerbs.get_trusted_entries."""
-        raise NotImplementedError
+    def _on_folders_changed(self) -> None:
+        for file in self._files.use(self._in_use.folders):
+            self._readings.begin(file)
+        self._apply()
+
+    # readings
+
+    def _on_file_changed(self, path: str) -> None:
+        if file := self._files.at(path):
+            self._readings.begin(file)
+
+    def _read_file(self, file: AnyFile) -> FileReading:
+        """Blocks for as long as the disk takes."""
+        return read_project_file(self._read, file.folder) if isinstance(file, ProjectFile) else self._read(Path(file.path), None)
+
+    def _on_read(self, file: AnyFile, reading: FileReading, is_sure: bool) -> None:
+        if self._files.at(file.path) is not file:
+            return  # nobody works on its project any more
+        if reading != file.latest:
+            self._adopt(file, reading, is_sure=is_sure)
+            self._apply()
+            self._in_use.look()
+        else:  # the second look found the same
+            self._tell_problems(file)
+
+    def _adopt(self, file: AnyFile, reading: FileReading, *, is_sure: bool) -> None:
+        file.adopt(reading)
+        if isinstance(file, ProjectFile):
+            file.keep_names()
+        if is_sure:
+            self._tell_problems(file)
+
+    def _tell_problems(self, file: AnyFile) -> None:
+        before, now = self._told.get(file.path, frozenset()), frozenset(file.problems)
+        self._told[file.path] = now
+        for each in file.problems:
+            if each not in before:
+                logger.warning("%s: %s", file.path, each.problem)
+                self._bus.publish(ProblemReported(each.problem))
+
+    # what comes of them
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        """The settings may have taken a name, or given one free."""
+        if self._is_started and not self._is_applying:
+            self._apply()
+
+    def _apply(self) -> None:
+        self._is_applying = True
+        try:
+            self._config.set_file_servers(self._files.servers())
+        finally:
+            self._is_applying = False
+        self._watching.follow([file.path for file in self._files])
+        self._spawn(self._save_names(), name="names of servers of files")
+        if (shown := self.snapshots()) != self._shown:
+            self._shown = shown
+            self._bus.publish(ServerFilesChanged())
+
+    async def _save_names(self) -> None:
+        try:
+            await self._trust.save()
+        except TooltrayError as error:
+            logger.warning("%s", error)
+
+    # reading again
 
     async def preview_reload(self) -> list[ReloadChange]:
         """See FileVerbs.preview_reload."""
-        raise NotImplementedError
+        readings = {file.path: await self._readings.now(file) for file in list(self._files)}
+        own, trouble = self._config.own_settings, []
+        try:
+            own = await self._config.read_again()
+        except TooltrayError as error:
+            trouble = [kept("", str(self._config.path), error.problem)]
+        before, after = self._known(), Known(own, str(self._config.path), self._files.servers_with(readings))
+        return [*plan(before, after), *trouble, *self._left_alone(readings)]
 
     async def reload(self) -> list[ReloadChange]:
         """See FileVerbs.reload."""
-        raise NotImplementedError
+        changes = await self.preview_reload()
+        with contextlib.suppress(TooltrayError):  # it is told, and in the changes
+            await self._config.reload()
+        for file in list(self._files):
+            reading = await self._readings.now(file)
+            self._on_read(file, reading, True)
+        return changes
+
+    def _known(self) -> Known:
+        return Known(self._config.own_settings, str(self._config.path), self._files.servers())
+
+    def _left_alone(self, readings: Mapping[str, FileReading]) -> Iterator[ReloadChange]:
+        """What would not be as its file says."""
+        for file in self._files.read_as(readings):
+            if file.latest and not file.latest.is_understood:
+                yield kept("", file.path, file.problems[0].problem)
+            if isinstance(file, ProjectFile):
+                for entry in file.waiting():
+                    yield waiting(file.name(entry), file.path, is_change=file.running(entry.name) is not None)
+
+    # trust
+
+    async def trust_requests(self, project: str) -> list[TrustRequest]:
+        """See FileVerbs.get_trust_requests."""
+        files = [await self._decisions.file(project)] if project else self._files.project_files
+        return [request for file in files for request in await self._requests(file)]
+
+    async def _requests(self, file: ProjectFile) -> list[TrustRequest]:
+        followed = self._files.of_folder(file.folder) or file
+        return await self._decisions.requests(file, followed.running)
+
+    async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        """See FileVerbs.trust_entries."""
+        file, names = await self._decisions.trust(project, entries)
+        self._now_says(file.folder, file.latest)
+        return names
+
+    async def distrust(self, project: str, entry: str) -> None:
+        """See FileVerbs.distrust_entries."""
+        folder = await self._decisions.distrust(project, entry)
+        if file := self._files.of_folder(folder):
+            file.settle()
+        self._apply()
+
+    def trusted(self) -> list[TrustedEntry]:
+        """See FileVerbs.get_trusted_entries."""
+        return list(self._trust.entries())
+
+    # changes
 
     async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
         """Writes a new entry into a project's own file, which is trusted thereby; returns the server's name here."""
-        raise NotImplementedError
+        folder = await self._folder(project)
+        digest = await self._edits.add(folder, name, entry)
+        [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
+        await self._read_now(folder)
+        return server
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
         """Replaces the entry of a server of a project's own file, in that file."""
-        raise NotImplementedError
+        there = self._project_server(server)
+        digest = await self._edits.change(there.folder, there.entry.name, entry, revision)
+        await self._decisions.trust_own(there.folder, there.entry.name, digest)
+        await self._read_now(there.folder)
 
     async def remove(self, server: str, revision: str) -> None:
         """Removes a server's entry from the project's own file."""
-        raise NotImplementedError
+        there = self._project_server(server)
+        await self._edits.remove(there.folder, there.entry.name, revision)
+        await self._decisions.distrust(there.folder, there.entry.name)
+        await self._read_now(there.folder)
+
+    async def _folder(self, project: str) -> str:
+        """The real path of a folder whose file may be written: a person has allowed it, trusts what is in it, or works on it.
+
+        Raises:
+            TooltrayError: it may not.
+        """
+        folder = await self._folders.real(project)
+        if folder in self._in_use or self._trust.knows(folder):
+            return folder
+        return await self._folders.permitted(folder, SessionState(OWN))
+
+    def _project_server(self, server: str) -> FileServer:
+        there = self._config.file_server(server)
+        if there is None:
+            raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
+        if there.origin == "served":
+            raise TooltrayError(f"'{server}' is not changed", f"its entry is in {there.file}", "Change it there.")
+        return there
+
+    async def _read_now(self, folder: str) -> None:
+        if file := self._files.of_folder(folder):
+            self._now_says(folder, await self._readings.now(file))
+
+    def _now_says(self, folder: str, reading: FileReading | None) -> None:
+        """What was just read, or trusted, of a file counts at once where it is in use."""
+        if reading and (file := self._files.of_folder(folder)):
+            self._adopt(file, reading, is_sure=reading.is_understood)
+        self._apply()

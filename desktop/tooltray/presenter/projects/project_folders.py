@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.migrations import Document
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.presenter.session_state import SessionState
 from tooltray.servers.projects import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
@@ -58,7 +58,7 @@ class ProjectFolders:
         """
         if (real := await self.real(folder)) != folder:
             reason = f"it has become a link, and leads to '{shown(real)}'"
-            raise TooltrayError(f"'{shown(folder)}' is not the folder that it was", reason, "Name the project's own folder.")
+            raise Conflict(f"'{shown(folder)}' is not the folder that it was", reason, "Name the project's own folder.")
 
     async def allow(self, text: str) -> str:
         """Allows a folder and what is in it; returns its real path.
@@ -84,7 +84,7 @@ class ProjectFolders:
         real = await asyncio.to_thread(os.path.realpath, text) if os.path.isabs(text) and "\0" not in text else text
         folder = next((each for each in self.allowed() if each in (text, real)), None)
         if folder is None:
-            raise TooltrayError(f"'{shown(text)}' is not allowed as a project", hint="See which are: tooltray projects list")
+            raise NotFound(f"'{shown(text)}' is not allowed as a project", hint="See which are: tooltray projects list")
 
         def edit(document: Document) -> None:
             document[ALLOWED] = [each for each in _listed(document) if each != folder]
@@ -103,7 +103,7 @@ class ProjectFolders:
             title = f"'{shown(folder)}' is not allowed as a project"
             hint = f"A person allows it with: tooltray projects allow {shlex.quote(folder)}"
             reason = "nobody has allowed it, and it is not where this AI client was started" if state.folder else "nobody has allowed it"
-            raise TooltrayError(title, reason, hint)
+            raise Denied(title, reason, hint)
         return folder
 
     async def is_permitted(self, folder: str, state: SessionState) -> bool:

@@ -46,6 +46,7 @@ class ProjectSources:
         self._folders, self._states, self._spawn = folders, states, spawn
         self._is_wanted, self._on_changed = is_wanted, on_changed
         self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
+        self._looks: dict[str, asyncio.Task[None]] = {}  # the same of those at the folder of the session's bridge, the last one
         self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
         self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
         self._refusals: dict[str, str] = {}  # by the state's id
@@ -77,27 +78,47 @@ class ProjectSources:
         if pending := self._pending.get(session.state.id):
             await asyncio.wait(pending, timeout=ANSWER_WAIT_S)
 
+    async def looked(self, state: SessionState) -> None:
+        """Waits until the folder of a session's bridge was looked at; bounded."""
+        if look := self._looks.get(state.id):
+            await asyncio.wait({look}, timeout=ANSWER_WAIT_S)
+
     def ask(self, session: Session) -> None:
         """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
         if not session.can_answer(ROOTS):
             return
-        if not self._is_wanted():
-            self._unasked.add(session)
-            return
         self._unasked.discard(session)
-        self._begin(session.state, self._ask(session))
+        if self._is_wanted():
+            self._begin(session.state, self._ask(session))
+        else:
+            self._begin(session.state, self._ask_without_folder(session))
+
+    async def _ask_without_folder(self, session: Session) -> None:
+        """No server waits for a project, so a folder that is one is enough: where there is none, the roots say whose servers it has."""
+        await self.looked(session.state)
+        if "folder" in session.state.projects:
+            self._unasked.add(session)
+        else:
+            await self._ask(session)
 
     def look_at_folder(self, state: SessionState) -> None:
         """Looks whether the folder of a session's bridge is a project, now that this may have changed; does not wait."""
-        if state.folder:
-            self._begin(state, self._look_at_folder(state))
+        if not state.folder:
+            return
+        look = self._looks[state.id] = self._begin(state, self._look_at_folder(state))
+
+        def on_done(task: "asyncio.Task[None]") -> None:
+            if self._looks.get(state.id) is task:
+                del self._looks[state.id]
+
+        look.add_done_callback(on_done)
 
     def _on_connected(self, state: SessionState) -> None:
         for gone in [id for id in self._refusals if self._states.find(id) is None] if len(self._refusals) > MOST_ROOTS else []:
             del self._refusals[gone]
         self.look_at_folder(state)
 
-    def _begin(self, state: SessionState, finding_out: object) -> None:
+    def _begin(self, state: SessionState, finding_out: object) -> "asyncio.Task[None]":
         task = self._spawn(finding_out, name=f"project of {state.id}")
         pending = self._pending.setdefault(state.id, set())
         pending.add(task)
@@ -108,6 +129,7 @@ class ProjectSources:
                 del self._pending[state.id]
 
         task.add_done_callback(on_done)
+        return task
 
     async def _look_at_folder(self, state: SessionState) -> None:
         try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tooltray.config.expansion import project_remark, shown_target
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ResourceListChanged
 from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
@@ -285,11 +285,11 @@ class Projects:
         """See ProjectVerbs.set_session_project."""
         state = self._states.find(session)
         if state is None:
-            raise TooltrayError(f"there is no session '{shown(session)}'", hint="See which there are: tooltray sessions")
+            raise NotFound(f"there is no session '{shown(session)}'", hint="See which there are: tooltray sessions")
         folder = await self._folders.real(path)
         if (known := state.project) and known.source != "person" and known.path != folder:
             title = f"This AI client works on '{known.name}' already"
-            raise TooltrayError(title, f"{SAID_BY[known.source]}: {known.path}", "What a client says goes before what a person chooses.")
+            raise Conflict(title, f"{SAID_BY[known.source]}: {known.path}", "What a client says goes before what a person chooses.")
         self.sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset(self) -> None:

@@ -15,7 +15,7 @@ from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.sign_ins.server_access import ServerAccess
@@ -83,7 +83,7 @@ class SignIns:
         self._servers().get(server)
         flow, _ = self._flows.get(server, (None, None))
         if flow is None:
-            raise TooltrayError(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
+            raise NotFound(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
         if callback_url is not None and not flow.is_over:
             await flow.paste(callback_url)
         await flow.ended()
@@ -95,7 +95,7 @@ class SignIns:
     async def sign_out(self, server: str) -> None:
         self._servers().get(server)
         if not self.is_signed_in(server):
-            raise TooltrayError(f"nobody is signed in to '{server}'")
+            raise NotFound(f"nobody is signed in to '{server}'")
         await self._end_flow(server)
         access = None
         with contextlib.suppress(TooltrayError):  # its settings cannot be filled in; what is kept is forgotten all the same

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Raw
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.offers import Offers
@@ -69,7 +69,7 @@ class Activation:
             raise TooltrayError(str(load(paused().error)["message"]))
         managed = self._servers.find(server)
         if managed is None:
-            raise TooltrayError(f"there is no server '{server}' any more", hint="list_servers tells which there are.")
+            raise NotFound(f"there is no server '{server}' any more", hint="list_servers tells which there are.")
         await managed.running(era, timeout_s=self._start_wait_s, session=caller.session)
         await self._wait_for_lists(managed)
         if managed.client_for(era, caller.session) is None:

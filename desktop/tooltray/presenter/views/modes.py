@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tooltray.config import view_settings
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.server_config import MCPServerConfig
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
@@ -18,6 +18,7 @@ from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.visibility import EVERYBODY, Visibility
 from tooltray.snapshots import ClientModeSnapshot, SessionSnapshot
 from tooltray.tools import approval, tokens
 from tooltray.wire.eras import ClientInfo
@@ -51,6 +52,7 @@ class _Key:
     server: str | None
     profile: str
     obeys_changes: bool | None
+    place: str | None = EVERYBODY
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,11 @@ class Modes:
         clients: KnownClients,
         profiles: Profiles,
         tools: ToolManager,
+        visibility: Visibility,
         bus: EventBus,
     ) -> None:
         self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
+        self._visibility = visibility
         self._views: dict[_Key, _View] = {}
         self._on_changed: list[Callable[[], None]] = []
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -139,7 +143,7 @@ class Modes:
         """
         state = self._states.find(session)
         if state is None:
-            raise TooltrayError(f"there is no session '{plain(session, LONGEST_SESSION)}'", hint="See which there are: tooltray sessions")
+            raise NotFound(f"there is no session '{plain(session, LONGEST_SESSION)}'", hint="See which there are: tooltray sessions")
         return state
 
     def clients(self) -> list[ClientModeSnapshot]:
@@ -162,7 +166,10 @@ class Modes:
 
     async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
         """See ViewVerbs.set_lazy_load."""
-        await self._config.change_document(view_settings.lazy_load(enabled, server))
+        if server and self._config.file_server(server):
+            await self._config.change_server(server, lazy_load=enabled)
+        else:
+            await self._config.change_document(view_settings.lazy_load(enabled, server))
 
     def _session(self, state: SessionState) -> SessionSnapshot:
         shown = self.shown(state)
@@ -197,7 +204,8 @@ class Modes:
     # deciding
 
     def _key(self, state: SessionState) -> _Key:
-        return _Key(state.client, state.server, state.profile, state.obeys_changes)
+        place = EVERYBODY if self._visibility.is_plain else self._visibility.place(state)
+        return _Key(state.client, state.server, state.profile, state.obeys_changes, place)
 
     def _view(self, key: _Key) -> _View:
         if (view := self._views.get(key)) is None:
@@ -225,7 +233,7 @@ class Modes:
         """The servers that are shown on activation only, of those that there are for a session."""
         servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
         lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
-        return sorted(name for name in lazy if key.server in (None, name) and self._profiles.has(profile, name))
+        return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))
 
     def _by_size(self, key: _Key) -> Shown:
         """What the mode "automatic" comes to."""
@@ -249,8 +257,11 @@ class Modes:
     def _size(self, key: _Key) -> tuple[int, int]:
         """How many tools there are for a session, and about how many tokens they cost."""
         profile = self._profile(key)
-        routes = [route for route in self._tools.all_routes(key.server) if self._profiles.has(profile, route.server, route.definition.name)]
+        routes = [route for route in self._tools.all_routes(key.server) if self._has(key, profile, route.server, route.definition.name)]
         return len(routes), tokens.estimated(sum(map(_counted_size, routes)))
+
+    def _has(self, key: _Key, profile: str, server: str, tool: str | None = None) -> bool:
+        return self._visibility.includes(key.place, server) and self._profiles.has(profile, server, tool)
 
     def _profile(self, key: _Key) -> str:
         return key.profile or self._clients.settings(key.client).profile or ""

@@ -1,6 +1,6 @@
 """Named sets of servers and tools, and how single tools are shown.
 
-Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the settings, KnownClients, ToolManager.
+Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the settings, Visibility, KnownClients, ToolManager.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -8,12 +8,15 @@ from typing import Any
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.config import view_settings
+from tooltray.config.files.file_server import FileServer
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.server_config import ToolOverride
 from tooltray.config.settings import ProfileSettings
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
+from tooltray.presenter.visibility import Visibility
 from tooltray.snapshots import ProfileSnapshot
 from tooltray.tools import overrides
 
@@ -23,19 +26,19 @@ LONGEST_NAME = 60  # characters, that are said of what is no name
 class Profiles:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager) -> None:
-        self._config, self._clients, self._tools = config, clients, tools
+    def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
+        self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
 
     def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
-        """Whether a session's profile has a server in it, or one tool of it by the server's own name."""
-        return self.has(self.of(state), server, tool)
+        """Whether a session has a server, or one tool of it by the server's own name: it exists for it, and its profile has it."""
+        return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
 
     def of(self, state: SessionState) -> str:
         """The name of a session's profile: what it asked for, else what its kind of client gets; empty: none."""
         return state.profile or self._clients.settings(state.client).profile or ""
 
     def has(self, profile: str, server: str, tool: str | None = None) -> bool:
-        """The same by the profile's name. Nothing is in one that there is not, so that a profile that is gone opens no door."""
+        """Whether it is in the profile of this name. Nothing is in one that there is not, so that a profile that is gone opens no door."""
         if not profile:
             return True
         found = self.find(profile)
@@ -86,7 +89,18 @@ class Profiles:
         """See ViewVerbs.set_tool_override."""
         if name is not None and not overrides.NAME.fullmatch(name):
             raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
-        await self._config.change_document(view_settings.tool_override(server, tool, name, description))
+        if file := self._config.file_server(server):
+            await self._set_beside(file, server, tool, name, description)
+        else:
+            await self._config.change_document(view_settings.tool_override(server, tool, name, description))
+
+    async def _set_beside(self, file: FileServer, server: str, tool: str, name: str | None, description: str | None) -> None:
+        """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
+        now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
+        if name is not None or description is not None:
+            now[tool] = ToolOverride(name=name, description=description)
+        is_as_written = now == file.entry.config.tool_overrides
+        await self._config.change_server(server, tool_overrides=None if is_as_written else now)
 
     def _tool_count(self, profile: ProfileSettings) -> int:
         return sum(_includes(profile, route.server, route.definition.name) for route in self._tools.all_routes())

@@ -1,10 +1,12 @@
-"""What one session sees, in a few words: its mode, its profile, which servers are lazy for it, and which of those it has not activated.
+"""What one session sees, in a few words: its mode, its profile, the servers of its project, which servers are lazy for it, and which of
+those it has not activated.
 
-Above it: Views. Below it: Modes and Profiles, which decide; the servers; SessionState. Sessions with equal views get equal lists.
+Above it: Views. Below it: Modes, Profiles and Visibility, which decide; the servers; SessionState. Sessions with equal views get equal
+lists.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import Settings
@@ -16,6 +18,7 @@ from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
+from tooltray.presenter.visibility import Visibility
 from tooltray.wire.eras import Era
 
 EVERYTHING, SEARCH = "everything", "search"
@@ -31,6 +34,8 @@ class SessionView:
         lazy: the servers that show one tool until they are activated, and beside the others from then on.
         hidden: those of them that are not activated.
         has_search: the tools that find and call others are listed.
+        own: the servers that it has because of its project.
+        lacks_any: there are servers that do not exist for it.
     """
 
     is_search: bool = False
@@ -39,33 +44,51 @@ class SessionView:
     lazy: tuple[str, ...] = ()
     hidden: frozenset[str] = frozenset()
     has_search: bool = False
+    own: frozenset[str] = frozenset()
+    lacks_any: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether everything is listed, and nothing else."""
-        return not (self.is_search or self.profile or self.lazy)
+        return not (self.is_search or self.profile or self.lazy or self.lacks_any)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are servers that it leaves out for good, not only until they are activated."""
+        return bool(self.profile) or self.lacks_any
 
 
 class SessionViews:
     """Works out the view of each session. Belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, modes: Modes, profiles: Profiles) -> None:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        modes: Modes,
+        profiles: Profiles,
+        visibility: Visibility,
+    ) -> None:
         self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
+        self._visibility = visibility
         self._examined: Settings | None = None
         self._may_hide, self._is_plain = False, True  # by the settings examined
 
     def of(self, state: SessionState) -> SessionView:
         """What a session sees now."""
-        profile = self._profiles.of(state)
+        profile, visibility = self._profiles.of(state), self._visibility
         included = self._profiles.content(profile)
+        view = SessionView(profile=profile, included=included, own=visibility.own(state), lacks_any=visibility.lacks_any(state))
         if not self._is_anything_hidden():
-            return SessionView(profile=profile, included=included)
+            return view
         if self._modes.shown(state).mode == SEARCH:
-            return SessionView(is_search=True, profile=profile, included=included, has_search=True)
+            return replace(view, is_search=True, has_search=True)
         lazy = tuple(server.name for server in self._servers if self._shows_tool_of(server, state))
         hidden = frozenset(lazy) - state.activated
         has_search = bool(hidden) and self._modes.obeys_changes(state) is not True
-        return SessionView(profile=profile, included=included, lazy=lazy, hidden=hidden, has_search=has_search)
+        return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
 
     def hides(self, state: SessionState, server: str) -> bool:
         """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""
@@ -94,7 +117,7 @@ class SessionViews:
         self._examined, publish = settings, settings.publish
         has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
         self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        self._is_plain = not self._may_hide and not publish.clients
+        self._is_plain = not self._may_hide and not publish.clients and self._visibility.is_plain
 
     def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
         """Whether a session sees the tool that activates a server."""

@@ -35,20 +35,28 @@ Count = Callable[[Sequence[str]], list[int] | None]
 class ToolCosting:
     """Belongs to the engine's loop. What was counted once is kept while the hub runs."""
 
-    def __init__(self, *, tools: ToolManager, listing: Callable[[SessionState], Awaitable[Raw]], count: Count = tokens.counted) -> None:
+    def __init__(
+        self,
+        *,
+        tools: ToolManager,
+        listing: Callable[[SessionState], Awaitable[Raw]],
+        sees: Callable[[SessionState, str], bool],
+        count: Count = tokens.counted,
+    ) -> None:
         """
         Args:
             listing: what `tools/list` answers a session.
+            sees: whether a server exists for a session.
             count: see tokens.counted; blocks.
         """
-        self._tools, self._listing, self._count = tools, listing, count
+        self._tools, self._listing, self._sees, self._count = tools, listing, sees, count
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
     async def costs(self, state: SessionState) -> ToolCosts:
         """See ViewVerbs.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
         shown = _by_name(await self._listing(state))
-        published = await self._tools.published(state.server)
+        published = [each for each in await self._tools.published(state.server) if self._sees(state, each[1].server)]
         texts = {name: _text(route.published(name)) for name, route in published}
         extra = {name: _text(definition) for name, definition in shown.items() if name not in texts}
         counts, tokenizer = await self._counted({**texts, **extra})

@@ -18,6 +18,7 @@ from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.session_view import SessionViews
 from tooltray.presenter.views.view_lists import ViewLists
 from tooltray.presenter.views.views import ToolCall, Views
+from tooltray.presenter.visibility import Visibility
 from tooltray.tools.asked_words import AskedWords
 from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
@@ -34,6 +35,7 @@ def make_views(
     names: PublishedNames,
     modes: Modes,
     profiles: Profiles,
+    visibility: Visibility,
     states: SessionStates,
     known: KnownServers,
     asked: AskedWords,
@@ -60,7 +62,7 @@ def make_views(
         tools=tools,
         profiles=profiles,
         states=states,
-        views=SessionViews(config=config, servers=servers, tools=tools, modes=modes, profiles=profiles),
+        views=SessionViews(config=config, servers=servers, tools=tools, modes=modes, profiles=profiles, visibility=visibility),
         lists=lists,
         activation=activation,
         call=call,

@@ -5,7 +5,8 @@ Above it: the router, which lists through it, ToolCalls, and the sessions, which
 SessionViews, which works out what that is; ViewLists, which makes the lists; Activation.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -75,6 +76,7 @@ class Views:
         self.is_plain = views.is_plain  # asked for with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # what followers were last told of
+        self._have_listed: set[str] = set()  # ids of sessions with followers
         bus.subscribe(ConfigChanged, lambda event: self.invalidate())
         bus.subscribe(ServerRemoved, self._on_server_removed)
         self._offering: dict[str, bool] = {}  # whether a server's tools may be listed, as of its last change
@@ -93,6 +95,8 @@ class Views:
         return listing
 
     def _on_listed(self, state: SessionState, view: SessionView) -> None:
+        if state.id in self._followers:
+            self._have_listed.add(state.id)
         if len(followers := self._followers.get(state.id, {})) > 1:  # one of its connections knows now, and no other
             self._tell_if_changed(state)
         elif followers:
@@ -106,7 +110,7 @@ class Views:
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
         """Which servers' prompts and resources are listed to a session; None: all."""
         view = self._views.of(state)
-        if not view.hidden and not view.profile:
+        if not view.hidden and not view.is_bounded:
             return None
         return lambda server: server not in view.hidden and self.reaches(state, server)
 
@@ -196,6 +200,7 @@ class Views:
             if not followers:
                 self._followers.pop(state.id, None)
                 self._seen.pop(state.id, None)
+                self._have_listed.discard(state.id)
 
         return end
 
@@ -204,19 +209,32 @@ class Views:
         for followers in list(self._followers.values()):
             self._tell_if_changed(next(iter(followers.values())))
 
-    def _tell_if_changed(self, state: SessionState) -> None:
+    def moved(self, state: SessionState) -> None:
+        """A session works on another project than before. One that has not listed yet has nothing that could be outdated."""
+        if state.id in self._have_listed:
+            self._tell_if_changed(state, has_moved=True)
+        elif state.id in self._seen:
+            self._seen[state.id] = self._views.of(state)
+
+    def _tell_if_changed(self, state: SessionState, *, has_moved: bool = False) -> None:
         before, view = self._seen.get(state.id), self._views.of(state)
         if before is None or before == view:
             return
         self._seen[state.id] = view
-        news = (
-            EVERY_LIST
-            if (before.profile, before.included) != (view.profile, view.included)
-            else self._lists.changed_with(before.hidden ^ view.hidden)
-        )
+        news = self._news(before, view, has_moved=has_moved)
         for tell in list(self._followers[state.id]):
             for changed in news:
                 tell(changed)
+
+    def _news(self, before: SessionView, view: SessionView, *, has_moved: bool) -> Sequence[str]:
+        """Which lists are others. That a server of the session's own project is new or gone is told when its lists are, and that there is
+        one of another project is no news at all.
+        """
+        if (before.profile, before.included) != (view.profile, view.included):
+            return EVERY_LIST
+        if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any) == view:
+            return ()
+        return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))
 
     def told(self, state: SessionState) -> None:
         """A session's client has been told that its tools have changed."""

@@ -1,7 +1,7 @@
 """The environment of a server's process: the person's own, what the hub adds, and what the server's entry says; and what is run in it.
 
-Above it: ServerManager and the doctor, which must mean the same; login_shell. Below it: default_folders, and Launch. Looks at the file
-system, and at nothing of the hub's own environment.
+Above it: ServerManager and the doctor, which must mean the same; login_shell. Below it: default_folders, file_surroundings, and Launch.
+Looks at the file system, and at nothing of the hub's own environment.
 
 - `PATH` of an entry goes in front of the person's PATH and does not replace it: who adds a folder still needs `node`. On Windows every
   spelling of it is the same variable.
@@ -16,7 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tooltray.config.expansion import ResolvedServer
+from tooltray.config.files.file_server import FileServer
 from tooltray.servers.environment.default_folders import default_folders
+from tooltray.servers.environment.file_surroundings import placed, process_variables
 from tooltray.servers.stdio_transport import Launch
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -25,15 +27,19 @@ OTHER_AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 IS_WINDOWS = os.name == "nt"
 
 
-def prepare_launch(resolved: ResolvedServer, *, environ: Mapping[str, str], variables: Mapping[str, str], folder: str) -> Launch:
+def prepare_launch(
+    resolved: ResolvedServer, *, environ: Mapping[str, str], variables: Mapping[str, str], folder: str, file: FileServer | None = None
+) -> Launch:
     """What is run for an entry whose placeholders are filled in.
 
     Args:
         environ: the person's environment.
         variables: what the hub adds to it, such as the npm registry; the entry's own go before them.
         folder: where a server without `cwd` runs.
+        file: where its entry stands, if that is another file than the settings.
     """
-    env = child_environment(environ, variables, resolved.env)
+    env = child_environment(environ, {**variables, **process_variables(file)}, resolved.env)
+    resolved = placed(resolved, file)
     return Launch(resolved.command or "", resolved.args, env, resolved.cwd or folder)
 
 

@@ -120,11 +120,32 @@ async def test_a_client_that_declares_no_roots_is_not_asked(tmp_path: Path) -> N
         assert client.asked.all == []
 
 
-async def test_a_client_is_asked_once_some_server_needs_to_know(tmp_path: Path) -> None:
+async def test_a_client_without_a_folder_is_asked_also_where_no_server_waits_for_a_project(tmp_path: Path) -> None:
     async with project_hub(tmp_path, deferredStartup=False) as hub:
         folder = hub.folder("one")
-        client = await with_roots(hub, roots(folder))
+        for given in ("", str(tmp_path / "no such folder")):
+            client = await with_roots(hub, roots(folder), given)
+            assert client.state.project == SessionProject(folder, "one", "roots")
+
+
+async def test_a_folder_that_is_looked_at_twice_at_once_is_waited_for_until_both_have_ended(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        client = await hub.session(hub.folder("one"))
+        sources = hub.parts.projects.sources
+        for _ in range(2):
+            sources.look_at_folder(client.state)
+        await sources.looked(client.state)
+        await hub.parts.projects.settle(client)
+        await sources.looked(client.state)
+        assert client.state.project == SessionProject(hub.folder("one"), "one", "folder")
+
+
+async def test_a_client_whose_folder_is_its_project_is_asked_once_some_server_needs_to_know(tmp_path: Path) -> None:
+    async with project_hub(tmp_path, deferredStartup=False) as hub:
+        folder = hub.folder("one")
+        client = await with_roots(hub, roots(folder), hub.folder("own"))
         assert client.asked.all == []
+        assert not hub.parts.projects.is_settled(client)
         await hub.parts.presenter.set_deferred("s", True)
         assert await hub.opened(client)
         assert (client.state.roots, len(client.asked.all)) == ((folder,), 1)

@@ -791,7 +791,7 @@ async def test_a_slip_made_by_hand_while_the_hub_runs_ends_no_sign_in(tmp_path: 
         document["mcpServers"]["far"]["disable"] = "perhaps"
         parts.home.settings.write_text(json.dumps(document))
         await parts.presenter.set_mcp_enabled(True)
-        assert parts.servers.find("far") is None
+        assert await whoami(parts)  # what ran goes on
         del document["mcpServers"]["far"]["disable"]
         parts.home.settings.write_text(json.dumps(document))
         await parts.presenter.set_mcp_enabled(True)

@@ -34,7 +34,7 @@ async def run(parts: HubParts) -> None:
 
 
 def costing(parts: HubParts, count: Any) -> ToolCosting:
-    return ToolCosting(tools=parts.tools, listing=parts.views.at_start, count=count)
+    return ToolCosting(tools=parts.tools, listing=parts.views.at_start, sees=parts.visibility.sees, count=count)
 
 
 def server(costs: ToolCosts, name: str) -> ServerCost:
@@ -150,6 +150,8 @@ async def test_a_definition_that_python_cannot_hold_is_counted_as_it_stands(tmp_
         return Raw(b'{"tools":[' + bytes(deep) + b"]}")
 
     async with hub_parts(tmp_path, servers={}) as parts:
-        costs = ToolCosting(tools=parts.tools, listing=listing, count=lambda new: texts.extend(new) or [1] * len(new))
+        costs = ToolCosting(
+            tools=parts.tools, listing=listing, sees=parts.visibility.sees, count=lambda new: texts.extend(new) or [1] * len(new)
+        )
         assert [each.server for each in (await costs.costs(ANY)).servers] == ["hub"]
         assert texts == [bytes(deep).decode()]

@@ -1,6 +1,6 @@
 """The names of tools in Copilot sessions: `mcp_<server>_<tool>`, in the characters and the length that every model takes.
 
-Above it: copilot_tools. Pure. They are not the names that AI clients see: here the server always stands in front.
+Above it: copilot_tools, the REST interface. Pure. They are not the names that AI clients see: here the server always stands in front.
 """
 
 import hashlib
@@ -8,7 +8,8 @@ import itertools
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""
@@ -35,6 +36,20 @@ def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
         names[tool] = next(name for name in _hashed(tool, plain[tool]) if name not in taken)
         taken.add(names[tool])
     return names
+
+
+def copilot_description(tool: Tool, definition: Mapping[str, Any]) -> str:
+    """In the server's words; a session shows it to the model, which needs some."""
+    annotations = definition.get("annotations")
+    titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
+    given = (text for text in (definition.get("description"), *titles) if isinstance(text, str) and text.strip())
+    server, name = tool
+    return next(given, f"The tool {name} of the MCP server {server}.")
+
+
+def copilot_parameters(schema: Any) -> dict[str, Any]:
+    """The server's schema, whole. Models' APIs want to be told of properties also where there are none."""
+    return {"type": "object", "properties": {}} | (schema if isinstance(schema, dict) else {})
 
 
 def _plain(tool: Tool) -> str:

@@ -1,0 +1,131 @@
+"""`tooltray trust ...`: a person's yes to servers of a project's own file.
+
+Above it: run. Below it: a hub or, where none runs, the files of the home. A yes needs a terminal at both ends, as one to a tool call does:
+what an AI client can start by itself is not to trust what it has written into a project.
+"""
+
+import argparse
+import contextlib
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from tooltray.cli import approve
+from tooltray.cli.hub import folder_path, hub_or_settings
+from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
+from tooltray.config.home import Home
+from tooltray.errors import NotFound
+from tooltray.publish.control_client import Hub
+
+QUESTION = "Let this server run?"
+NOTHING_WAITS = "Nothing waits for a yes"
+
+
+def trust(args: argparse.Namespace, home: Home) -> int:
+    """What the words mean is decided here: a list, something to take back, or a folder to look at."""
+    words: Sequence[str] = args.words
+    if words == ["list"]:
+        return _list(args, home)
+    if words[0] == "remove" and len(words) > 1:
+        return _remove(args, home, words[1], words[2] if len(words) > 2 else "")
+    if not args.json:
+        approve.check_terminal("A yes to a project's servers")
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        requests = _wanted(hub, folder_path(words[0]), words[1:])
+        if args.json:
+            print_json(requests)
+            return 0
+        return _ask(hub, requests, folder_path(words[0]))
+
+
+def _list(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        trusted = hub.call("get_trusted_entries")
+    if args.json:
+        print_json(trusted)
+    elif trusted:
+        rows = [(each["entry"], each["server"], _by_whom(each), each["project"]) for each in trusted]
+        print_table(("ENTRY", "SERVER", "SINCE", "PROJECT"), rows)
+    else:
+        print("No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR")
+    return 0
+
+
+def _by_whom(trusted: dict[str, Any]) -> str:
+    return approve.day(trusted["trusted_at"]) + (" (written by Tooltray)" if trusted["is_own"] else "")
+
+
+def _remove(args: argparse.Namespace, home: Home, folder: str, entry: str) -> int:
+    path = folder_path(folder)
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        hub.call("distrust_entries", project=path, entry=entry)
+    if args.json:
+        print_json({"project": path, "entry": entry, "trusted": False})
+    else:
+        print(f"{clean_line(entry) if entry else 'Nothing'} of {clean_line(path)} is {'no longer ' if entry else ''}trusted.")
+    return 0
+
+
+def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[dict[str, Any]]:
+    """
+    Raises:
+        NotFound: one of the entries does not wait.
+    """
+    requests: list[dict[str, Any]] = hub.call("get_trust_requests", project=folder)
+    waiting = [request["entry"] for request in requests]
+    if missing := next((entry for entry in entries if entry not in waiting), None):
+        there = f"there wait: {', '.join(map(clean_line, waiting))}" if waiting else NOTHING_WAITS[0].lower() + NOTHING_WAITS[1:]
+        raise NotFound(f"'{clean_line(missing)}' does not wait for a yes", there, "See what is trusted: tooltray trust list")
+    return [request for request in requests if not entries or request["entry"] in entries]
+
+
+def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
+    if not requests:
+        print(f"{NOTHING_WAITS} in {clean_line(folder)}.")
+        return 0
+    print(f"{count(len(requests), 'server')} of {clean_line(requests[0]['file'])} can run only after a yes of yours.")
+    trusted = 0
+    for request in requests:
+        _print_request(request)
+        if approve.said(QUESTION) not in approve.YES:
+            print("It does not run.")
+            continue
+        _trust(hub, request)
+        trusted += 1
+    return 0 if trusted == len(requests) else 1
+
+
+def _trust(hub: Hub, request: dict[str, Any]) -> None:
+    """
+    Raises:
+        TooltrayError: it is another one by now, or the yes cannot be kept.
+    """
+    [server] = hub.call("trust_entries", project=request["project"], entries={request["entry"]: request["digest"]})
+    taken_back = f"tooltray trust remove {shlex.quote(request['project'])} {shlex.quote(request['entry'])}"
+    print(clean_line(f"Trusted, as '{server}'. To take it back: {taken_back}"))
+
+
+def _print_request(request: dict[str, Any]) -> None:
+    print()
+    line = f" (line {request['line']})" if request["line"] else ""
+    print(clean_line(f"{request['entry']}{line}{': changed since you said yes to it' if request['is_change'] else ''}"))
+    for title, value in _facts(request):
+        print(f"  {title}: {clean_line(value)}")
+    for warning in request["warnings"]:
+        print(f"  Careful: {clean_line(warning)}")
+    if request["diff"]:
+        print("  What has changed:")
+    for text in request["diff"]:
+        print("    " + clean(text).replace("\n", " "))
+
+
+def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
+    is_process = bool(request["command"])
+    facts = [("It would run" if is_process else "It would connect to", request["target"])]
+    facts += [("in the folder", request["cwd"])] if is_process else [("at the host", request["host"])]
+    if request["is_inside"]:
+        facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request['project']})"))
+    facts.append(("Secrets of yours that it would get", ", ".join(request["secrets"]) or "none"))
+    facts.append(("Variables of yours that it would get", ", ".join(request["variables"]) or "none"))
+    facts.append(("Calls that would go through unasked", ", ".join(request["auto_approve"]) or "none"))
+    return facts

@@ -1,0 +1,155 @@
+"""Writes servers into projects' own files, for a person who adds, changes or removes them here.
+
+Above it: ServerFiles, which trusts what was written so. Below it: config/files (the text) and the disk. Everything else in the file stays,
+byte by byte. The file is read anew for each change, and looked at once more right before it is written.
+"""
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tooltray.config.atomic_file import write_atomically
+from tooltray.config.files.file_server import FILE_NAME
+from tooltray.config.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
+from tooltray.config.files.mcp_json import holder_of, read_mcp_json
+from tooltray.config.files.page import CannotUse, Page
+from tooltray.config.files.project_edit import with_entry, without_entry
+from tooltray.config.json_places import CannotRead, read
+from tooltray.config.revisions import digest_of, revision_of
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.presenter.files.project_paths import check_stays_inside
+from tooltray.servers.projects import shown
+from tooltray.tasks import finish_in_thread
+
+NEW_FILE_MODE = 0o600  # somebody may have typed a key into it
+CHANGES_TRIED = 3  # another program that writes the file in just this moment does not do so for ever
+Edit = Callable[[str, Mapping[str, Any]], str]
+"""Makes another text of the file's; it is given what the file says of each of its servers, too."""
+
+
+class ProjectEdits:
+    """Belongs to the engine's loop; one change at a time, so that none is lost."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def add(self, folder: str, name: str, entry: Mapping[str, Any]) -> str:
+        """Returns the digest of the entry as it stands there.
+
+        Args:
+            folder: the project's real path.
+
+        Raises:
+            Conflict: there is an entry of this name.
+            TooltrayError: it cannot be used, or the file not be read or written.
+        """
+
+        def edit(text: str, there: Mapping[str, Any]) -> str:
+            if name in there:
+                hint = "Choose another name, or change the one that is there."
+                raise Conflict(f"there is a server '{shown(name)}' in '{shown(folder)}' already", hint=hint)
+            return with_entry(text, name, entry)
+
+        return await self._change(folder, edit, name)
+
+    async def change(self, folder: str, name: str, entry: Mapping[str, Any], revision: str) -> str:
+        """The same for an entry that is there.
+
+        Args:
+            revision: of that; empty: whatever it is.
+
+        Raises:
+            NotFound: there is none.
+            Conflict: it is another one by now.
+            TooltrayError: as `add`.
+        """
+
+        def edit(text: str, there: Mapping[str, Any]) -> str:
+            _check(there, name, folder, revision)
+            return with_entry(text, name, entry)
+
+        return await self._change(folder, edit, name)
+
+    async def remove(self, folder: str, name: str, revision: str) -> None:
+        """See `change`."""
+
+        def edit(text: str, there: Mapping[str, Any]) -> str:
+            _check(there, name, folder, revision)
+            return without_entry(text, name)
+
+        await self._change(folder, edit, "")
+
+    async def _change(self, folder: str, edit: Edit, name: str) -> str:
+        async with self._lock:
+            return await finish_in_thread(_change_file, folder, edit, name)
+
+
+def _change_file(folder: str, edit: Edit, name: str) -> str:
+    """Runs in a thread; returns the digest of the entry that was written."""
+    path = Path(folder, FILE_NAME)
+    for _ in range(CHANGES_TRIED):
+        check_stays_inside(folder)
+        file = _read(path)
+        text, digest = _edited(path, file, edit, name)
+        if _read(path).digest == file.digest:
+            _write(path, file, text)
+            return digest
+    raise TooltrayError(f"'{shown(str(path))}' is not changed", "another program writes it again and again", "Try again.")
+
+
+def _read(path: Path) -> FileText:
+    try:
+        return read_text(path)
+    except CannotOpen as error:
+        raise TooltrayError(f"'{shown(str(path))}' cannot be read", error.reason, "Put that right; nothing was changed.") from None
+
+
+def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str]:
+    """The new text, and the digest of an entry of it."""
+    try:
+        text = edit(file.text, _servers(file.text))
+        return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
+    except (CannotRead, CannotUse) as error:
+        raise TooltrayError(f"'{shown(str(path))}' is not changed", str(error), "Correct the file by hand.") from None
+
+
+def _servers(text: str) -> Mapping[str, Any]:
+    """What stands there of each, usable or not."""
+    if not text.strip("\ufeff \t\r\n"):
+        return {}
+    holder = holder_of(read(text))
+    return {name: value.content for name, (_, value) in holder.members.items()} if holder else {}
+
+
+def _check_entry(path: Path, text: str, name: str) -> bool:
+    """
+    Raises:
+        TooltrayError: it could not be used.
+    """
+    page = Page(str(path), text)
+    if any(entry.name == name for entry in read_mcp_json(page, read(text))):
+        return True
+    problem = next((each.problem for each in page.problems if each.entry == name), None)
+    raise TooltrayError(f"The entry of server '{shown(name)}' cannot be used", problem.message if problem else "", "Nothing was changed.")
+
+
+def _check(there: Mapping[str, Any], name: str, folder: str, revision: str) -> None:
+    if name not in there:
+        raise NotFound(f"there is no server '{shown(name)}' in '{shown(folder)}' any more", hint="Look again, and decide anew.")
+    if revision and revision_of(there[name]) != revision:
+        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
+
+
+def _write(path: Path, file: FileText, text: str) -> None:
+    title = f"'{shown(str(path))}' is not changed"
+    try:
+        data = file.to_bytes(text)
+        if len(data) > MAX_FILE_BYTES:
+            raise TooltrayError(title, f"it would have more than {MAX_FILE_BYTES // 2**20} MB")
+        mode = stat.S_IMODE(os.stat(path).st_mode) if file.digest else NEW_FILE_MODE
+        write_atomically(path, data, mode)
+    except OSError as error:
+        raise TooltrayError(title, error.strerror or str(error), "Make it writable, or free space on the disk.") from None

@@ -1,0 +1,1 @@
+"""The REST interface: what a person can do here, for other programs."""

@@ -1,0 +1,183 @@
+"""The REST interface as one handler: who may ask, which operation it is, and the response.
+
+Above it: http_app, which hands over everything under `/api`. Below it: the table of operations. Knows nothing of what one does.
+"""
+
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+import msgspec
+from aiohttp import web
+
+from tooltray import __version__
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.publish.http_guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
+from tooltray.publish.rest import requests
+from tooltray.publish.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
+from tooltray.publish.rest.operation import Call, Operation
+from tooltray.publish.rest.pages import page
+from tooltray.publish.rest.problems import Failed, failed_by, problem_response
+from tooltray.publish.rest.shapes import encoded
+from tooltray.publish.rest.table import operations_at
+from tooltray.publish.rest.trust import not_trusted
+from tooltray.tasks import Spawn, finish_in_thread
+
+logger = logging.getLogger(__name__)
+
+OWN_PAGES = ("same-origin", "none")
+"""What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
+
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class Token(Protocol):
+    """What of the REST interface's own token is used."""
+
+    def is_right(self, token: str) -> bool:
+        """Whether it is the one; takes as long whatever is wrong with it."""
+        ...
+
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class RestApi:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, presenter: McpPresenter, config: McpConfHelper, token: Token, events: Answer, spawn: Spawn) -> None:
+        """
+        Args:
+            events: answers `GET /api/events`, for a caller that showed the token.
+            spawn: for what goes on after its response.
+        """
+        self._presenter, self._config, self._token, self._events, self._spawn = presenter, config, token, events, spawn
+        self._own: dict[tuple[str, ...], Answer] = {
+            tuple(INDEX_PATH.split("/")[2:]): self._show_index,
+            tuple(OPENAPI_PATH.split("/")[2:]): self._show_openapi,
+            tuple(EVENTS_PATH.split("/")[2:]): self._stream_events,
+        }
+
+    async def answer(self, request: web.Request, guard: Guard) -> web.StreamResponse:
+        """Answers a request under `/api`; what goes wrong is a response, too.
+
+        Args:
+            guard: of the address where it came in.
+        """
+        try:
+            self._let_in(request, guard)
+            return await self._answer(request)
+        except Failed as failed:
+            return problem_response(failed)
+        except TooltrayError as error:
+            return problem_response(failed_by(error, had_revision="If-Match" in request.headers))
+        except Exception:  # a bug of ours is an answer, too
+            logger.exception("%s %s failed", request.method, request.path)
+            return problem_response(Failed(500, "Something is wrong in Tooltray", "its log says what"))
+
+    # who
+
+    def _let_in(self, request: web.Request, guard: Guard) -> None:
+        """
+        Raises:
+            Failed: it is switched off, was not meant for us, comes from a page of others, or does not show the token.
+        """
+        if not self._config.settings.publish.http.api.enabled:
+            raise Failed(404, "There is nothing at this path")
+        try:
+            guard.check_place(request.headers.get("Host"), request.headers.get("Origin"))
+        except Refused as refused:
+            raise Failed(refused.status, "This request is not served", str(refused)) from None
+        if request.headers.get("Sec-Fetch-Site", "none") not in OWN_PAGES:
+            raise Failed(403, "This request is not served", "pages of other places may not use this interface (Sec-Fetch-Site header)")
+        if not self._shows_token(request):
+            hint = "`tooltray http api token` shows it; send it as `Authorization: Bearer TOKEN`."
+            raise Failed(401, "The token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+
+    def _shows_token(self, request: web.Request) -> bool:
+        given = request.headers.getall("Authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        return self._token.is_right(token.strip()) and scheme.lower() == "bearer"
+
+    # what
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        segments = requests.path_segments(request)
+        method = "GET" if request.method == "HEAD" else request.method
+        own, found = self._own.get(segments), operations_at(segments)
+        methods = ["GET"] if own else list(found)
+        if not methods:
+            raise Failed(404, "There is nothing at this path", hint=f"GET {OPENAPI_PATH} says what there is.")
+        if method == "OPTIONS":
+            return web.Response(status=204, headers={**_HEADERS, "Allow": _allowed(methods)})
+        if method not in methods:
+            raise Failed(405, "This method is not for this path", headers={"Allow": _allowed(methods)})
+        return await own(request) if own else await self._do(request, *found[method])
+
+    async def _do(self, request: web.Request, operation: Operation, path: Mapping[str, str]) -> web.Response:
+        query, paging = requests.read_query(request, operation)
+        body = await requests.read_body(request, operation)
+        revision = requests.read_revision(request) if operation.takes_revision else ""
+        arguments = operation.arguments(path, query, body, revision)
+        call = Call(self._presenter, self._config, self._spawn, operation, arguments)
+        if not call.is_trusted and await operation.needs_trust(call):
+            raise not_trusted()
+        result = await operation.run(call)
+        if operation.page_key:
+            result, cursor = page(result, paging, operation.page_key)
+            call.headers |= _next_page(request, cursor)
+        return _response(call, result)
+
+    # what is no verb
+
+    async def _show_index(self, request: web.Request) -> web.Response:
+        return _json({"name": "tooltray", "version": __version__, "openapi": OPENAPI_PATH, "events": EVENTS_PATH})
+
+    async def _show_openapi(self, request: web.Request) -> web.Response:
+        return _json(await finish_in_thread(document))
+
+    async def _stream_events(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "HEAD":
+            return web.Response(content_type=EVENTS_TYPE, headers=_HEADERS)
+        return await self._events(request)
+
+
+def _response(call: Call, result: Any) -> web.Response:
+    operation = call.operation
+    if operation.status == 204:
+        return web.Response(status=204, headers={**_HEADERS, **call.headers})
+    return _json({operation.wrap: result} if operation.wrap else result, operation.status, call.headers)
+
+
+def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    """
+    Raises:
+        Failed: what a server gave is nested deeper than anybody could read.
+    """
+    try:
+        body = _written(encoded(value))
+    except RecursionError:
+        raise Failed(422, "The result cannot be shown", "it is nested too deeply") from None
+    return web.Response(status=status, body=body, content_type=JSON_TYPE, headers={**_HEADERS, **(headers or {})})
+
+
+def _written(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # a file's name that is no text; a number of hundreds of digits
+        return json.dumps(value).encode()
+
+
+def _allowed(methods: Sequence[str]) -> str:
+    return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])
+
+
+def _next_page(request: web.Request, cursor: str) -> dict[str, str]:
+    if not cursor:
+        return {}
+    query = {**request.query, "cursor": cursor}
+    return {"Link": f'<{request.rel_url.raw_path}?{urlencode(query)}>; rel="next"'}

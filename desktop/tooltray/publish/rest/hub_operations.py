@@ -1,0 +1,129 @@
+"""Operations of the REST interface on the hub itself: settings, secrets, approvals, what AI clients see, files, and all else.
+
+Above it: the table of all operations. Below it: McpPresenter's verbs.
+"""
+
+from typing import Any, Protocol
+
+from tooltray.publish.rest.operation import Call, Operation, always
+from tooltray.publish.rest.trust import allows_a_folder, changes_settings_of_persons, check_is_not_of_api
+from tooltray.snapshots import FeedbackEntry, RecentCall, SettingsDocument
+
+MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
+
+
+class Asks(Protocol):
+    """What operations take and give where that is not as the verb has it."""
+
+    async def activity(self) -> list[RecentCall]:
+        """The last tool calls, the newest first; they are kept in memory only."""
+
+    async def history(self, project_path: str = "") -> list[FeedbackEntry]:
+        """Reports and answers, the newest first."""
+
+
+MOST_REPORTS = 500  # as many as a page may have
+
+
+async def _history(call: Call) -> list[FeedbackEntry]:
+    return await call.presenter.get_feedback_history(call.arguments.get("project_path", ""), MOST_REPORTS)
+
+
+async def _with_revision(call: Call) -> SettingsDocument:
+    document: SettingsDocument = await call.verb()
+    call.headers["ETag"] = f'"{document.revision}"'
+    return document
+
+
+async def _change_settings(call: Call) -> SettingsDocument:
+    check_is_not_of_api(call.arguments["changes"])
+    return await _with_revision(call)
+
+
+def _id(item: Any) -> str:
+    return str(item.id)
+
+
+_HUB = (
+    Operation("GET", "/mcp/hub", "get_snapshot"),
+    Operation("POST", "/mcp/hub/initialize", "initialize", status=204),
+    Operation("GET", "/mcp/hub/enabled", "get_mcp_enabled", wrap="enabled"),
+    Operation("PUT", "/mcp/hub/enabled", "set_mcp_enabled", status=204),
+    Operation("GET", "/mcp/http", "get_http_status"),
+    Operation("PUT", "/mcp/http", "set_http_enabled", needs_trust=always),
+    Operation("GET", "/mcp/settings", "get_settings", run=_with_revision),
+    Operation("PATCH", "/mcp/settings", "change_settings", whole="changes", run=_change_settings, needs_trust=changes_settings_of_persons),
+    Operation("GET", "/mcp/activity", "get_recent_calls", asks=Asks.activity, page_key=_id),
+)
+
+_SECRETS = (
+    Operation("GET", "/mcp/secrets", "get_secret_names", page_key=str),
+    Operation("PUT", "/mcp/secrets/{name}", "set_secret", status=204),
+    Operation("DELETE", "/mcp/secrets/{name}", "remove_secret", status=204),
+    Operation("GET", "/mcp/secret-backend", "check_secrets", wrap="kind"),
+    Operation("PUT", "/mcp/secret-backend", "set_secret_backend", status=204),
+    Operation("POST", "/mcp/secret-backend/unlock", "unlock_secrets", status=204),
+)
+
+_QUESTIONS = (
+    Operation("POST", "/mcp/elicitations/{id}/answer", "answer_elicitation", status=204),
+    Operation("GET", "/mcp/approvals", "get_approvals"),
+    Operation("POST", "/mcp/approvals/{id}/answer", "answer_approval", status=204, needs_trust=always),
+    Operation("GET", "/mcp/grants", "get_grants", page_key=_id),
+    Operation("POST", "/mcp/grants", "add_grant", status=201, needs_trust=always),
+    Operation("POST", "/mcp/grants/preview", "preview_grant"),
+    Operation("DELETE", "/mcp/grants/{id}", "remove_grant", status=204),
+    Operation("GET", "/mcp/tool-changes", "get_tool_changes"),
+    Operation("POST", "/mcp/tool-changes/accept", "accept_tool_change", status=204, needs_trust=always),
+    Operation("GET", "/mcp/feedback", "get_feedback_requests"),
+    Operation("POST", "/mcp/feedback/{id}/answer", "answer_feedback", status=204, max_body_bytes=MAX_ATTACHMENTS_BYTES),
+    Operation("POST", "/mcp/feedback/{id}/dismiss", "dismiss_feedback", status=204),
+    Operation("GET", "/mcp/feedback/history", "get_feedback_history", asks=Asks.history, run=_history, page_key=_id),
+    Operation("GET", "/mcp/feedback/ready-answers", "get_ready_answers"),
+    Operation("PUT", "/mcp/feedback/ready-answers", "set_ready_answers", status=204),
+)
+
+_CLIENTS = (
+    Operation("GET", "/mcp/sessions", "get_sessions", page_key=_id),
+    Operation("PUT", "/mcp/sessions/{session}/project", "set_session_project", status=204, needs_trust=always),
+    Operation("GET", "/mcp/client-modes", "get_client_modes"),
+    Operation("PUT", "/mcp/client-modes/mode", "set_client_mode", status=204),
+    Operation("PUT", "/mcp/client-modes/profile", "set_client_profile", status=204),
+    Operation("PUT", "/mcp/client-modes/auto-approve", "set_client_auto_approve", status=204, needs_trust=always),
+    Operation("GET", "/mcp/client-tokens", "list_client_tokens"),
+    Operation("POST", "/mcp/client-tokens", "create_client_token", status=201, wrap="token"),
+    Operation("DELETE", "/mcp/client-tokens/{name}", "remove_client_token", status=204),
+    Operation("GET", "/mcp/profiles", "get_profiles"),
+    Operation("PUT", "/mcp/profiles/{name}", "set_profile", status=204, whole="profile"),
+    Operation("DELETE", "/mcp/profiles/{name}", "remove_profile", status=204),
+)
+
+_PROJECTS = (
+    Operation("GET", "/mcp/projects", "get_allowed_folders"),
+    Operation("POST", "/mcp/projects", "allow_folder", status=201, wrap="path", needs_trust=allows_a_folder),
+    Operation("DELETE", "/mcp/projects", "disallow_folder", status=204),
+    Operation("POST", "/mcp/projects/reset", "reset_deferred_state", status=204),
+    Operation("GET", "/mcp/files", "get_server_files"),
+    Operation("GET", "/mcp/trust", "get_trusted_entries"),
+    Operation("GET", "/mcp/trust/requests", "get_trust_requests"),
+    Operation("POST", "/mcp/trust", "trust_entries", needs_trust=always),
+    Operation("DELETE", "/mcp/trust", "distrust_entries", status=204),
+    Operation("GET", "/mcp/reload", "preview_reload"),
+    Operation("POST", "/mcp/reload", "reload"),
+)
+
+_SETUP = (
+    Operation("GET", "/mcp/setup", "export_setup"),
+    Operation("POST", "/mcp/setup", "import_setup", whole="setup", in_query=("replace",), needs_trust=always),
+    Operation("POST", "/mcp/setup/preview", "preview_import", whole="setup", in_query=("replace",)),
+    Operation("GET", "/mcp/setup/reset", "preview_reset"),
+    Operation("POST", "/mcp/setup/reset", "reset_to_default_servers", needs_trust=always),
+    Operation("GET", "/mcp/registries", "get_npm_registry_status"),
+    Operation("POST", "/mcp/registries/refresh", "refresh_npm_registry"),
+    Operation("POST", "/mcp/registries/test", "test_npm_registry"),
+    Operation("PUT", "/mcp/registries/custom", "set_custom_npm_registry"),
+    Operation("PUT", "/mcp/registries/auto-detect", "set_auto_detect_npm_registry"),
+    Operation("DELETE", "/mcp/registries/cache", "clear_npm_registry_cache", status=204),
+)
+
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP)

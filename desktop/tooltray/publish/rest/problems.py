@@ -1,0 +1,67 @@
+"""Failures of the REST interface: a status, and a body that says what, why and what to do (RFC 9457).
+
+Above it: the REST interface's other modules. Below it: errors and aiohttp.
+"""
+
+import json
+from collections.abc import Mapping
+
+from aiohttp import web
+
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
+
+PROBLEM_TYPE = "application/problem+json"
+_KINDS = {
+    400: "unreadable",
+    401: "no-token",
+    403: "denied",
+    404: "not-found",
+    405: "method-not-allowed",
+    408: "too-slow",
+    409: "conflict",
+    412: "changed-meanwhile",
+    413: "too-large",
+    415: "unsupported-media-type",
+    422: "refused",
+    500: "bug",
+}
+"""The last part of a problem's `type`, by status; a name and no page: what there is to say stands in the problem itself."""
+
+
+class Failed(Exception):
+    """A request that is answered with a problem."""
+
+    def __init__(self, status: int, title: str, detail: str = "", hint: str = "", *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(title, detail, hint)
+        self.status, self.title, self.detail, self.hint, self.headers = status, title, detail, hint, dict(headers or {})
+
+
+def failed_by(error: TooltrayError, *, had_revision: bool) -> Failed:
+    """What a verb has raised, as it is answered.
+
+    Args:
+        had_revision: the caller named the revision that it had seen; then a conflict is about that.
+    """
+    problem = error.problem
+    match error:
+        case NotFound():
+            status = 404
+        case Conflict():
+            status = 412 if had_revision else 409
+        case Denied():
+            status = 403
+        case _:
+            status = 422
+    return Failed(status, problem.title, problem.message, problem.hint)
+
+
+def problem_response(failed: Failed) -> web.Response:
+    content = {
+        "type": f"urn:tooltray:problem:{_KINDS[failed.status]}",
+        "title": failed.title,
+        "status": failed.status,
+        "detail": failed.detail,
+        "hint": failed.hint,
+    }
+    body = json.dumps(content).encode()  # escapes what is no text in UTF-8, as in a file's name
+    return web.Response(status=failed.status, body=body, content_type=PROBLEM_TYPE, headers=failed.headers)

@@ -1,0 +1,95 @@
+"""Our dataclasses as JSON with camelCase members, and what a schema says of them.
+
+Above it: operations, their results and the OpenAPI document. Below it: msgspec. Knows no particular snapshot.
+
+`encoded` and `mirror` follow the same rules, so that a result always fits the schema that `mirror` leads to: members of dataclasses are
+camelCase and all there; the keys of mappings stay as they are.
+"""
+
+import dataclasses
+import functools
+import math
+import operator
+import types
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+
+def camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
+def encoded(value: Any) -> Any:
+    """A result as plain JSON values."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {camel(field.name): encoded(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): encoded(member) for key, member in value.items()}
+    if isinstance(value, str):
+        return str(value)  # of a phrase the text alone
+    if isinstance(value, Enum):
+        return encoded(value.value)
+    if isinstance(value, Sequence | set | frozenset):
+        return [encoded(member) for member in value]
+    if isinstance(value, Decimal):
+        return encoded(float(value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def mirror(kind: Any, *, is_given: bool = False) -> Any:
+    """The type that has the same members as a type of ours has in JSON.
+
+    Args:
+        is_given: it comes from a caller: what has a default may be left out, and members that there are not are refused.
+    """
+    return _mirror(kind, is_given)
+
+
+@cache
+def _mirror(kind: Any, is_given: bool) -> Any:
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return _struct(kind, is_given)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return functools.reduce(operator.or_, (_mirror(each, is_given) for each in arguments))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict[str, _mirror(arguments[1], is_given)]  # type: ignore[misc]
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return list[_mirror(arguments[0], is_given)]  # type: ignore[misc]
+    return kind
+
+
+def _struct(kind: Any, is_given: bool) -> Any:
+    hints = get_type_hints(kind)
+    members: list[Any] = []
+    for field in dataclasses.fields(kind):
+        member = _mirror(hints[field.name], is_given)
+        default = _default(field) if is_given else ()
+        members.append((field.name, member, *default))
+    name = f"{kind.__name__}{'Given' if is_given else ''}"
+    return msgspec.defstruct(name, members, rename="camel", forbid_unknown_fields=is_given, kw_only=True)
+
+
+def _default(field: "dataclasses.Field[Any]") -> tuple[Any, ...]:
+    if field.default is not dataclasses.MISSING:
+        return (field.default,)
+    if field.default_factory is not dataclasses.MISSING:
+        return (msgspec.field(default_factory=field.default_factory),)
+    return ()
+
+
+def built(kind: Any, value: Any) -> Any:
+    """An object of ours from the struct that mirrors it, and what is in it."""
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: built(hints[field.name], getattr(value, field.name)) for field in dataclasses.fields(kind)})
+    if isinstance(value, list):
+        inner = (get_args(kind) or (Any,))[0]
+        return [built(inner, each) for each in value]
+    return value

@@ -1,0 +1,357 @@
+"""The REST interface at a real hub, as a program uses it: the seed's scenarios by name, who is kept out, and what happens at once."""
+
+import contextlib
+import http.client
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.end2end.processes import BRIDGE, World, is_running, new_world, wait_until
+from tests.end2end.processes import Program as HubProcess
+
+from tooltray.config.home import Home
+from tooltray.publish.control_client import ControlClient
+
+HABITS = Path(__file__).parent / "servers" / "habits.py"
+ENTRY = {"command": sys.executable, "args": [str(HABITS)], "autoApprove": ["all"]}
+SERVERS = "/api/mcp/servers"
+SOON_S = 60.0  # for what starts a real server on a busy machine
+
+
+class Answer:
+    def __init__(self, response: http.client.HTTPResponse) -> None:
+        self.status, self.headers, self.body = response.status, response.headers, response.read()
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Events:
+    """The stream of events, read in a thread of its own."""
+
+    def __init__(self, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+        self.status, self.text, self.is_ended = response.status, "", False
+        self._connection, self._response = connection, response
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+            while chunk := self._response.read1(65536):
+                self.text += chunk.decode()
+        self.is_ended = True
+
+    def until(self, text: str) -> None:
+        wait_until(lambda: text in self.text, f"{text} in the events", SOON_S)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.sock.shutdown(socket.SHUT_RDWR)
+        self.until_ended()
+
+    def until_ended(self) -> None:
+        wait_until(lambda: self.is_ended, "the end of the events", SOON_S)
+        self._thread.join()
+        self._connection.close()
+
+
+class Program:
+    """Another program of the person's, which has the token."""
+
+    def __init__(self, world: World, hub: HubProcess) -> None:
+        self.world, self.hub = world, hub
+        status = json.loads(self.cli("http", "status", "--json"))
+        self.place = status["api_url"].removeprefix("http://").partition("/")[0]
+        self.token = self.cli("http", "api", "token").strip()
+
+    def cli(self, *words: str) -> str:
+        done = self.world.tooltray(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def ask(self, method, path, body=None, headers=None) -> http.client.HTTPConnection:
+        """Sends a request."""
+        connection = http.client.HTTPConnection(self.place, timeout=SOON_S)
+        given = {"Authorization": f"Bearer {self.token}", **({} if body is None else {"Content-Type": "application/json"})}
+        given = {name: value for name, value in {**given, **(headers or {})}.items() if value is not None}
+        connection.request(method, path, None if body is None else json.dumps(body), given)
+        return connection
+
+    def __call__(self, method, path, body=None, **headers) -> Answer:
+        with contextlib.closing(self.ask(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})) as asked:
+            return Answer(asked.getresponse())
+
+    def events(self, seen: str | None = None) -> Events:
+        asked = self.ask("GET", "/api/events", headers={"Last-Event-ID": seen})
+        return Events(asked, asked.getresponse())
+
+    def server(self, name: str) -> dict:
+        return self("GET", f"{SERVERS}/{name}").json
+
+    def until_connected(self, name: str) -> dict:
+        wait_until(lambda: self.server(name)["status"] == "connected", f"{name} to be connected", SOON_S)
+        return self.server(name)
+
+    def settings(self) -> dict:
+        return json.loads((self.world.root / "settings.json").read_bytes())
+
+
+@pytest.fixture(scope="module")
+def program() -> Iterator[Program]:
+    """A hub with the REST interface on, trusted, and with a server that runs."""
+    with new_world() as world:
+        world.root.mkdir(mode=0o700)
+        http = {"enabled": True, "port": 0, "api": {"enabled": True, "trusted": True}}
+        document = {"version": 1, "mcpServers": {"old-server": ENTRY, "broken": {"command": "no-such-command-anywhere"}}}
+        document |= {"defaultServers": ["old-server"], "autoDetectNpmRegistry": False}
+        document |= {"publish": {"http": http}, "secrets": {"backend": "memory"}}
+        (world.root / "settings.json").write_text(json.dumps(document))
+        made = Program(world, world.start_hub())
+        made.until_connected("old-server")
+        yield made
+
+
+# the scenarios of the seed
+
+
+def test_列出所有_servers(program):
+    answer = program("GET", SERVERS)
+    assert answer.status == 200
+    assert isinstance(answer.json, list)
+    found = {server["name"]: server for server in answer.json}
+    old = found["old-server"]
+    assert (old["transport"], old["status"], old["toolCount"]) == ("stdio", "connected", 6)
+    assert {tool["originalName"] for tool in old["tools"]} == {"echo", "hang", "pids", "die", "slow", "big"}
+    program("POST", f"{SERVERS}/broken/start")
+    wait_until(lambda: program.server("broken")["status"] == "error", "the error to show", SOON_S)
+    assert "no-such-command-anywhere" in program.server("broken")["reason"]
+
+
+def test_新增_server_透過_api(program):
+    body = {"name": "new-server", "command": sys.executable, "args": [str(HABITS)], "transport": "stdio"}
+    answer = program("POST", SERVERS, body)
+    assert answer.status == 201, answer.body
+    assert answer.headers["Location"] == f"{SERVERS}/new-server"
+    assert program.until_connected("new-server")["toolCount"] == 6
+    assert program.settings()["mcpServers"]["new-server"]["args"] == [str(HABITS)]
+    assert program("POST", SERVERS, body).status == 409
+
+
+def test_新增_server_透過_api_寫入專案的_mcp_json(program):
+    project = program.world.home / "shop"
+    project.mkdir()
+    program.cli("projects", "allow", str(project))
+    bridge = program.world.start(sys.executable, "-I", "-S", str(BRIDGE), cwd=project)
+    bridge.initialize()  # a session works on it
+    body = {"name": "of-the-shop", "command": sys.executable, "args": [str(HABITS)], "transport": "stdio", "project": str(project)}
+    answer = program("POST", SERVERS, body)
+    assert answer.status == 201, answer.body
+    assert json.loads((project / ".mcp.json").read_bytes())["mcpServers"]["of-the-shop"]["command"] == sys.executable
+    name = answer.headers["Location"].rpartition("/")[2]
+    assert program.server(name)["project"] == str(project)
+    assert program("DELETE", f"{SERVERS}/{name}").status == 204
+    assert json.loads((project / ".mcp.json").read_bytes())["mcpServers"] == {}
+    bridge.end()
+
+
+def test_刪除_server(program):
+    program("POST", SERVERS, {"name": "goes", **ENTRY})
+    program.until_connected("goes")
+    result = program("POST", "/api/mcp/tools/call", {"name": tool_of(program, "goes", "pids"), "arguments": {}}).json
+    (pid,) = json.loads(result["content"][0]["text"])
+    answer = program("DELETE", f"{SERVERS}/goes")
+    assert (answer.status, answer.body) == (204, b"")
+    wait_until(lambda: not is_running(pid), "its process to go")
+    assert "goes" not in program.settings()["mcpServers"]
+    assert program("DELETE", f"{SERVERS}/goes").status == 404
+
+
+def test_手動重啟_server(program):
+    answer = program("POST", f"{SERVERS}/old-server/restart")
+    assert (answer.status, answer.json) == (202, {"state": "restarting"})
+    program.until_connected("old-server")
+    assert program("POST", f"{SERVERS}/old-server/stop").json["status"] == "disconnected"
+    assert program("POST", f"{SERVERS}/old-server/start").json["status"] == "connected"
+    assert program("POST", f"{SERVERS}/nowhere/restart").status == 404
+
+
+def test_取得特定_server_的_tool_列表(program):
+    tools = program("GET", f"{SERVERS}/old-server/tools").json
+    assert {tool["originalName"] for tool in tools} == {"echo", "hang", "pids", "die", "slow", "big"}
+    assert program("GET", f"{SERVERS}/nowhere/tools").status == 404
+
+
+def tool_of(program, server, tool):
+    return next(each["name"] for each in program("GET", f"{SERVERS}/{server}/tools").json if each["originalName"] == tool)
+
+
+# at once
+
+
+def test_a_server_is_deleted_while_a_call_of_it_runs(program):
+    program("POST", SERVERS, {"name": "busy", **ENTRY})
+    program.until_connected("busy")
+    events = program.events()
+    names = {tool: tool_of(program, "busy", tool) for tool in ("hang", "echo")}
+    calling = program.ask("POST", "/api/mcp/tools/call", {"name": names["hang"], "arguments": {}})
+    with contextlib.closing(calling):
+        program("POST", "/api/mcp/tools/call", {"name": names["echo"], "arguments": {"text": "behind it"}})
+        assert program("DELETE", f"{SERVERS}/busy").status == 204
+        answer = Answer(calling.getresponse())
+    assert 400 <= answer.status < 500, answer.body
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    events.until('{"name":"busy"}')
+    assert "event: ServerRemoved" in events.text
+    events.close()
+
+
+def test_of_two_writers_at_once_one_learns_that_it_was_too_late(program):
+    program("POST", SERVERS, {"name": "shared", **ENTRY, "disable": True})
+    seen = program("GET", f"{SERVERS}/shared").headers["ETag"]
+    with ThreadPoolExecutor(2) as threads:
+        writing = [
+            threads.submit(program, "PUT", f"{SERVERS}/shared", {**ENTRY, "disable": True, "descriptions": text}, If_Match=seen)
+            for text in "ab"
+        ]
+        assert sorted(each.result(SOON_S).status for each in writing) == [200, 412]
+        adding = [threads.submit(program, "POST", SERVERS, {"name": f"n{each}", **ENTRY, "disable": True}) for each in range(8)]
+        assert {each.result(SOON_S).status for each in adding} == {201}
+        again = [threads.submit(program, "POST", SERVERS, {"name": "same", **ENTRY, "disable": True}) for _ in range(2)]
+        assert sorted(each.result(SOON_S).status for each in again) == [201, 409]
+    assert {f"n{each}" for each in range(8)} | {"same", "shared"} <= program.settings()["mcpServers"].keys()
+    before = program("GET", "/api/mcp/settings").json["revision"]
+    for status in (200, 412):
+        changed = program("PATCH", "/api/mcp/settings", {"readyAnswers": [str(status)]}, If_Match=f'"{before}"')
+        assert changed.status == status, changed.body
+
+
+# who
+
+
+def test_without_the_token_nothing_is_told(program):
+    client = program.cli("clients", "token", "an AI client").strip()
+    wrong = (None, "Bearer", "Bearer x", f"Bearer {program.token}x", f"Basic {program.token}", program.token, f"Bearer {client}")
+    for authorization in wrong:
+        for path in (SERVERS, "/api/events", "/api/openapi.json", "/api/nothing"):
+            answer = program("GET", path, Authorization=authorization)
+            assert answer.status == 401, (authorization, path)
+            assert b"old-server" not in answer.body
+    assert program("GET", f"{SERVERS}?token={program.token}", Authorization=None).status == 401
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    accept = "application/json, text/event-stream"
+    assert program("POST", "/mcp", body, Accept=accept).status == 401  # it opens nothing of AI clients
+
+
+def test_pages_of_others_are_kept_out_also_with_the_token(program):
+    port = program.place.rpartition(":")[2]
+    refused = [
+        {"Host": f"evil.test:{port}"},
+        {"Host": "evil.test"},
+        {"Host": ""},
+        {"Origin": "https://evil.test"},
+        {"Origin": "null"},
+        {"Origin": f"http://127.0.0.1.evil.test:{port}"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+    ]
+    for headers in refused:
+        assert program("GET", SERVERS, **headers).status == 403, headers
+        assert program("POST", f"{SERVERS}/old-server/stop", {}, **headers).status == 403, headers
+    for headers in ({"Host": f"localhost:{port}"}, {"Origin": f"http://localhost:{port}"}, {"Sec_Fetch_Site": "same-origin"}):
+        answer = program("GET", SERVERS, **headers)
+        assert answer.status == 200
+        assert not [name for name in answer.headers if name.lower().startswith("access-control")]
+    asking = program("OPTIONS", SERVERS, Origin=f"http://localhost:{port}", Access_Control_Request_Method="POST")
+    assert not [name for name in asking.headers if name.lower().startswith("access-control")]
+
+
+def test_what_a_person_has_to_allow_is_denied_until_a_person_has(program):
+    switched = program.cli("http", "api", "on", "--no-trusted", "--json")
+    assert json.loads(switched)["is_api_trusted"] is False
+    project = program.world.home / "denied"
+    project.mkdir()
+    denied = [
+        ("POST", "/api/mcp/projects", {"path": str(project)}),
+        ("POST", "/api/mcp/grants", {"server": "old-server", "kind": "reads"}),
+        ("POST", "/api/mcp/approvals/x/answer", {"answer": "once"}),
+        ("PATCH", "/api/mcp/settings", {"publish": {"http": {"host": "0.0.0.0"}}}),
+        ("PATCH", "/api/mcp/settings", {"allowedFolders": [str(project)]}),
+    ]
+    for method, path, body in denied:
+        answer = program(method, path, body)
+        assert answer.status == 403, (path, answer.body)
+        assert "trusted" in answer.body.decode()
+    assert program("PATCH", "/api/mcp/settings", {"publish": {"http": {"api": {"trusted": True}}}}).status in (403, 422)
+    assert json.loads(program.cli("http", "status", "--json"))["is_api_trusted"] is False
+    assert program("GET", SERVERS).status == 200
+    with ControlClient.connect(Home(program.world.root)) as person:  # as the window does it; the command needs a terminal
+        person.call("set_api_enabled", enabled=True, trusted=True)
+    assert program("POST", "/api/mcp/projects", {"path": str(project)}).status == 201
+
+
+def test_events_are_resumed_end_with_their_token_and_with_the_interface(program):
+    events = program.events()
+    program("POST", f"{SERVERS}/old-server/restart")
+    events.until("event: ServerStarted")
+    seen = events.text.split("id: ")[1].split("\n")[0]
+    other = program.cli("http", "api", "rotate").strip()
+    events.until_ended()
+    assert program("GET", SERVERS).status == 401
+    program.token = other
+    again = program.events(seen)
+    again.until("event: ServerStarted")
+    assert "event: reset" not in again.text
+    program.cli("http", "api", "off")
+    again.until_ended()
+    for path in (SERVERS, "/api/events", "/api", "/api/openapi.json"):
+        assert program("GET", path).status == 404
+    program.cli("http", "api", "on")
+    after = program.events(seen)
+    after.until("event: reset")
+    program.cli("http", "api", "off")
+    after.until_ended()
+    program.cli("http", "api", "on")
+
+
+def test_the_token_is_the_same_after_a_restart_of_the_hub_and_secrets_stand_nowhere(program):
+    """The last: what was said by then is searched."""
+    secret, events = "sk-ant-dummy0123456789abcdefghijklmnopqrstuvwxyz", program.events()
+    leaky = program.world.home / "leaky.py"
+    leaky.write_text(HABITS.read_text().replace('print("out of cheese"', 'print("out of", os.environ["API_KEY"]'))
+    body = {"name": "leaky", "command": sys.executable, "args": [str(leaky)], "env": {"API_KEY": secret}, "autoApprove": ["all"]}
+    said = [program("POST", SERVERS, body)]
+    assert said[0].status == 201, said[0].body
+    program.until_connected("leaky")
+    assert program.settings()["mcpServers"]["leaky"]["env"] == {"API_KEY": "${secret:leaky/API_KEY}"}
+    assert "leaky/API_KEY" in program("GET", "/api/mcp/secrets").body.decode()
+    program.cli("servers", "restart", "leaky")
+    said.append(program("PUT", "/api/mcp/secrets/leaky%2FAPI_KEY", {"value": secret}))
+    said.append(program("POST", "/api/mcp/tools/call", {"name": tool_of(program, "leaky", "die"), "arguments": {}}))
+    document = program("GET", "/api/openapi.json").json
+    paths = [path for path, methods in document["paths"].items() if "get" in methods and "{" not in path and path != "/api/events"]
+    paths += [f"{SERVERS}/leaky", f"{SERVERS}/leaky/log", f"{SERVERS}/leaky/entry", f"{SERVERS}/leaky/diagnosis"]
+    said += [program("GET", path) for path in paths]
+    assert {each.status for each in said} <= {200, 201, 204, 422}, [(each.status, each.body[:200]) for each in said]
+    assert program("GET", "/api/mcp/http-token").status == 404
+    token = program.token
+    program("POST", "/api/mcp/tools/call", {"name": token, "arguments": {"key": secret}})  # what a program says itself is masked in the log
+    program.cli("stop")
+    program.hub.wait()
+    events.until_ended()
+    again = Program(program.world, program.world.start_hub())
+    assert again.token == token
+    assert again("GET", SERVERS).status == 200
+    again.cli("stop")
+    kept = [path for path in program.world.root.rglob("*") if path.is_file() and path.name != "http-token"]
+    texts = (
+        [path.read_bytes().decode("utf-8", "replace") for path in kept]
+        + [each.body.decode() for each in said]
+        + [events.text, program.hub.error_text]
+    )
+    assert not [text[:300] for text in texts if secret in text or token in text]

@@ -1,0 +1,159 @@
+"""The REST interface as its own description says: schemathesis asks a real hub everything that fits it, and much that does not.
+
+No answer may be a server's error or something that the description does not tell. What would leave the test's own home (addresses,
+programs, folders) is put in another place before it is sent.
+"""
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.failures import FailureGroup
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
+from tests.end2end.processes import World, new_world
+
+EXAMPLES = {GenerationMode.POSITIVE: 120, GenerationMode.NEGATIVE: 80}
+FEW = 5  # of operations that take nothing, so that there is one request and no other; and of those that wait for a closed port
+SEED = 6
+PARTS = 4
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+SERVERS = Path(__file__).parent / "servers"
+CLOSED = "http://127.0.0.1:9/"  # nothing listens there
+ADDRESSES = ("url", "baseUrl", "customNpmRegistry", "issuer")
+ELSEWHERE = {"command": "no-such-program", "cwd": "/nowhere", **dict.fromkeys(ADDRESSES, CLOSED)}
+NOT_ASKED = ("events", "post-registries-refresh")
+"""The first has no end; the second asks registries all over the world."""
+
+SLOW = ("put-registries-custom", "post-registries-test")
+KEPT = ("put-servers-server", "delete-servers-server", "put-servers-server-deferred", "post-servers-server-start")
+"""What would take away the servers on which all others are tried; and to start one that others have spoilt takes long."""
+
+
+@dataclass
+class Hub:
+    url: str
+    token: str
+    session: requests.Session
+
+    def ask(self, method: str, path: str, **options: Any) -> requests.Response:
+        return self.session.request(method, self.url + path, headers={"Authorization": f"Bearer {self.token}"}, timeout=30, **options)
+
+    def server_names(self) -> list[str]:
+        return [server["name"] for server in self.ask("GET", "/api/mcp/servers").json()]
+
+
+def hub_in(world: World) -> Hub:
+    description = world.home / "description.txt"
+    description.write_text("Saves a note.")
+    servers = {
+        "notes": {"command": sys.executable, "args": [str(SERVERS / "notes.py"), str(description)], "autoApprove": ["all"]},
+        "featured": {"command": sys.executable, "args": [str(SERVERS / "featured.py")], "autoApprove": ["all"]},
+        "off": {"url": CLOSED, "disable": True},
+    }
+    document = {
+        "version": 1,
+        "mcpServers": servers,
+        "defaultServers": ["notes", "featured"],
+        "secrets": {"backend": "memory"},
+        "autoDetectNpmRegistry": False,
+        "publish": {"http": {"enabled": True, "port": 0, "api": {"enabled": True, "trusted": True}}},
+    }
+    world.root.mkdir()
+    (world.root / "settings.json").write_text(json.dumps(document))
+    world.start_hub()
+    url = json.loads((world.root / "run" / "hub.json").read_text())["http"]
+    token = world.tooltray("http", "api", "token").stdout.strip().splitlines()[-1]
+    return Hub(url, token, requests.Session())
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    with new_world() as world:
+        found = hub_in(world)
+        with found.session:
+            yield found
+
+
+def kept_here(value: Any) -> Any:
+    """The same, leading nowhere else."""
+    if isinstance(value, dict):
+        return {key: ELSEWHERE[key] if key in ELSEWHERE and isinstance(inner, str) else kept_here(inner) for key, inner in value.items()}
+    return [kept_here(inner) for inner in value] if isinstance(value, list) else value
+
+
+def prepared(case: schemathesis.Case, known: str | None) -> None:
+    """Keeps a request from switching off what it is sent to; half of them are about servers that there are."""
+    operation = id_of(case.operation)
+    case.body = kept_here(case.body)
+    if isinstance(case.body, dict):
+        fixed = {"put-http": {"enabled": True, "port": None}, "put-registries-auto-detect": {"enabled": False}}
+        case.body = {**case.body, **fixed.get(operation, {})}
+        if operation == "patch-settings":
+            case.body.pop("publish", None)
+    if known and operation not in KEPT:
+        for name, value in (("server", known), ("tool", "save_note")):
+            if name in case.path_parameters:
+                case.path_parameters[name] = value
+
+
+def id_of(operation: Any) -> str:
+    return str(operation.definition.raw["operationId"])
+
+
+def examples(operation: Any, mode: GenerationMode) -> int:
+    raw = operation.definition.raw
+    takes_nothing = not raw.get("parameters") and "requestBody" not in raw
+    return FEW if takes_nothing or id_of(operation) in SLOW else EXAMPLES[mode]
+
+
+def find_faults(hub: Hub, operation: Any, mode: GenerationMode) -> list[str]:
+    faults: list[str] = []
+
+    @seed(SEED)
+    @settings(
+        max_examples=examples(operation, mode),
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode), known=st.sampled_from([None, None, None, "notes", "featured", "off"]))
+    def ask(case: schemathesis.Case, known: str | None) -> None:
+        prepared(case, known)
+        response = case.call(base_url=hub.url, session=hub.session, headers={"Authorization": f"Bearer {hub.token}"})
+        try:
+            case.validate_response(response, checks=CHECKS)
+        except FailureGroup as failures:
+            faults.append(f"{case.as_curl_command()}: {response.status_code} {response.text[:300]}; {failures.exceptions}")
+
+    with contextlib.suppress(Unsatisfiable):  # nothing can be wrong with a request that takes nothing
+        ask()
+    return faults
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_answer_is_one_that_the_description_tells(hub: Hub, part: int) -> None:
+    schema = schemathesis.openapi.from_dict(hub.ask("GET", "/api/openapi.json").json())
+    operations = [found.ok() for found in schema.get_all_operations()]
+    asked = [operation for operation in operations if id_of(operation) not in NOT_ASKED]
+    before = hub.server_names()
+    faults: list[str] = []
+    for operation in asked[part::PARTS]:
+        for mode in GenerationMode:
+            faults += find_faults(hub, operation, mode)
+        for name in set(hub.server_names()) - set(before):
+            hub.ask("DELETE", f"/api/mcp/servers/{quote(name, safe='')}")
+    assert not faults, "\n\n".join(faults[:20])

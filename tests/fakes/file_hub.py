@@ -1,0 +1,115 @@
+"""A hub that has servers of projects' own files, and AI clients that work on these projects."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.hub_parts import Client, HubParts, hub_parts
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.wire import eras
+from tooltray.wire.envelope import Envelope, dump
+
+
+class FileHub:
+    """
+    Attributes:
+        root: real path of the folder in which projects are.
+    """
+
+    def __init__(self, parts: HubParts, program: ScriptedServer, root: Path) -> None:
+        self.parts, self.program, self.root = parts, program, root
+        self._keys = 0
+
+    @property
+    def files(self) -> ServerFiles:
+        return self.parts.files
+
+    def project(self, name: str = "shop", **entries: Any) -> str:
+        """A folder with a `.mcp.json` that has these entries; without any there is no file."""
+        folder = self.root / name
+        folder.mkdir(parents=True, exist_ok=True)
+        if entries:
+            self.write(str(folder), entries)
+        return str(folder)
+
+    def write(self, folder: str, entries: Mapping[str, Any] | str) -> None:
+        """Somebody saves the file of a project."""
+        path = Path(folder) / ".mcp.json"
+        path.write_text(entries if isinstance(entries, str) else json.dumps({"mcpServers": entries}, indent=2))
+        self.parts.watching.changed(path)
+
+    async def saved(self, folder: str, entries: Mapping[str, Any] | str) -> None:
+        """The same, and the hub has read it."""
+        self.write(folder, entries)
+        await self.quiet()
+
+    async def session(self, folder: str = "", *, key: Any = None, is_lasting: bool = True) -> Client:
+        """An AI client that has connected; what it works on is known, and the file of that is read."""
+        self._keys += 1
+        client = self.parts.client(name=f"client {self._keys}")
+        client.is_lasting = is_lasting
+        client.state = self.parts.states.connect(key or self._keys, folder=folder, is_lasting=is_lasting)
+        client.folder = folder
+        await self.parts.projects.settle(client)
+        await self.files.before_listing(client)
+        return client
+
+    async def trusted(self, folder: str) -> list[str]:
+        """A person says yes to all that waits in a project's file; the names of the servers here."""
+        requests = await self.files.trust_requests(folder)
+        return await self.files.trust(folder, {each.entry: each.digest for each in requests})
+
+    async def listed(self, client: Client) -> list[str]:
+        """The names in a session's `tools/list`."""
+        request = Envelope(method="tools/list", params=dump({}))
+        head = eras.read_head(request.params)
+        assert head is not None
+        reply = await self.parts.presenter.answer(request, head, client, client.held, server=None, client="test")
+        return [each["name"] for each in json.loads(bytes(reply.result))["tools"]]
+
+    def names(self) -> list[str]:
+        """The servers of files that there are."""
+        return list(self.parts.conf.file_servers)
+
+    def states(self, folder: str) -> dict[str, str]:
+        """What becomes of each entry of a project's file."""
+        found = next((each for each in self.files.snapshots() if each.project == folder), None)
+        return {entry.name: entry.state for entry in found.entries} if found else {}
+
+    async def quiet(self) -> None:
+        """Until nothing is being read or started any more."""
+        async with asyncio.timeout(10):
+            while tasks := [task for task in asyncio.all_tasks() if task.get_name().startswith(("read ", "names of", "remove "))]:
+                await asyncio.wait(tasks)
+
+
+@contextlib.asynccontextmanager
+async def file_hub(
+    tmp_path: Path,
+    *,
+    servers: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    configs: Sequence[Path] = (),
+    project: str = "",
+) -> AsyncIterator[FileHub]:
+    """
+    Args:
+        servers: of the settings.
+        configs, project: what the hub was started with.
+    """
+    program = ScriptedServer(tool("work"))
+    async with hub_parts(
+        tmp_path / "home",
+        servers=servers or {},
+        programs={"program": program, "other": program},
+        settings=settings,
+        configs=configs,
+        project=project,
+    ) as parts:
+        await parts.files.start()
+        yield FileHub(parts, program, tmp_path.resolve() / "projects")

@@ -1,0 +1,178 @@
+"""`tooltray trust ...`, with a running hub and without; with a person at a terminal, or without one."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Result, Tooltray
+
+from tooltray.cli.run import run
+from tooltray.config.home import Home
+from tooltray.errors import Conflict
+
+ONE: dict[str, Any] = {
+    "project": "/p/shop",
+    "file": "/p/shop/.mcp.json",
+    "entry": "one\x1b[1m",
+    "digest": "d1",
+    "is_change": False,
+    "transport": "stdio",
+    "target": "npx -y some-server ${secret:K}",
+    "command": "npx",
+    "host": "",
+    "cwd": "/p/shop",
+    "secrets": ["K"],
+    "variables": [],
+    "is_inside": True,
+    "auto_approve": ["read"],
+    "diff": [],
+    "warnings": ["odd\x07"],
+    "line": 3,
+}
+TWO: dict[str, Any] = {
+    **ONE,
+    "entry": "two",
+    "digest": "d2",
+    "is_change": True,
+    "target": "https://a.example/mcp",
+    "command": "",
+    "host": "a.example",
+    "secrets": [],
+    "variables": ["A", "B"],
+    "is_inside": False,
+    "auto_approve": [],
+    "diff": ["-old", "+new\x1b[2J"],
+    "warnings": [],
+    "line": 0,
+}
+TRUSTED = {"project": "/p/shop", "entry": "one", "server": "one-shop", "trusted_at": 0.0, "is_own": True}
+
+AtTerminal = Callable[..., Result]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def person(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> AtTerminal:
+    """Runs a command in this process, at a terminal into which `typed` is typed."""
+
+    def call(*words: str, typed: str = "y\n") -> Result:
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        capsys.readouterr()
+        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
+        printed = capsys.readouterr()
+        return Result(code, printed.out, printed.err)
+
+    return call
+
+
+def hub(home: Home, **answers: Any) -> FakeControlHub:
+    usual = {
+        "get_trust_requests": [ONE, TWO],
+        "trust_entries": ["one-shop"],
+        "distrust_entries": None,
+        "get_trusted_entries": [TRUSTED],
+    }
+    return FakeControlHub(home, usual | answers)
+
+
+def yes_given(fake: FakeControlHub) -> list[dict[str, str]]:
+    return [params["entries"] for method, params in fake.calls if method == "trust_entries"]
+
+
+def test_each_entry_is_shown_whole_before_its_own_question(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        found = person("trust", "/p/shop", typed="y\nno\n")
+    assert (found.code, yes_given(fake)) == (1, [{"one\x1b[1m": "d1"}])
+    first, second = found.out.split("\n\n")[1:]
+    assert first.splitlines()[:7] == [
+        "one (line 3)",
+        "  It would run: npx -y some-server ${secret:K}",
+        "  in the folder: /p/shop",
+        "  which lies in: the project itself: whoever changes the project changes what runs (/p/shop)",
+        "  Secrets of yours that it would get: K",
+        "  Variables of yours that it would get: none",
+        "  Calls that would go through unasked: read",
+    ]
+    assert "  Careful: odd" in first.splitlines()
+    assert "Trusted, as 'one-shop'. To take it back: tooltray trust remove /p/shop 'one'" in first
+    assert second.splitlines()[:5] == [
+        "two: changed since you said yes to it",
+        "  It would connect to: https://a.example/mcp",
+        "  at the host: a.example",
+        "  Secrets of yours that it would get: none",
+        "  Variables of yours that it would get: A, B",
+    ]
+    assert {"    -old", "    +new"} <= set(second.splitlines())
+    assert "It does not run." in second
+    assert "\x1b" not in found.out
+
+
+def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTerminal, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        found = person("trust", "/p/shop", "two")
+        assert (found.code, yes_given(fake)) == (0, [{"two": "d2"}])
+        missing = person("trust", "/p/shop", "three")
+        assert (missing.code, "'three' does not wait for a yes: there wait: one, two" in missing.err) == (1, True)
+        assert person("trust", "/p/shop", typed="").code == 1
+    with hub(hub_home, get_trust_requests=[]):
+        assert person("trust", "/p/shop").out == "Nothing waits for a yes in /p/shop.\n"
+        assert "nothing waits for a yes" in person("trust", "/p/shop", "two").err
+
+
+def test_an_entry_that_has_changed_since_it_was_shown_is_not_trusted(person: AtTerminal, hub_home: Home) -> None:
+    def refuse(**params: Any) -> Any:
+        raise Conflict("it is another one by now")
+
+    with hub(hub_home, trust_entries=refuse):
+        found = person("trust", "/p/shop")
+        assert (found.code, "another one by now" in found.err) == (1, True)
+
+
+def test_a_yes_needs_a_terminal_and_looking_does_not(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        refused = tooltray("trust", "/p/shop", stdin="y\n")
+        assert (refused.code, "needs a person at a terminal" in refused.err, fake.calls) == (1, True, [])
+        assert tooltray("trust", "/p/shop", "--json").json == [ONE, TWO]
+        assert tooltray("trust", "list", "--json").json == [TRUSTED]
+        row = tooltray("trust", "list").out.splitlines()[1]
+        assert row.split()[:2] == ["one", "one-shop"]
+        assert "(written by Tooltray)" in row
+        assert tooltray("trust", "remove", "/p/shop", "one").out == "one of /p/shop is no longer trusted.\n"
+        assert tooltray("trust", "remove", "/p/shop").out == "Nothing of /p/shop is trusted.\n"
+        assert tooltray("trust", "remove", "/p/shop", "--json").json == {"project": "/p/shop", "entry": "", "trusted": False}
+    with hub(hub_home, get_trusted_entries=[]):
+        assert "No server of a project's own file is trusted." in tooltray("trust", "list").out
+
+
+@pytest.mark.parametrize("words", [(), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
+def test_words_that_mean_nothing_are_refused(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
+    assert tooltray("trust", *words).code == 2
+
+
+def test_where_no_hub_runs_the_same_is_done_in_the_files(person: AtTerminal, tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    real = os.path.realpath(folder)
+    entries = {"one": {"command": "run", "args": ["${secret:K}"]}, "two": {"command": "run"}}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": entries}))
+    found = person("trust", str(folder), typed="y\nn\n")
+    assert (found.code, "Trusted, as 'one'." in found.out, "It does not run." in found.out) == (1, True, True)
+    assert [(each["entry"], each["project"]) for each in tooltray("trust", "list", "--json").json] == [("one", real)]
+    assert [each["entry"] for each in tooltray("trust", str(folder), "--json").json] == ["two"]
+    assert tooltray("trust", "remove", str(folder), "one").code == 0
+    assert tooltray("trust", "list", "--json").json == []
+    again = tooltray("trust", "remove", str(folder), "one")
+    assert (again.code, "is not trusted" in again.err) == (1, True)
+    hub_home.trust.write_text("{")
+    assert "none of it counts" in tooltray("trust", "list").err

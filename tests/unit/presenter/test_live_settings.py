@@ -1,0 +1,127 @@
+"""What somebody writes into settings.json counts at once."""
+
+import json
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.events import EventBus, ServerStarted
+from tooltray.presenter.live_settings import LiveSettings
+from tooltray.snapshots import ServerState
+from tooltray.tasks import TaskKeeper
+from tooltray.tools.names import PublishedNames
+
+
+class RecordingHub:
+    """Keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    async def initialize(self) -> None:
+        self.calls.append("initialize")
+
+    def begin_to_start(self, servers: Iterable[str]) -> None:
+        self.calls.append(list(servers))
+
+    def use_secret_backend(self) -> None:
+        self.calls.append("use_secret_backend")
+
+
+class Live:
+    def __init__(self, folder: Path) -> None:
+        self.path, self.bus, self.hub, self.tasks = folder / "settings.json", EventBus(), RecordingHub(), TaskKeeper()
+        self.conf = McpConfHelper(self.path, self.bus)
+        self.names = PublishedNames(folder / "names.json")
+
+    async def edit(self, **fields: Any) -> list[Any]:
+        """Somebody saves the file; returns what the hub was told thereupon."""
+        self.hub.calls.clear()
+        before = json.loads(self.path.read_text()) if self.path.exists() else {"version": 1}
+        self.path.write_text(json.dumps(before | fields))
+        await self.conf.reload()
+        await self.tasks.close()
+        return self.hub.calls
+
+
+@pytest.fixture
+async def live(tmp_path: Path) -> AsyncIterator[Live]:
+    live = Live(tmp_path)
+    await live.edit(mcpServers={"a": {"command": "x"}, "off": {"command": "x", "disable": True}})
+    settings = LiveSettings(config=live.conf, names=live.names, hub=live.hub, spawn=spawn_at_once(live), bus=live.bus)
+    settings.start()
+    yield live
+    await live.tasks.close()
+
+
+def spawn_at_once(live: Live) -> Any:
+    def spawn(work: Any, *, name: str) -> Any:
+        try:
+            work.send(None)
+        except StopIteration:
+            return None
+        raise AssertionError("it waits for something")
+
+    return spawn
+
+
+async def test_servers_that_are_new_or_on_again_are_begun_and_no_others(live: Live) -> None:
+    assert await live.edit(mcpServers={"a": {"command": "y"}, "off": {"command": "x"}, "b": {"command": "x"}}) == [["off", "b"]]
+    assert await live.edit(mcpServers={"a": {"command": "y", "disable": True}, "b": {"command": "z"}}) == []
+
+
+async def test_what_is_new_while_everything_is_off_begins_when_it_is_on_again(live: Live) -> None:
+    assert await live.edit(mcpEnabled=False) == []
+    assert await live.edit(mcpServers={"new": {"command": "x"}}) == []
+    assert await live.edit(mcpEnabled=True) == ["initialize"]
+
+
+async def test_tools_are_named_as_the_settings_say_from_then_on(live: Live) -> None:
+    await live.edit(publish={"naming": "always"})
+    assert list(live.names.publish([("a", "t")]).values()) == ["a_t"]
+    await live.edit(publish={"naming": "conflict"})
+    assert list(live.names.publish([("a", "u")]).values()) == ["u"]
+
+
+async def test_secrets_are_looked_for_where_the_settings_say(live: Live) -> None:
+    assert await live.edit(secrets={"backend": "memory"}) == ["use_secret_backend"]
+    assert await live.edit(publish={"lazyLoad": True}) == []
+
+
+def following(parts: HubParts) -> None:
+    names = PublishedNames(parts.home.root / "unused.json")
+    LiveSettings(config=parts.conf, names=names, hub=parts.presenter, spawn=parts.keeper.spawn, bus=parts.bus).start()
+
+
+async def edit(parts: HubParts, **fields: Any) -> None:
+    document = json.loads(parts.home.settings.read_text())
+    parts.home.settings.write_text(json.dumps(document | fields))
+    await parts.conf.reload()
+
+
+async def test_a_server_that_somebody_writes_into_the_file_runs_if_it_starts_with_the_hub(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, servers={}, programs={"program": program}) as parts:
+        following(parts)
+        await edit(parts, mcpServers={"s": entry("program")}, defaultServers=["s"])
+        await parts.heard.event(ServerStarted, server_name="s")
+        (copy,) = program.running
+        await edit(parts, mcpServers={"s": entry("program", disabledTools=["drop"])})
+        assert program.running == [copy]
+
+
+async def test_a_server_without_its_secret_is_tried_again_where_somebody_names_another_place(tmp_path: Path) -> None:
+    servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"})}
+    async with hub_parts(tmp_path, servers=servers, programs={"program": ScriptedServer()}) as parts:
+        following(parts)
+        await parts.secrets.set("s/KEY", "value")
+        parts.secrets.use("file")
+        parts.servers.get("s").start()
+        await parts.heard.state("s", ServerState.ERROR)
+        await edit(parts, secrets={"backend": "memory"})
+        await parts.heard.event(ServerStarted, server_name="s")

@@ -1,0 +1,96 @@
+"""publish/rest/trust.py and hub_operations.py: what only a person may allow, and settings, secrets and lists over REST."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.hub_parts import entry
+from tests.fakes.rest_hub import rest_hub
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"allowedFolders": ["/"]},
+        {"fileServers": {}},
+        {"publish": {"http": {"host": "0.0.0.0"}}},
+        {"publish": {"clients": {"c": {"autoApprove": ["all"]}}}},
+        {"publish": {"clients": {"c": None}}},
+        {"publish": {"clients": None}},
+        {"publish": None},
+        {"publish": "x"},
+    ],
+)
+async def test_settings_that_let_more_happen_unasked_are_for_trusted_programs(tmp_path: Path, changes: dict[str, Any]) -> None:
+    async with rest_hub(tmp_path) as hub:
+        before = hub.parts.home.settings.read_bytes()
+        assert (await hub.ask("PATCH", "/settings", changes)).status == 403
+        assert hub.parts.home.settings.read_bytes() == before
+
+
+@pytest.mark.parametrize("http", [{"api": {"trusted": True}}, {"api": None}, None, "x"])
+async def test_no_program_changes_what_programs_may_do(tmp_path: Path, http: Any) -> None:
+    async with rest_hub(tmp_path, is_trusted=True) as hub:
+        answer = await hub.ask("PATCH", "/settings", {"publish": {"http": http}})
+        assert (answer.status, answer.json["hint"]) == (403, "See `tooltray http api`.")
+        for path in ("/http/api", "/api/token", "/http/token"):
+            assert (await hub.ask("GET", path)).status == 404
+
+
+async def test_other_settings_are_changed_by_what_is_to_be_different(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, settings={"mine": {"a": 1}}) as hub:
+        seen = await hub.ask("GET", "/settings")
+        assert (seen.json["settings"]["mine"], seen.headers["ETag"]) == ({"a": 1}, f'"{seen.json["revision"]}"')
+        merge = {"Content-Type": "application/merge-patch+json", "If-Match": seen.headers["ETag"]}
+        changed = await hub.ask("PATCH", "/settings", {"publish": {"feedback": False, "clients": {"c": {"mode": "lazy"}}}}, headers=merge)
+        assert changed.json["settings"]["publish"]["feedback"] is False
+        again = await hub.ask("PATCH", "/settings", {"publish": {"feedback": True}}, headers=merge)
+        assert (again.status, again.json["type"]) == (412, "urn:tooltray:problem:changed-meanwhile")
+        assert json.loads(hub.parts.home.settings.read_text())["publish"]["feedback"] is False
+
+
+async def test_a_folder_in_one_that_a_person_allowed_is_allowed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "src" / "shop", tmp_path / "other"
+    inside.mkdir(parents=True)
+    outside.mkdir()
+    async with rest_hub(tmp_path / "home", settings={"allowedFolders": [str(tmp_path / "src")]}) as hub:
+        assert (await hub.ask("POST", "/projects", {"path": str(inside)})).status == 201
+        assert (await hub.ask("POST", "/projects", {"path": str(outside)})).status == 403
+        assert (await hub.ask("GET", "/projects")).json[0] == str(tmp_path / "src")
+
+
+async def test_rules_beside_all_are_nothing_more(tmp_path: Path) -> None:
+    servers = {"s": {"command": "p", "disable": True, "autoApprove": ["all"]}}
+    async with rest_hub(tmp_path, servers=servers) as hub:
+        answer = await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True, "autoApprove": ["write", "all"]})
+        assert answer.status == 200
+
+
+async def test_an_entry_with_two_ways_to_be_reached_says_which_by_transport(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True}}) as hub:
+        both = {"command": "p", "url": "http://127.0.0.1:9/", "transport": "stdio", "disable": True}
+        assert (await hub.ask("PUT", "/servers/s", both)).json["transport"] == "stdio"
+        assert (await hub.ask("PUT", "/servers/s", {**both, "autoApprove": "all"})).status == 422
+
+
+async def test_secrets_are_named_and_never_shown(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path) as hub:
+        assert (await hub.ask("PUT", "/secrets/s%2FKEY", {"value": "hunter2"})).status == 204
+        assert (await hub.ask("GET", "/secrets")).json == ["s/KEY"]
+        assert (await hub.ask("GET", "/secrets/s%2FKEY")).status == 405
+        assert (await hub.ask("DELETE", "/secrets/s%2FKEY")).status == 204
+        assert (await hub.ask("GET", "/secrets")).json == []
+
+
+async def test_the_last_calls_and_reports_come_in_pages(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}) as hub:
+        await hub.ask("POST", "/servers/s/start")
+        for _ in range(3):
+            await hub.ask("POST", "/tools/call", {"name": "t", "arguments": {}})
+        first = await hub.ask("GET", "/activity?limit=2")
+        rest = await hub.ask("GET", first.headers["Link"].partition("<")[2].partition(">")[0])
+        assert [each["id"] for each in first.json + rest.json] == [3, 2, 1]
+        assert (await hub.ask("GET", "/feedback/history?projectPath=/p&limit=5")).json == []
