@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication, QScrollArea, QWidget  # noqa: E402
 from tests.fakes.desk import Desk, until  # noqa: E402
 from tests.fakes.fake_presenter import FakePresenter, server, tool  # noqa: E402
 from tests.ui.feedback_scenes import FEEDBACK_SCENES, FeedbackScene  # noqa: E402
+from tests.ui.file_scenes import DEPLOY, FILES, PLAN, PROXY_FILE, REQUESTS, SHOP_FILE, TRUSTED, many_files, many_requests  # noqa: E402
 
 from tooltray.errors import Problem  # noqa: E402
 from tooltray.events import ElicitationAsked  # noqa: E402
@@ -43,6 +44,7 @@ from tooltray.snapshots import (  # noqa: E402
     ProjectCopySnapshot,
     RegistryMeasurement,
     ServerCost,
+    ServerFileSnapshot,
     ServerSnapshot,
     ServerState,
     SessionProject,
@@ -50,12 +52,14 @@ from tooltray.snapshots import (  # noqa: E402
     SetupChange,
     ToolChange,
     ToolCosts,
+    TrustRequest,
 )
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.dialogs.approval_window import ApprovalWindow  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402
 from tooltray.ui.i18n import install_language  # noqa: E402
 from tooltray.ui.main_window import CLIENTS, GRANTS, PROFILES, SETTINGS  # noqa: E402
+from tooltray.ui.main_window import FILES as FILES_PAGE  # noqa: E402
 from tooltray.ui.settings_commands import SetupPreview  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
 from tooltray.ui.tray import TrayMenu  # noqa: E402
@@ -811,7 +815,7 @@ async def options(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result.views.look_costs()
     await until(lambda: result.window.page._costs)
     result.wishes.options_requested.emit("serena")
-    await result.asked("get_mcp_servers")
+    await result.asked("get_server_entry", "serena")
     return Shot(result, size=size)
 
 
@@ -823,7 +827,7 @@ async def tool_words(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
     result.engine.entries["filesystem"] = {"command": "npx", "toolOverrides": {"read_text_file": {"name": "look"}}}
     result.wishes.tool_requested.emit(replace(TOOLS[0], name="look"))
-    await result.asked("get_mcp_servers")
+    await result.asked("get_server_entry", "filesystem")
     return Shot(result, size=size)
 
 
@@ -906,6 +910,161 @@ async def profile(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
 
 async def profile_small(theme: Theme) -> Shot:
     return await profile(theme, (900, 600))
+
+
+OF_FILES = (
+    server(
+        "db", target="npx -y @example/postgres-mcp", origin="project", file=f"{SHOP}/.mcp.json", project=SHOP, tool_count=9, is_lazy=True
+    ),
+    server("lint", S.STARTING, target="npx lint", origin="project", file=f"{SITE}/.mcp.json", project=SITE),
+    server("fetch", target="uvx mcp-server-fetch", origin="served", file="/srv/etc/config.json", tool_count=1, calls=CALLS, calls_today=3),
+)
+
+
+async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme, (*OF_FILES, *SERVERS[:3]))
+    result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
+    result.engine.trust_requests = list(REQUESTS)
+    result.files.look()
+    result.views.look_costs()
+    await until(lambda: result.window.file_pages.waiting)
+    result.window.page.toggle_expanded("db")
+    result.window.page.show_tools("db", [tool("query", "db"), tool("explain", "db")])
+    await until(lambda: result.window.page._costs)
+    return Shot(result, size=size)
+
+
+async def file_servers_small(theme: Theme) -> Shot:
+    return await file_servers(theme, (900, 600))
+
+
+async def file_server_details(theme: Theme) -> Shot:
+    result = await desk(theme, (*OF_FILES, *many(40)))
+    result.window.page._table.row_chosen.emit(result.servers.find("db"))
+    return Shot(result)
+
+
+async def file_server_menu(theme: Theme) -> Shot:
+    result = await desk(theme, OF_FILES)
+    return Shot(result, widget=ServerMenu(theme, OF_FILES[0], result.wishes, result.window))
+
+
+async def file_server_options(theme: Theme) -> Shot:
+    result = await desk(theme, OF_FILES)
+    result.wishes.options_requested.emit("fetch")
+    return Shot(result)
+
+
+async def files(
+    theme: Theme,
+    size: tuple[int, int] | None = None,
+    found: Sequence[ServerFileSnapshot] = FILES,
+    requests: Sequence[TrustRequest] = REQUESTS,
+) -> Shot:
+    result = await desk(theme)
+    result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
+    result.window.open_page(FILES_PAGE)
+    page = result.window.file_pages.page
+    await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
+    return Shot(result, size=size)
+
+
+async def files_small(theme: Theme) -> Shot:
+    return await files(theme, (900, 600))
+
+
+async def files_quiet(theme: Theme) -> Shot:
+    return await files(theme, found=FILES[:1], requests=())
+
+
+async def files_100(theme: Theme) -> Shot:
+    return await files(theme, found=many_files(100), requests=many_requests(100))
+
+
+async def file_sheet(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.file_pages.page.file_chosen.emit(SHOP_FILE)
+    return shot
+
+
+async def file_sheet_served(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.file_pages.page.file_chosen.emit(PROXY_FILE)
+    return shot
+
+
+async def trust(
+    theme: Theme, project: str = SHOP, size: tuple[int, int] | None = None, requests: Sequence[TrustRequest] = REQUESTS
+) -> Shot:
+    shot = await files(theme, requests=requests)
+    window = shot.desk.window
+    window.resize(*(size or (1180, 760)))
+    window.file_pages._guard_ms = 0
+    window.file_pages.open_trust(project)
+    await until(lambda: not window.sheet.panel._guard.isActive())
+    return Shot(shot.desk, size=size)
+
+
+async def trust_small(theme: Theme) -> Shot:
+    return await trust(theme, size=(900, 600))
+
+
+async def trust_thief(theme: Theme) -> Shot:
+    return await trust(theme, SITE)
+
+
+async def trust_changed(theme: Theme) -> Shot:
+    shot = await trust(theme, requests=[DEPLOY])
+    shot.desk.engine.trust_requests = [replace(DEPLOY, digest="9" * 64, target="./tools/deploy-server --all")]
+    shot.desk.files.look()
+    panel = shot.desk.window.sheet.panel
+    await until(lambda: panel.shown[0].digest != DEPLOY.digest)
+    shot.desk.files.refused.emit(Problem("'deploy' is another one by now", "", "Look at it again"))
+    return shot
+
+
+async def trust_100(theme: Theme) -> Shot:
+    return await trust(theme, requests=many_requests(100))
+
+
+async def reload_plan(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.files.previewed.emit(PLAN)
+    return shot
+
+
+async def reload_nothing(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.files.previewed.emit([])
+    return shot
+
+
+async def settings_programs(theme: Theme, trusted: bool = True, size: tuple[int, int] | None = None) -> Shot:
+    shot = await settings(theme, size=size)
+    page = shot.desk.window.settings_page
+    page.show_http(HttpStatus(True, True, "http://127.0.0.1:7717/mcp", True, None, True, "http://127.0.0.1:7717/api/mcp", trusted))
+    if not trusted:
+        page.api.show_token("tooltray_api_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
+    area = page.findChild(QScrollArea)
+    QTimer.singleShot(20, area, lambda: area.ensureWidgetVisible(page.api, 0, 40))
+    return shot
+
+
+async def settings_programs_small(theme: Theme) -> Shot:
+    return await settings_programs(theme, False, (900, 600))
+
+
+async def new_token(theme: Theme) -> Shot:
+    shot = await settings_programs(theme)
+    shot.desk.window.settings_page.api.rotation_requested.emit()
+    return shot
+
+
+async def add_to_project(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.open_page(0)
+    shot.desk.window.open_add_server("npx -y @modelcontextprotocol/server-memory")
+    return shot
 
 
 def feedback_shot(make: FeedbackScene) -> Scene:
@@ -1022,6 +1181,28 @@ SCENES: dict[str, Scene] = {
         profiles_none,
         profile,
         profile_small,
+        file_servers,
+        file_servers_small,
+        file_server_details,
+        file_server_menu,
+        file_server_options,
+        files,
+        files_small,
+        files_quiet,
+        files_100,
+        file_sheet,
+        file_sheet_served,
+        trust,
+        trust_small,
+        trust_thief,
+        trust_changed,
+        trust_100,
+        reload_plan,
+        reload_nothing,
+        settings_programs,
+        settings_programs_small,
+        new_token,
+        add_to_project,
         tray_icons,
     )
 } | {make.__name__: feedback_shot(make) for make in FEEDBACK_SCENES}

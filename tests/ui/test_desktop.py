@@ -13,9 +13,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.file_scenes import DEPLOY
 
 from tooltray.errors import Problem
-from tooltray.events import ElicitationAsked, ProblemReported, ServerStarted
+from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.snapshots import ApprovalSnapshot, ElicitationSnapshot, FeedbackSnapshot, ServerState
 from tooltray.ui.approval_prompt import ApprovalPrompt
@@ -408,6 +409,25 @@ async def test_a_call_that_waits_for_a_yes_has_its_own_window_to_which_the_tray_
     life.desktop._end("quit")
     await until(life.code.done)
     assert life.approvals.window is None
+
+
+async def test_servers_of_a_project_that_wait_are_told_once_and_the_tray_stays_with_them(
+    live: Callable[..., Life], told: list[tuple[str, str]]
+) -> None:
+    life, presenter = await hidden(live)
+    presenter.trust_requests = [DEPLOY]
+    presenter.bus.publish(ServerFilesChanged())
+    await until(lambda: told)
+    text = "A project's own servers run only after you have seen what they start."
+    assert told == [("The server deploy of shop waits for your yes", text)]
+    assert "1 server waits for your yes" in life.tray._icon.toolTip()
+    await until(lambda: not len(life.desk.tasks))
+    asked = presenter.calls.count(("get_trust_requests", ""))
+    presenter.bus.publish(ServerFilesChanged())
+    await until(lambda: presenter.calls.count(("get_trust_requests", "")) > asked and not len(life.desk.tasks))
+    assert len(told) == 1
+    life.window.file_pages.put_off()
+    assert "waits for your yes" not in life.tray._icon.toolTip()
 
 
 async def test_a_report_that_waits_is_told_by_the_tray_and_has_its_own_window(

@@ -109,7 +109,7 @@ async def test_a_refusal_stands_in_the_sheet_and_what_was_written_stays(theme: T
         control(panel, "Save").click()
         await until(lambda: "The name cannot be used" in words(panel))
         desk.commands.read_entry("files")
-        await until(lambda: desk.engine.calls.count(("get_mcp_servers",)) > 1)
+        await until(lambda: desk.engine.calls.count(("get_server_entry", "files")) > 1)
         assert fields(panel)[0].text() == "a b"
         assert desk.window.sheet is not None
 

@@ -228,3 +228,15 @@ async def test_a_call_that_waits_for_a_yes_makes_the_tray_ask_for_a_person(theme
         assert tray._icon.icon().cacheKey() != well
         tray.set_waiting_calls(0)
         assert "wait for" not in tray._icon.toolTip()
+
+
+async def test_servers_that_wait_for_a_yes_make_the_icon_ask_for_attention(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes)
+        tray.set_phase(HubPhase.RUNNING)
+        assert tray._shown[0] is TrayState.WELL
+        tray.set_waiting_entries(2)
+        assert tray._shown[0] is TrayState.ATTENTION
+        assert "2 servers wait for your yes" in tray._icon.toolTip()
+        tray.set_waiting_entries(0)
+        assert tray._shown[0] is TrayState.WELL

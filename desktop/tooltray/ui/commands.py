@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots import ServerSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.file_words import change_there, is_of_file, project_of
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -29,6 +30,7 @@ class NewServer:
     entry: Mapping[str, Any]
     is_default: bool
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    project: str = ""  # a folder, into whose own file it goes; empty: into the settings
 
 
 class Commands(QObject):
@@ -43,7 +45,7 @@ class Commands(QObject):
     sign_in_over = Signal(str)  # a server's name; however it went
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
     tool_worded = Signal(str)  # its server
-    entry_read = Signal(str, object)  # a server's name, and its entry in the settings
+    entry_read = Signal(str, object)  # a server's name, and its entry with what was chosen here
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
     def __init__(
@@ -101,12 +103,20 @@ class Commands(QObject):
 
     async def _start(self, name: str) -> None:
         server = self._servers.find(name)
+        if server is not None and server.is_disabled and is_of_file(server):
+            raise TooltrayError(tr("'{name}' is switched off in its file", name=name), server.file, change_there(server))
         if server is not None and server.is_disabled:
             entry = (await self._servers.get_mcp_servers())[name]
             await self._servers.update_mcp_server(name, {**entry, "disable": False})
         await self._servers.start_server(name)
 
     async def _remove(self, name: str) -> None:
+        server = self._servers.find(name)
+        if server is not None and is_of_file(server):
+            there = await self._servers.get_server_entry(name)
+            await self._servers.remove_mcp_server(name)
+            self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server)))
+            return
         entry = (await self._servers.get_mcp_servers()).get(name, {})
         is_default = name in await self._servers.get_mcp_default_servers()
         await self._servers.remove_mcp_server(name)
@@ -140,7 +150,7 @@ class Commands(QObject):
         self._do(self._set_deferred, name, is_deferred, template, server=name)
 
     def read_entry(self, name: str) -> None:
-        """Asks for a server's entry in the settings: `entry_read`."""
+        """Asks for a server's entry as it counts here: `entry_read`."""
         self._do(self._read_entry, name, server=name, clears=False)
 
     async def _reset_projects(self) -> None:
@@ -156,7 +166,7 @@ class Commands(QObject):
         await self._read_entry(name)
 
     async def _read_entry(self, name: str) -> None:
-        self.entry_read.emit(name, (await self._servers.get_mcp_servers()).get(name, {}))
+        self.entry_read.emit(name, (await self._servers.get_server_entry(name)).counts)
 
     # signing in
 
@@ -220,7 +230,7 @@ class Commands(QObject):
 
     def bring_back(self, removed: NewServer) -> None:
         """Undoes a removal."""
-        self._do(self._servers.add_mcp_server, removed.name, removed.entry, removed.is_default)
+        self._do(self._servers.add_mcp_server, removed.name, removed.entry, removed.is_default, removed.project)
 
     async def _add(self, new: Sequence[NewServer]) -> None:
         is_secret = True
@@ -230,7 +240,7 @@ class Commands(QObject):
                 for name, value in server.secrets.items():
                     await self._hub.set_secret(name, value)
                 is_secret = False
-                await self._servers.add_mcp_server(server.name, server.entry, server.is_default)
+                await self._servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
         except TooltrayError as error:
             self.adding_failed.emit(error.problem, is_secret)
             return

@@ -9,7 +9,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -17,11 +17,12 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
-from tooltray.snapshots import ElicitationSnapshot, FeedbackSnapshot, ServerState
+from tooltray.snapshots import ElicitationSnapshot, FeedbackSnapshot, ServerState, TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback_windows import FeedbackWindows
 from tooltray.ui.feedback_words import headline, project_words
+from tooltray.ui.file_words import waiting_text, waiting_title
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
 from tooltray.ui.main_window import MainWindow
@@ -91,6 +92,8 @@ class Desktop:
         feedback.asked.connect(self._on_feedback_asked)
         tray.open_requested.connect(approvals.go_there)  # above the window: somebody waits for it
         approvals.count_changed.connect(tray.set_waiting_calls)
+        window.file_pages.waiting_changed.connect(self._on_entries_waiting)
+        window.file_pages.asked.connect(self._on_trust_asked)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
@@ -246,6 +249,13 @@ class Desktop:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
             self._tray.notify(tr("{name} asks you something", name=question.server), tr("Its question stands in the window of Tooltray."))
+
+    def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
+        self._tray.set_waiting_entries(len(requests))
+
+    def _on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
+        if not self._window.isActiveWindow():
+            self._tray.notify(waiting_title(requests), waiting_text(requests))
 
     def _on_feedback_asked(self, request: FeedbackSnapshot) -> None:
         self._tray.notify(headline(request), tr("{project}: it waits for your answer.", project=project_words(request)))

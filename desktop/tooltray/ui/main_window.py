@@ -3,7 +3,7 @@
 Above it: app.py, which says how the hub is and what closing the window means. Below it: pages, dialogs, and the Qt presenter layer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
@@ -12,17 +12,23 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWi
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
+from tooltray.snapshots import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
+from tooltray.ui.api_commands import ApiCommands
 from tooltray.ui.commands import Commands, NewServer
 from tooltray.ui.dialogs.add_registry import AddRegistryPanel
 from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
+from tooltray.ui.dialogs.new_token import NewTokenPanel
 from tooltray.ui.dialogs.question import QuestionPanel
 from tooltray.ui.dialogs.setup_changes import SetupChangesPanel
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.dialogs.sign_in_address import SignInAddressPanel
 from tooltray.ui.dialogs.why_panel import WhyPanel
+from tooltray.ui.file_commands import FileCommands
+from tooltray.ui.file_pages import FilePages
+from tooltray.ui.file_words import waiting_text, waiting_title
 from tooltray.ui.grant_commands import GrantCommands
 from tooltray.ui.grant_pages import GrantPages
 from tooltray.ui.hub_phase import HubPhase, hub_words
@@ -46,7 +52,7 @@ from tooltray.ui.widgets.toast import show_toast
 from tooltray.ui.wishes import ServerWishes
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
-SERVERS, CLIENTS, PROFILES, GRANTS, SETTINGS = range(5)  # the indexes of the pages
+SERVERS, CLIENTS, PROFILES, GRANTS, FILES, SETTINGS = range(6)  # the indexes of the pages
 SETUP_FILES = "JSON (*.json)"
 
 
@@ -75,13 +81,15 @@ class MainWindow(QMainWindow):
         settings: SettingsCommands,
         grants: GrantCommands,
         views: ViewCommands,
+        files: FileCommands,
+        api: ApiCommands,
         tasks: TaskKeeper,
         read_pasted: ReadPasted,
         hides_on_close: Callable[[], bool],
     ) -> None:
         super().__init__()
         self._theme, self._hub, self._servers, self._commands, self._tasks = theme, hub, servers, commands, tasks
-        self._settings = settings
+        self._settings, self._api = settings, api
         self._read_pasted, self._hides_on_close = read_pasted, hides_on_close
         self._phase = HubPhase.STARTING
         self._is_painted = False
@@ -99,6 +107,7 @@ class MainWindow(QMainWindow):
                 ("plug", tr("AI clients")),
                 ("layers", tr("Profiles")),
                 ("shield", tr("Approvals")),
+                ("folder", tr("Files")),
                 ("settings", tr("Settings")),
             ],
         )
@@ -107,9 +116,10 @@ class MainWindow(QMainWindow):
             theme, self, place=self, hub=hub, servers=servers, servers_page=self._page, wishes=wishes, commands=commands, views=views
         )
         self._grants = GrantPages(theme, self, place=self, grants=grants)
+        self._files = FilePages(theme, self, place=self, files=files, wishes=wishes)
         self._settings_page = SettingsPage(theme)
         self._pages = QStackedWidget()
-        for page in (self._page, self._views.clients, self._views.profiles, self._grants.page, self._settings_page):
+        for page in (self._page, self._views.clients, self._views.profiles, self._grants.page, self._files.page, self._settings_page):
             self._pages.addWidget(page)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
@@ -119,6 +129,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self._connect(wishes)
         self._connect_settings()
+        self._connect_api()
+        self._connect_files(files)
         self._grants.need_person.connect(partial(self._sidebar.set_badge, GRANTS))
         grants.done.connect(self.say)
         views.done.connect(self.say)
@@ -138,11 +150,15 @@ class MainWindow(QMainWindow):
         return self._grants
 
     @property
+    def file_pages(self) -> FilePages:
+        return self._files
+
+    @property
     def view_pages(self) -> ViewPages:
         return self._views
 
     def open_page(self, index: int) -> None:
-        """Shows a page: SERVERS, CLIENTS, PROFILES, GRANTS or SETTINGS."""
+        """Shows a page: SERVERS, CLIENTS, PROFILES, GRANTS, FILES or SETTINGS."""
         self._pages.setCurrentIndex(index)
         self._sidebar.set_page(index)
 
@@ -159,6 +175,7 @@ class MainWindow(QMainWindow):
         self._page.notices.set_failure(problem)
         self._settings_page.set_usable(phase is HubPhase.RUNNING)
         self._grants.page.set_usable(phase is HubPhase.RUNNING)
+        self._files.page.set_usable(phase is HubPhase.RUNNING)
         self._views.set_usable(phase is HubPhase.RUNNING)
         if problem is not None:
             self.open_page(SERVERS)  # where it says why
@@ -191,7 +208,8 @@ class MainWindow(QMainWindow):
         """Opens the sheet that adds a server; an open one of any kind stays."""
         if self._sheet is not None or self._phase is not HubPhase.RUNNING:
             return
-        panel = AddServerPanel(self._theme, self._read_pasted, frozenset(server.name for server in self._servers.servers), text)
+        names = frozenset(server.name for server in self._servers.servers)
+        panel = AddServerPanel(self._theme, self._read_pasted, names, text, self._files.projects)
         panel.add_requested.connect(self._commands.add)
         panel.secrets_choice_requested.connect(self._commands.keep_secrets)
         self._commands.adding_failed.connect(panel.show_failure)
@@ -232,6 +250,13 @@ class MainWindow(QMainWindow):
         sheet = self._open_sheet(panel)
         panel.close_requested.connect(sheet.dismiss)
         settings.registry_saved.connect(sheet.dismiss)
+
+    def _open_new_token(self) -> None:
+        """Asks whether programs are to get another token; an open sheet of any kind stays."""
+        if self._sheet is None:
+            panel = NewTokenPanel(self._theme)
+            panel.confirmed.connect(self._api.rotate_token)
+            panel.close_requested.connect(self._open_sheet(panel).dismiss)
 
     def _on_previewed(self, preview: SetupPreview) -> None:
         """Shows what an import or a reset would do: in the sheet that asked, in a new one, or once no other is in its way."""
@@ -365,7 +390,7 @@ class MainWindow(QMainWindow):
     def _connect_settings(self) -> None:
         page, settings = self._settings_page, self._settings
         self._sidebar.page_requested.connect(self.open_page)
-        for index in (SERVERS, CLIENTS, PROFILES, GRANTS, SETTINGS):
+        for index in (SERVERS, CLIENTS, PROFILES, GRANTS, FILES, SETTINGS):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self.open_page, index))
         page.look_requested.connect(settings.look)
         page.measure_requested.connect(settings.measure)
@@ -382,6 +407,33 @@ class MainWindow(QMainWindow):
         settings.failed.connect(page.show_fault)
         settings.previewed.connect(self._on_previewed)
         settings.done.connect(self.say)
+
+    def _connect_api(self) -> None:
+        section, api = self._settings_page.api, self._api
+        section.enabled_requested.connect(api.set_enabled)
+        section.trusted_requested.connect(api.set_trusted)
+        section.copy_requested.connect(self.put_on_clipboard)
+        section.token_requested.connect(api.show_token)
+        section.token_copy_requested.connect(api.copy_token)
+        section.rotation_requested.connect(self._open_new_token)
+        api.http_changed.connect(self._settings_page.show_http)
+        api.token_known.connect(section.show_token)
+        api.copied.connect(self.put_on_clipboard)
+        api.failed.connect(section.show_fault)
+        api.done.connect(self.say)
+
+    def _connect_files(self, files: FileCommands) -> None:
+        self._files.need_person.connect(partial(self._sidebar.set_badge, FILES))
+        self._files.waiting_changed.connect(self._on_entries_waiting)
+        self._page.notices.look_requested.connect(self._on_look_requested)
+        self._page.notices.put_off_requested.connect(self._files.put_off)
+        files.done.connect(self.say)
+
+    def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
+        self._page.notices.set_waiting((waiting_title(requests), waiting_text(requests)) if requests else None)
+
+    def _on_look_requested(self) -> None:
+        self._files.open_trust()
 
     def _draw_hub(self) -> None:
         snapshot = self._hub.snapshot
@@ -400,7 +452,9 @@ class MainWindow(QMainWindow):
             self._page.notices.set_secrets_problem(problem)
 
     def _on_server_removed(self, removed: NewServer) -> None:
-        toast = show_toast(self._theme, self, tr("{name} is removed", name=removed.name), tr("Undo"))
+        is_of_file = bool(removed.project)
+        text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
+        toast = show_toast(self._theme, self, text, tr("Undo"))
         self._removed = removed
         toast.action_requested.connect(self._on_undo)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from tooltray.snapshots import HubSnapshot, ServerSnapshot, ServerState
 from tooltray.ui import icons
+from tooltray.ui.file_words import waiting_entries
 from tooltray.ui.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
@@ -166,7 +167,7 @@ class Tray(QObject):
         self._icon.activated.connect(self._on_activated)
         self._icon.messageClicked.connect(self.open_requested)
         self._shown: object = None
-        self._waiting_calls = 0
+        self._waiting_calls = self._waiting_entries = 0
         hub.snapshot_changed.connect(self._draw)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._draw)
         self._draw()
@@ -191,6 +192,11 @@ class Tray(QObject):
         self._waiting_calls = count
         self._draw()
 
+    def set_waiting_entries(self, count: int) -> None:
+        """So many servers of projects wait for a person's yes."""
+        self._waiting_entries = count
+        self._draw()
+
     def notify(self, title: str, text: str) -> None:
         """Tells a person who does not look at the window."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Warning)
@@ -198,11 +204,12 @@ class Tray(QObject):
     def _draw(self) -> None:
         snapshot = self._hub.snapshot
         scheme = QGuiApplication.styleHints().colorScheme()
-        state = TrayState.ATTENTION if self._waiting_calls else tray_state(self._phase, snapshot)
+        state = TrayState.ATTENTION if self._waiting_calls or self._waiting_entries else tray_state(self._phase, snapshot)
         if (state, scheme) != self._shown:
             self._shown = (state, scheme)
             self._icon.setIcon(tray_icon(state, scheme))
-        tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting_calls(self._waiting_calls)))
+        waiting = (*waiting_calls(self._waiting_calls), *waiting_entries(self._waiting_entries))
+        tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting))
         if tooltip != self._icon.toolTip():
             self._icon.setToolTip(tooltip)
         self.menu.show_hub(self._phase, snapshot)

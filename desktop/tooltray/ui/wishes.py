@@ -28,4 +28,6 @@ class ServerWishes(QObject):
     deferred_requested = Signal(str, bool, object)  # whether it waits for a project; its arguments for one, None: its `args`
     costs_requested = Signal()  # of all tools
     tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
+    file_requested = Signal(str)  # a file with servers in it, to be opened: its path
+    file_place_requested = Signal(str)  # the folder of such a file, to be opened: the file's path
     tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

@@ -1,6 +1,7 @@
 """Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
@@ -8,11 +9,13 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.ui.dialogs.pasted_preview import Pasted, PastedPreview
+from tooltray.ui.file_words import file_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
@@ -28,15 +31,21 @@ ReadPasted = Callable[[str], Sequence[Pasted]]
 
 
 class AddServerPanel(Surface):
-    """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet."""
+    """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet.
+
+    Args:
+        text: to begin with.
+        projects: folders into whose own files it can go.
+    """
 
     add_requested = Signal(object)
     cancel_requested = Signal()
     secrets_choice_requested = Signal(str, str)
 
-    def __init__(self, theme: Theme, read_pasted: ReadPasted, taken: Collection[str], text: str = "") -> None:
+    def __init__(self, theme: Theme, read_pasted: ReadPasted, taken: Collection[str], text: str = "", projects: Sequence[str] = ()) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._read_pasted, self._taken = read_pasted, taken
+        self._has_projects = bool(projects)
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
@@ -57,6 +66,9 @@ class AddServerPanel(Surface):
         self._what = QWidget()
         self._preview_layout = column(self._what, margins=(0, 8, 0, 0), spacing=8)
         self._body.addWidget(self._what)
+        self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
+        self._target = self._target_line()
+        self._body.addWidget(self._target)
         self._body.addStretch(1)
         self._scroll = FittedScroll(tr("Add server"), WIDTH)
         self._scroll.setWidget(content)
@@ -125,6 +137,14 @@ class AddServerPanel(Surface):
         line.addWidget(self._verdict)
         return line
 
+    def _target_line(self) -> QWidget:
+        widget = QWidget()
+        line = row(widget, margins=(0, 8, 0, 0), spacing=12)
+        line.addWidget(Label(self._theme, tr("Where it is written"), "strong"))
+        line.addStretch(1)
+        line.addWidget(self._where)
+        return widget
+
     def _buttons(self) -> QHBoxLayout:
         theme = self._theme
         line = row(margins=(24, 14, 24, 14))
@@ -160,6 +180,7 @@ class AddServerPanel(Surface):
         clear(self._preview_layout)
         self._previews = []
         self._what.setVisible(bool(found))
+        self._target.setVisible(bool(found) and self._has_projects)
         if found:
             is_started = any(not pasted.is_remote for pasted in found)
             words = tr("What will run") if is_started else tr("What will be connected")
@@ -186,12 +207,14 @@ class AddServerPanel(Surface):
         if self._add.isEnabled():
             self._drop_failure()
             self._set_busy(True)
-            self.add_requested.emit([preview.new_server for preview in self._previews if preview.is_ready])
+            new = [preview.new_server for preview in self._previews if preview.is_ready]
+            self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
 
     def _set_busy(self, is_busy: bool) -> None:
         self._is_busy = is_busy
         self._field.setReadOnly(is_busy)
         self._what.setEnabled(not is_busy)
+        self._target.setEnabled(not is_busy)
         self._on_preview_changed()
         if is_busy:
             self._add.setText(tr("Adding…"))
@@ -206,3 +229,9 @@ class AddServerPanel(Surface):
             self._failure.hide()
             self._failure.deleteLater()
             self._failure = None
+
+
+def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns where a new server can be written: the folder of a project's own file, or nothing for the settings; and its words."""
+    own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
+    return [("", tr("Your settings, for all clients")), *own]

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots import ServerCost, ServerSnapshot
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
+from tooltray.ui.file_words import change_there, is_of_file
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import tokens
@@ -46,15 +47,21 @@ class ServerOptionsPanel(SheetFrame):
         self.body.addWidget(self._lazy)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
         self.body.addWidget(self._cost)
-        self.body.addWidget(divider())
         self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
         self._deferred.clicked.connect(self._on_deferred)
         self._deferred.setEnabled(False)  # until its template is known, which is kept
-        text = tr("It does not start with the hub, but when it is known on which folder a client works, once for each folder.")
-        self.body.addLayout(_question(theme, self._deferred, text))
         self._project = QWidget()
         self._add_template()
-        self.body.addWidget(self._project)
+        waiting = QWidget()
+        lines = column(waiting, spacing=12)
+        text = tr("It does not start with the hub, but when it is known on which folder a client works, once for each folder.")
+        lines.addLayout(_question(theme, self._deferred, text))
+        lines.addWidget(self._project)
+        self.body.addWidget(divider())
+        self.body.addWidget(waiting)
+        if is_of_file(server):
+            waiting.hide()  # only the settings have arguments for a project
+            self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
         self.buttons.addStretch(1)
         done = Button(theme, tr("Close"))
         done.clicked.connect(self.close_requested)

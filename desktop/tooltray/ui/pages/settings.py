@@ -15,6 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings_words import measured, registry_look, registry_time, where_from
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.api_section import ApiSection
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.header import Header
@@ -62,6 +63,9 @@ class SettingsPage(QWidget):
         line.addStretch(0)
         self._add_registries()
         self._add_http()
+        self._body.addSpacing(20)
+        self.api = ApiSection(theme)
+        self._body.addWidget(self.api)
         self._add_setup()
         self._body.addStretch(1)
         area.setWidget(content)
@@ -104,6 +108,7 @@ class SettingsPage(QWidget):
         self._copy.setVisible(bool(http.url))
         self._token.setText(tr("Clients send one with every request.") if http.requires_token else tr("No token is asked for."))
         self._closed = http.problem
+        self.api.show_http(http)
         self.show_fault("http", None)
 
     def show_fault(self, where: str, problem: Problem | None) -> None:

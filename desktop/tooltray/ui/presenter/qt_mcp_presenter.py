@@ -46,6 +46,7 @@ from tooltray.snapshots import (
     RecentCall,
     RegistryMeasurement,
     ReloadChange,
+    ServerEntry,
     ServerFileSnapshot,
     SessionSnapshot,
     SettingsDocument,
@@ -156,6 +157,9 @@ class QtMcpPresenter(QObject):
 
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return await self._link.run(lambda engine: engine.get_mcp_servers())
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        return await self._link.run(lambda engine: engine.get_server_entry(name))
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         return await self._link.run(lambda engine: engine.add_mcp_server(name, config, is_default, project))

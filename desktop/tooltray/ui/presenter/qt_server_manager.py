@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.snapshots import ServerSnapshot
+from tooltray.snapshots import ServerEntry, ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
@@ -45,6 +45,9 @@ class QtServerManager(QObject):
 
     async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return await self._hub.get_mcp_servers()
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        return await self._hub.get_server_entry(name)
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         return await self._hub.add_mcp_server(name, config, is_default, project)

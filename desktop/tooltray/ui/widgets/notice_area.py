@@ -16,16 +16,20 @@ from tooltray.ui.widgets.surface import clear, column
 
 
 class NoticeArea(QWidget):
-    """Shows the hub's failure, else what is wrong with the secrets, else the first notice that nobody has put away."""
+    """Shows the hub's failure, else what is wrong with the secrets, else what waits for a person's yes, else the first notice that nobody
+    has put away. `look_requested` and `put_off_requested` are about what waits."""
 
     retry_requested = Signal()
     secrets_choice_requested = Signal(str, str)
+    look_requested = Signal()
+    put_off_requested = Signal()
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self._failure: Problem | None = None
         self._secrets: Problem | None = None
+        self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
         self._extra: tuple[Problem, ...] = ()
         self._put_away: set[Problem] = set()
@@ -44,6 +48,11 @@ class NoticeArea(QWidget):
 
     def set_secrets_problem(self, problem: Problem | None) -> None:
         self._secrets = problem
+        self._draw()
+
+    def set_waiting(self, words: tuple[str, str] | None) -> None:
+        """What waits for a person's yes: a title and a sentence; None: nothing does."""
+        self._waiting = words
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
@@ -65,6 +74,8 @@ class NoticeArea(QWidget):
             shown = ("failure", self._failure)
         elif self._secrets is not None:
             shown = ("secrets", self._secrets)
+        elif self._waiting is not None:
+            shown = ("waiting", *self._waiting)
         elif waiting:
             shown = ("notice", waiting[0], len(waiting))
         else:
@@ -79,6 +90,8 @@ class NoticeArea(QWidget):
             help = SecretsHelp(self._theme, self._secrets)
             help.chosen.connect(self.secrets_choice_requested)
             self._layout.addWidget(help)
+        elif self._waiting is not None:
+            self._layout.addWidget(self._waiting_banner(*self._waiting))
         elif waiting:
             self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
         self.setVisible(bool(shown))
@@ -87,6 +100,13 @@ class NoticeArea(QWidget):
         again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
         again.clicked.connect(self.retry_requested)
         return Banner(self._theme, "error", title(problem), sentences(problem), again)
+
+    def _waiting_banner(self, name: str, text: str) -> Banner:
+        look = Button(self._theme, tr("See what they start"), small=True)
+        look.clicked.connect(self.look_requested)
+        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close.clicked.connect(self.put_off_requested)
+        return Banner(self._theme, "info", name, text, look, close)
 
     def _notice_banner(self, problem: Problem, more: int) -> Banner:
         text = sentences(problem)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.ui.file_words import is_of_file, origin, origin_chip
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, tool_count
@@ -24,6 +25,7 @@ from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.origin_line import OriginLine
 from tooltray.ui.widgets.project_copies import ProjectCopies
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.sparkline import Sparkline
@@ -138,6 +140,8 @@ class ServerCard(GridCard):
         """What is below an expanded card: for which projects it runs, and its tools."""
         widget = QWidget()
         lines = column(widget, spacing=4)
+        if is_of_file(self._server):
+            lines.addWidget(OriginLine(self._theme, self._server, self._wishes))
         for part in (self._copies, self._tools):
             if part is not None:
                 lines.addWidget(part)
@@ -171,6 +175,8 @@ class ServerCard(GridCard):
         self._lazy = Chip(self._theme, tr("Lazy"), "accent")
         self._lazy.setToolTip(tr("AI clients see its tools when they have activated it"))
         line.addWidget(self._lazy)
+        self._origin = Chip(self._theme)
+        line.addWidget(self._origin)
         self._facts = ElidedLabel(self._theme, "", "caption", "muted")
         self._facts.setFont(self._theme.font("caption", tabular=True))
         self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -225,6 +231,11 @@ class ServerCard(GridCard):
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         self._badge.set_look(shown)
         self._lazy.setVisible(server.is_lazy)
+        chip = origin_chip(server)
+        self._origin.set_word(chip, "neutral")
+        self._origin.setToolTip(origin(server))
+        self._origin.setAccessibleName(origin(server))
+        self._origin.setVisible(bool(chip))
         self._facts.set_text(self._fact_words())
         if self._copies is not None:
             self._copies.set_copies(server.copies)

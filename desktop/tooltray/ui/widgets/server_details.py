@@ -17,6 +17,7 @@ from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.origin_line import OriginLine
 from tooltray.ui.widgets.page_scroll import PageScroll
 from tooltray.ui.widgets.project_copies import ProjectCopies
 from tooltray.ui.widgets.server_menu import ServerMenu
@@ -51,6 +52,9 @@ class ServerDetails(QFrame):
         body.addLayout(state)
         self._reached = CodeLabel(theme, "", "secondary")
         body.addWidget(self._reached)
+        self._origin = OriginLine(theme, server, wishes)
+        self._origin.setVisible(not server.is_builtin)  # what it says of itself says that already
+        body.addWidget(self._origin)
         body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
@@ -141,6 +145,7 @@ class ServerDetails(QFrame):
         shown = foot(server, self._refusal, datetime.now())
         self._badge.set_look(server_look(server))
         self._reached.set_text(reached(server))
+        self._origin.set_server(server)
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)

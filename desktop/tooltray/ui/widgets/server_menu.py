@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.snapshots import ServerSnapshot, ServerState
 from tooltray.ui import icons
+from tooltray.ui.file_words import is_of_file
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.wishes import ServerWishes
@@ -16,6 +17,7 @@ class ServerMenu(QMenu):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._name, self._wishes = theme, server.name, wishes
+        self._file = server.file
         self._is_default = server.is_default
         self.setFont(theme.font())
         self.setAccessibleName(tr("More for {name}", name=server.name))
@@ -40,11 +42,17 @@ class ServerMenu(QMenu):
         else:
             words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
             self._add(*words).triggered.connect(self._on_default)
-        self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
+        if is_of_file(server):
+            self._add("external", tr("Open its file")).triggered.connect(self._on_file)
+        else:
+            self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
         if server.is_signed_in:
             self._add("key", tr("Sign out")).triggered.connect(self._on_sign_out)
+        if server.origin == "served":
+            return  # its file is as the hub was started with, and is not written
         self.addSeparator()
-        self._add("trash", tr("Remove")).triggered.connect(self._on_remove)
+        removal = tr("Remove from its file") if is_of_file(server) else tr("Remove")
+        self._add("trash", removal).triggered.connect(self._on_remove)
 
     def _add(self, icon: str, text: str) -> QAction:
         return self.addAction(icons.icon(icon, self._theme.color("text.secondary")), text)
@@ -75,6 +83,9 @@ class ServerMenu(QMenu):
 
     def _on_default(self) -> None:
         self._wishes.default_requested.emit(self._name, not self._is_default)
+
+    def _on_file(self) -> None:
+        self._wishes.file_requested.emit(self._file)
 
     def _on_copy(self) -> None:
         self._wishes.copy_requested.emit(self._name)

@@ -1,0 +1,78 @@
+"""The scenarios of "MCP Settings UI", each under its name: the Servers page is that tab."""
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server, tool
+
+from tooltray.errors import Problem
+from tooltray.snapshots import ServerState
+from tooltray.ui.state_language import look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.server_menu import ServerMenu
+
+SERVERS = [
+    server("filesystem", tool_count=2),
+    server("linear", ServerState.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=Problem("it does not answer")),
+    server("fetch", ServerState.STOPPED),
+]
+TOOLS = [tool("read_file", "filesystem", description="Reads a file."), tool("write_file", "filesystem", description="Writes a file.")]
+
+
+def words(widget: QWidget) -> str:
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def button(widget: QWidget, text: str) -> QAbstractButton:
+    return next(each for each in widget.findChildren(QAbstractButton) if each.text() == text and each.isVisibleTo(widget))
+
+
+async def test_顯示_server_列表(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
+        await until(lambda: len(desk.window.page.cards) == 4)  # and the built-in one
+        for shown, tone in zip(SERVERS, ("success", "error", "neutral"), strict=True):
+            card = desk.card(shown.name)
+            assert card.isVisible()
+            assert f"{shown.transport} · {shown.target}" in words(card)
+            badge = card.findChild(StateBadge)
+            assert badge is not None
+            assert badge.accessibleName() == look(shown.state).word
+            assert look(shown.state).tone == tone  # green, red, grey: and in words and by shape
+        assert "2 tools" in words(desk.card("filesystem"))
+
+
+async def test_新增_server(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        button(desk.window.page, "Add server").click()
+        assert desk.window.sheet is not None
+        desk.window.sheet.dismiss()
+        desk.window.open_add_server("npx -y @modelcontextprotocol/server-memory")
+        button(desk.window.sheet.panel, "Add server").click()
+        await until(lambda: any(call[0] == "add_mcp_server" for call in desk.engine.calls))
+        await until(lambda: "memory" in desk.window.page.cards and desk.window.sheet is None)
+
+
+async def test_展開_tool_列表(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        button(desk.card("filesystem"), "Show tools").click()
+        tools = desk.card("filesystem").tools
+        assert tools is not None
+        await until(lambda: len(tools.table.rows) == 2)
+        assert [(each.name, each.description) for each in tools.table.rows] == [(each.name, each.description) for each in TOOLS]
+
+
+async def test_重啟_server(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        menu = ServerMenu(theme, SERVERS[0], desk.wishes, desk.window)
+        restart: QAction = next(action for action in menu.actions() if action.text() == "Restart")
+        restart.trigger()
+        await desk.asked("restart_server", "filesystem")
+        desk.engine.set_state("filesystem", ServerState.RESTARTING)
+        await until(lambda: desk.card("filesystem").server.state is ServerState.RESTARTING)
+        badge = desk.card("filesystem").findChild(StateBadge)
+        assert badge is not None
+        assert badge.accessibleName() == "Restarting"

@@ -1,0 +1,149 @@
+"""Programs are let in by a switch; their token is shown only while a person looks at it, and is made anew after a question."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots import HttpStatus
+from tooltray.ui.dialogs.new_token import NewTokenPanel
+from tooltray.ui.main_window import SERVERS, SETTINGS
+from tooltray.ui.theme import Theme
+
+OPEN = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+LET_IN = replace(OPEN, is_api_enabled=True, api_url="http://127.0.0.1:7717/api/mcp")
+CONTROL, DECIDE = "Let programs control Tooltray", "Let programs decide in your place"
+
+
+def engine(http: HttpStatus) -> FakePresenter:
+    fake = FakePresenter([server("a")])
+    fake.http = http
+    return fake
+
+
+def words(widget: QWidget) -> str:
+    labels = [label for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+    return "\n".join(f"{label.accessibleName()}\n{label.text()}" for label in labels)
+
+
+def control(widget: QWidget, name: str) -> QAbstractButton:
+    for each in widget.findChildren(QAbstractButton):
+        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
+            return each
+    raise AssertionError(f"no control {name!r}")
+
+
+async def opened(desk: Desk) -> QWidget:
+    desk.window.open_page(SETTINGS)
+    section = desk.window.settings_page.api
+    await until(lambda: desk.window.settings_page._address == desk.engine.http.url)
+    await until(lambda: not len(desk.tasks))
+    return section
+
+
+@pytest.fixture(autouse=True)
+def _empty_clipboard(app: object) -> Iterator[None]:
+    QGuiApplication.clipboard().clear()
+    yield
+    QGuiApplication.clipboard().clear()
+
+
+async def test_programs_are_let_in_and_out_by_a_switch(theme: Theme) -> None:
+    async with Desk(engine(OPEN), theme) as desk:
+        section = await opened(desk)
+        assert "Token" not in words(section)
+        control(section, CONTROL).click()
+        await desk.asked("set_api_enabled", True, None)
+        await until(lambda: "http://127.0.0.1:7717/api/mcp" in words(section))
+        assert nameless(desk.window) == []
+        control(section, CONTROL).click()
+        await desk.asked("set_api_enabled", False, None)
+        await until(lambda: "Token" not in words(section))
+
+
+async def test_a_switch_that_fails_stands_as_before_and_says_why(theme: Theme) -> None:
+    fake = engine(OPEN)
+    fake.failures["set_api_enabled"] = TooltrayError("the address cannot be opened", "port 7717 is taken", "Choose another port")
+    async with Desk(fake, theme) as desk:
+        section = await opened(desk)
+        control(section, CONTROL).click()
+        await until(lambda: "The address cannot be opened" in words(section))
+        await until(lambda: not control(section, CONTROL).isChecked())
+        fake.failures.clear()
+        control(section, CONTROL).click()
+        await until(lambda: "The address cannot be opened" not in words(section))
+
+
+async def test_deciding_in_a_person_s_place_is_a_switch_of_its_own_with_a_warning(theme: Theme) -> None:
+    async with Desk(engine(LET_IN), theme) as desk:
+        section = await opened(desk)
+        assert not control(section, DECIDE).isChecked()
+        assert "Whoever has the token can say yes for you" not in words(section)
+        control(section, DECIDE).click()
+        await desk.asked("set_api_enabled", True, True)
+        await until(lambda: "Whoever has the token can say yes for you" in words(section))
+
+
+async def test_the_token_is_asked_for_only_when_a_person_wants_to_see_it_and_hidden_with_the_page(theme: Theme) -> None:
+    async with Desk(engine(LET_IN), theme) as desk:
+        section = await opened(desk)
+        assert ("get_api_token",) not in desk.engine.calls
+        control(section, "Show").click()
+        await until(lambda: desk.engine.api_token in words(section))
+        control(section, "Hide").click()
+        assert desk.engine.api_token not in words(section)
+        control(section, "Show").click()
+        await until(lambda: desk.engine.api_token in words(section))
+        desk.window.open_page(SERVERS)
+        desk.window.open_page(SETTINGS)
+        assert desk.engine.api_token not in "".join(label.text() + label.accessibleName() for label in section.findChildren(QLabel))
+
+
+async def test_address_and_token_are_copied_without_being_shown(theme: Theme) -> None:
+    async with Desk(engine(LET_IN), theme) as desk:
+        section = await opened(desk)
+        control(section, "Copy the programs' address").click()
+        assert QGuiApplication.clipboard().text() == LET_IN.api_url
+        control(section, "Copy the token").click()
+        await until(lambda: QGuiApplication.clipboard().text() == desk.engine.api_token)
+        assert desk.engine.api_token not in words(desk.window)
+
+
+async def test_a_token_that_cannot_be_read_is_told(theme: Theme) -> None:
+    fake = engine(LET_IN)
+    fake.failures["get_api_token"] = TooltrayError("the token cannot be read", "no permission")
+    async with Desk(fake, theme) as desk:
+        section = await opened(desk)
+        control(section, "Show").click()
+        await until(lambda: "The token cannot be read" in words(section))
+
+
+async def test_another_token_is_made_after_a_question_of_which_enter_is_no_yes(theme: Theme) -> None:
+    async with Desk(engine(LET_IN), theme) as desk:
+        section, before = await opened(desk), desk.engine.api_token
+        control(section, "Make another…").click()
+        panel = desk.window.sheet.panel
+        assert isinstance(panel, NewTokenPanel)
+        assert control(panel, "Keep it").hasFocus()
+        control(panel, "Keep it").click()
+        assert desk.window.sheet is None
+        assert desk.engine.api_token == before
+        control(section, "Make another…").click()
+        control(desk.window.sheet.panel, "Make another").click()
+        await until(lambda: desk.engine.api_token in words(section))
+        assert desk.engine.api_token != before
+        assert desk.window.sheet is None
+
+
+async def test_while_http_is_off_the_address_says_so(theme: Theme) -> None:
+    async with Desk(engine(HttpStatus(is_api_enabled=True)), theme) as desk:
+        section = await opened(desk)
+        await until(lambda: "Not open: HTTP access is switched off" in words(section))
+        with pytest.raises(AssertionError):
+            control(section, "Copy the programs' address")
