@@ -20,6 +20,8 @@ COMPLETE = (
     "desktop/tooltray/publish/greetings.py",
     "desktop/tooltray/publish/http_session*.py",
     "desktop/tooltray/publish/listening.py",
+    "desktop/tooltray/publish/rest/app.py",
+    "desktop/tooltray/publish/rest/trust.py",
     "desktop/tooltray/publish/served/routes.py",
     "desktop/tooltray/publish/served/served_app.py",
     "desktop/tooltray/publish/session*.py",

@@ -224,7 +224,7 @@ class Engine:
     @property
     def said(self) -> tuple[str, ...]:
         """What a person who started the hub by hand should read of what it serves, a line each."""
-        return self._served.said
+        return (*self._served.said, *self._files.said)
 
     async def close(self) -> None:
         """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""
@@ -394,7 +394,12 @@ class Engine:
             modes=modes,
             states=self._states,
             grants=GrantBook(
-                store=await asyncio.to_thread(GrantStore, home.grants), states=self._states, tools=self._tools, bus=self.bus, spawn=spawn
+                store=await asyncio.to_thread(GrantStore, home.grants),
+                states=self._states,
+                tools=self._tools,
+                bus=self.bus,
+                spawn=spawn,
+                is_of_file=lambda server: self._files.keeps(server),
             ),
             has_window=self._options.kind == "desktop",
             masked=self._masked_whole,
@@ -464,8 +469,6 @@ class Engine:
             store=await asyncio.to_thread(TrustStore, home.trust),
             projects=projects,
             states=self._states,
-            servers=self._servers,
-            tools=self._tools,
             watching=self._hot_reload,
             read=in_surroundings(read_file, os.environ),
             home=str(user_folder),
@@ -559,9 +562,12 @@ class Engine:
             self._idle_timer = asyncio.get_running_loop().call_later(self._options.idle_exit_s, self.request_stop, "idle")
 
     def _on_problem(self, event: ProblemReported) -> None:
-        """What is wrong with a server; whatever else is, stands in the log already."""
-        if event.server:
-            self._log.record("log", f"'{event.server}': {event.problem}", level="warning", server=event.server)
+        """Whatever a person has to hear of stands in the log, too."""
+        if not event.server:
+            self._log.record("log", str(event.problem), level="warning")
+            return
+        where = f" for {event.project}" if event.project else ""
+        self._log.record("log", f"'{event.server}'{where}: {event.problem}", level="warning", server=event.server)
 
     def _on_http_changed(self) -> None:
         if not self._is_closed:

@@ -96,10 +96,15 @@ class SessionsChanged:
 
 @dataclass(frozen=True)
 class ProblemReported:
-    """A failure that a person has to hear of: a server that will not start, settings that could not be read."""
+    """A failure that a person has to hear of: a server that will not start, settings that could not be read. The engine logs it.
+
+    Attributes:
+        project: the folder for whose copy of the server that is so; empty: for the server as a whole.
+    """
 
     problem: Problem
     server: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True)

@@ -493,6 +493,9 @@ class TrustRequest:
     cwd: str = ""
     secrets: tuple[str, ...] = ()  # the names of those that it would get
     variables: tuple[str, ...] = ()  # the same of the person's environment
+    env: tuple[str, ...] = ()  # the variables that a process is started with besides the person's, as "NAME=value"
+    headers: tuple[str, ...] = ()  # that are sent, as "Name: value"
+    others: tuple[str, ...] = ()  # every other field of the entry, as "field: value"
     is_inside: bool = False  # what is started lies in the project itself
     auto_approve: tuple[str, ...] = ()  # which of its calls would go through unasked
     diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "

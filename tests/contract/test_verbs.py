@@ -160,6 +160,7 @@ AGREED: dict[str, tuple[str, Any]] = {
     "rotate_api_token": ("()", str),
     "get_settings": ("()", SettingsDocument),
     "change_settings": ("(changes, revision=)", SettingsDocument),
+    "set_server_auto_approve": ("(server, rules)", None),
     "get_recent_calls": ("(limit=200)", list[RecentCall]),
 }
 TYPES: dict[str, Any] = {
@@ -191,6 +192,8 @@ TYPES: dict[str, Any] = {
     "mode": str,
     "profile": str,
     "rules": list[str] | None,
+    "set_server_auto_approve.server": str,
+    "set_server_auto_approve.rules": list[str],
     "set_profile.profile": Mapping[str, Any],
     "set_lazy_load.enabled": bool | None,
     "set_tool_override.server": str,

@@ -395,6 +395,17 @@ def test_修改_server_設定(edited: tuple[Shop, Used]) -> None:
     assert not psutil.pid_exists(pid)
 
 
+def test_what_the_command_line_writes_into_the_file_is_trusted_at_once(edited: tuple[Shop, Used]) -> None:
+    shop, client = edited
+    own = [sys.executable, str(SERVERS / "in_project.py"), "own"]
+    done = shop.world.tooltray("servers", "add", "own", "--project", str(shop.folder), "--", *own)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(shop.file.read_text())["mcpServers"].keys() == {"habits", "own"}
+    wait_until(lambda: "where" in client.names(), "its tool", SOON_S)
+    assert json.loads(client.call("where"))["args"] == ["own"]
+    assert shop.verb("get_trust_requests") == []
+
+
 def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Shop, Used]) -> None:
     shop, client = edited
     shop.channel.close()
@@ -431,6 +442,7 @@ def test_other_people_s_clients_have_the_servers_of_the_folder_that_they_are_sta
     program = shop.world.start(node, inspector, *options, "--", *on_bridge, environ={"PATH": path}, cwd=shop.folder)
     line = program.read_line(SOON_S)
     assert line, program.error_text
+    assert program.wait() == 0
     assert "echo" in {tool["name"] for tool in json.loads(line)["result"]["tools"]}
     calls = json.dumps([["echo", {"text": "from the shop"}]])
     client = str(SERVERS.parent / "clients" / "fastmcp_client.py")

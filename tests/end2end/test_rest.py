@@ -5,6 +5,7 @@ import http.client
 import json
 import socket
 import sys
+import time
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +49,7 @@ class Events:
         self.is_ended = True
 
     def until(self, text: str) -> None:
-        wait_until(lambda: text in self.text, f"{text} in the events", SOON_S)
+        wait_until(lambda: text in self.text or (time.sleep(0.05), False)[1], f"{text} in the events", 15)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -150,14 +151,25 @@ def test_新增_server_透過_api_寫入專案的_mcp_json(program):
     bridge = program.world.start(sys.executable, "-I", "-S", str(BRIDGE), cwd=project)
     bridge.initialize()  # a session works on it
     body = {"name": "of-the-shop", "command": sys.executable, "args": [str(HABITS)], "transport": "stdio", "project": str(project)}
+    body["env"] = {"API_KEY": "sk-ant-dummy9876543210zyxwvutsrqponmlkjihgfedcba"}
     answer = program("POST", SERVERS, body)
     assert answer.status == 201, answer.body
-    assert json.loads((project / ".mcp.json").read_bytes())["mcpServers"]["of-the-shop"]["command"] == sys.executable
+    written = json.loads((project / ".mcp.json").read_bytes())["mcpServers"]["of-the-shop"]
+    assert (written["command"], written["env"]) == (sys.executable, {"API_KEY": "${secret:of-the-shop/API_KEY}"})
     name = answer.headers["Location"].rpartition("/")[2]
     assert program.server(name)["project"] == str(project)
     assert program("DELETE", f"{SERVERS}/{name}").status == 204
     assert json.loads((project / ".mcp.json").read_bytes())["mcpServers"] == {}
     bridge.end()
+    kiosk = program.world.home / "kiosk"  # nobody works on it
+    kiosk.mkdir()
+    assert program("POST", SERVERS, {**body, "project": str(kiosk)}).status in (403, 422)
+    program.cli("projects", "allow", str(kiosk))
+    answer = program("POST", SERVERS, {**body, "project": str(kiosk)})
+    assert answer.status == 201, answer.body
+    name = answer.headers["Location"].rpartition("/")[2]
+    assert (program.server(name)["project"], program.server(name)["file"]) == (str(kiosk), str(kiosk / ".mcp.json"))
+    assert program("DELETE", f"{SERVERS}/{name}").status == 204
 
 
 def test_刪除_server(program):
@@ -317,6 +329,28 @@ def test_events_are_resumed_end_with_their_token_and_with_the_interface(program)
     program.cli("http", "api", "off")
     after.until_ended()
     program.cli("http", "api", "on")
+
+
+def test_the_address_moves_under_the_program_that_moves_it_and_gets_its_answer(program):
+    events = program.events()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    answer = program("PUT", "/api/mcp/http", {"enabled": True, "port": port})
+    assert (answer.status, answer.json["isEnabled"]) == (200, True)
+    events.until_ended()
+    program.place = f"127.0.0.1:{port}"
+
+    def is_there() -> bool:
+        with contextlib.suppress(OSError):
+            return program("GET", "/api/mcp").status == 200
+        return False
+
+    wait_until(is_there, "the other port to open", SOON_S)
+    seen = program.events(str(events.text.rpartition("id: ")[2].partition("\n")[0]))
+    assert program("POST", f"{SERVERS}/old-server/restart").status == 202
+    seen.until("event: ServerStarted")
+    assert "event: reset" not in seen.text
+    seen.close()
 
 
 def test_the_token_is_the_same_after_a_restart_of_the_hub_and_secrets_stand_nowhere(program):

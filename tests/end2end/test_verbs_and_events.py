@@ -563,6 +563,15 @@ async def client_approvals(hub):
     await hub("set_client_auto_approve", client="acme")
 
 
+async def server_approvals(hub):
+    assert "means nothing" in await hub.refusal("set_server_auto_approve", server="kit", rules=["hint:loud"])
+    assert "no server 'nobody'" in await hub.refusal("set_server_auto_approve", server="nobody", rules=["read"])
+    before = (await hub("get_server_entry", name="kit"))["entry"].get("autoApprove", ["read"])
+    await hub("set_server_auto_approve", server="kit", rules=["names:get_*"])
+    assert (await hub("get_server_entry", name="kit"))["counts"]["autoApprove"] == ["names:get_*"]
+    await hub("set_server_auto_approve", server="kit", rules=before)
+
+
 async def make_lazy(hub):
     await hub("set_lazy_load", enabled=True, server="kit")
     assert (await mode_of(hub, "claude-code"))["shown_mode"] == "lazy"
@@ -1022,6 +1031,7 @@ VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "set_client_mode": choose_mode,
     "set_client_profile": give_profile,
     "set_client_auto_approve": client_approvals,
+    "set_server_auto_approve": server_approvals,
     "get_profiles": profiles,
     "set_profile": make_profile,
     "remove_profile": remove_profile,

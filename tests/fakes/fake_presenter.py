@@ -533,6 +533,9 @@ class FakePresenter:
     async def remove_grant(self, id: str) -> None:
         self._note("remove_grant", id)
 
+    async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        self._note("set_server_auto_approve", server, rules)
+
     async def get_tool_changes(self) -> list[ToolChange]:
         self._note("get_tool_changes")
         return list(self.tool_changes)

@@ -62,7 +62,9 @@ class FileHub:
     async def trusted(self, folder: str) -> list[str]:
         """A person says yes to all that waits in a project's file; the names of the servers here."""
         requests = await self.files.trust_requests(folder)
-        return await self.files.trust(folder, {each.entry: each.digest for each in requests})
+        names = await self.files.trust(folder, {each.entry: each.digest for each in requests})
+        await self.quiet()
+        return names
 
     async def listed(self, client: Client) -> list[str]:
         """The names in a session's `tools/list`."""
@@ -112,4 +114,5 @@ async def file_hub(
         project=project,
     ) as parts:
         await parts.files.start()
+        parts.live_settings.start()
         yield FileHub(parts, program, tmp_path.resolve() / "projects")

@@ -44,6 +44,7 @@ from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.instance import Patience
+from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.npm_registries import NpmRegistries
@@ -340,7 +341,14 @@ class HubParts:
             tools=self.tools,
             modes=self.modes,
             states=self.states,
-            grants=GrantBook(store=GrantStore(self.home.grants), states=self.states, tools=self.tools, bus=bus, spawn=spawn),
+            grants=GrantBook(
+                store=GrantStore(self.home.grants),
+                states=self.states,
+                tools=self.tools,
+                bus=bus,
+                spawn=spawn,
+                is_of_file=lambda server: self.files.keeps(server),
+            ),
             has_window=self._has_window,
             masked=lambda text: text.replace("hunter2", "***"),
             bus=bus,
@@ -421,8 +429,6 @@ class HubParts:
             store=TrustStore(self.home.trust),
             projects=self.projects,
             states=self.states,
-            servers=self.servers,
-            tools=self.tools,
             watching=self.watching,
             read=read_file,
             home=str(folder / "person"),
@@ -473,6 +479,7 @@ class HubParts:
             spawn=spawn,
             stats_told_after_s=0.0,
         )
+        self.live_settings = LiveSettings(config=self.conf, names=names, hub=self.presenter, spawn=spawn, bus=bus)
         await self.tools.load()
         await self.offers.load()
 

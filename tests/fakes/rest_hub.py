@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+from multidict import CIMultiDict
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_hub import Answer, ScriptedClients
 from tests.fakes.hub_parts import HubParts, hub_parts
@@ -53,7 +54,9 @@ class RestHub:
             content: the body's JSON.
             token: None: none is shown.
         """
-        headers = {**({"Authorization": f"Bearer {token}"} if token else {}), **options.pop("headers", {})}
+        headers = CIMultiDict(options.pop("headers", {}))
+        if token:
+            headers.setdefault("Authorization", f"Bearer {token}")
         if content is not None:
             options["data"] = json.dumps(content)
             headers.setdefault("Content-Type", "application/json")

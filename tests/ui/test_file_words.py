@@ -23,6 +23,7 @@ from tooltray.ui.file_words import (
     trust_text,
     trusted_title,
     unasked,
+    visible_path,
     waiting_entries,
     waiting_title,
 )
@@ -115,3 +116,11 @@ def test_a_plan_of_what_stays_and_of_what_waits_does_nothing() -> None:
     assert reload_look(waits).word == "Asks you"
     assert reload_name(replace(stays, name="")) == ".mcp.json"
     assert [reload_file(replace(adds, file=path)) for path in (f"{SHOP}/.mcp.json", "/x.json")] == ["shop/.mcp.json", "x.json"]
+
+
+def test_a_folder_s_name_shows_signs_that_nobody_sees_and_turns_nothing_round() -> None:
+    hidden = "/srv/shop\u202egnp.\u200b"
+    assert folder_name(hidden) == "shop?gnp.?"
+    assert waiting_title([replace(DB, project=hidden)]) == "The server db of shop?gnp.? waits for your yes"
+    assert reload_file(ReloadChange("add", "db", f"{hidden}/.mcp.json")) == "shop?gnp.?/.mcp.json"
+    assert visible_path("/srv/שלום/a b") == "/srv/שלום/a b"

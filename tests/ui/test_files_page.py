@@ -16,7 +16,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
-from tooltray.snapshots import ServerFileSnapshot, SettingsDocument
+from tooltray.snapshots import ReloadChange, ServerFileSnapshot, SettingsDocument
 from tooltray.ui.dialogs.file_sheet import FileSheet
 from tooltray.ui.dialogs.reload_plan import ReloadPlanPanel
 from tooltray.ui.main_window import FILES as FILES_PAGE
@@ -165,14 +165,17 @@ async def test_reading_again_shows_the_plan_first_and_then_does_it(theme: Theme)
         await until(lambda: desk.window.sheet is None)
 
 
-async def test_where_there_is_nothing_to_do_the_plan_says_so_and_has_no_button_for_it(theme: Theme) -> None:
+@pytest.mark.parametrize(("changes", "said"), [([], "There is nothing to do"), ([PLAN[3], PLAN[5]], "What stands here needs you first")])
+async def test_where_there_is_nothing_to_do_the_plan_says_so_and_has_no_button_for_it(
+    theme: Theme, changes: list[ReloadChange], said: str
+) -> None:
     fake = engine()
-    fake.reload_changes = PLAN[5:]
+    fake.reload_changes = changes
     async with Desk(fake, theme) as desk:
         control(await opened(desk), "Read again…").click()
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
-        assert "There is nothing to do" in words(panel)
+        assert said in words(panel)
         with pytest.raises(AssertionError):
             control(panel, "Reload now")
 

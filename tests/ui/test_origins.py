@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server
+from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
 from tests.ui.file_scenes import SETTINGS_FILE, SHOP, SHOP_FILE
 from tests.ui.test_accessibility import nameless
 
@@ -139,7 +139,7 @@ async def test_what_was_chosen_here_for_a_server_of_a_file_stands_in_its_sheets(
         desk.wishes.tool_requested.emit(fake.tools[0])
         panel = desk.window.sheet.panel
         await until(lambda: control(panel, "Back to the server's own").isEnabled())
-        assert control(panel, "Name for AI clients").text() == "look"
+        assert panel.findChild(QLineEdit).text() == "look"
 
 
 async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: Theme) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import count, islice
 
 from tooltray.events import EventBus, ToolCallResult
-from tooltray.snapshots import RecentCall
+from tooltray.snapshots import MCPToolResponse, RecentCall
 
 MOST_KEPT = 200
 
@@ -23,7 +23,7 @@ class RecentCalls:
             clock: unix seconds.
         """
         self._clock, self._numbers = clock, count(1)
-        self._calls: deque[RecentCall] = deque(maxlen=MOST_KEPT)
+        self._calls: deque[tuple[int, float, MCPToolResponse]] = deque(maxlen=MOST_KEPT)
         bus.subscribe(ToolCallResult, self._on_result)
 
     def last(self, limit: int) -> list[RecentCall]:
@@ -34,19 +34,21 @@ class RecentCalls:
         Returns:
             The newest first.
         """
-        return list(islice(reversed(self._calls), max(limit, 0)))
+        return [_shown(*kept) for kept in islice(reversed(self._calls), max(limit, 0))]
 
     def _on_result(self, event: ToolCallResult) -> None:
-        made = event.response
-        call = RecentCall(
-            id=next(self._numbers),
-            at=self._clock(),
-            tool=made.tool,
-            server=made.server,
-            client=made.client,
-            outcome=made.outcome,
-            duration_s=made.duration_s,
-            argument_bytes=made.argument_bytes,
-            result_bytes=made.result_bytes,
-        )
-        self._calls.append(call)
+        self._calls.append((next(self._numbers), self._clock(), event.response))  # a client waits for this: what is shown is made later
+
+
+def _shown(number: int, at: float, made: MCPToolResponse) -> RecentCall:
+    return RecentCall(
+        id=number,
+        at=at,
+        tool=made.tool,
+        server=made.server,
+        client=made.client,
+        outcome=made.outcome,
+        duration_s=made.duration_s,
+        argument_bytes=made.argument_bytes,
+        result_bytes=made.result_bytes,
+    )

@@ -18,7 +18,7 @@ from tooltray.cli.secret_input import is_person_there
 from tooltray.cli.terminal import clean, clean_line, count, cut, print_json, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient, Hub
+from tooltray.publish.control_client import ControlClient
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 LAST_DAY = 10**10  # beyond it no calendar goes on; times in a file may have been written by hand
@@ -131,21 +131,14 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
     if chosen:
         check_terminal()
     with contextlib.closing(hub_or_settings(home)) as hub:
-        before = unasked.of_entry(_entry(hub, args.name))
+        before = unasked.of_entry(hub.call("get_server_entry", name=args.name)["counts"])
         if chosen:
             print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
                 return 1
-        hub.call("update_mcp_server", timeout_s=LIST_TIMEOUT_S, name=args.name, config=_entry(hub, args.name) | {"autoApprove": chosen})
+        hub.call("set_server_auto_approve", timeout_s=LIST_TIMEOUT_S, server=args.name, rules=chosen)
     print(f"For {clean_line(args.name)}: {_rules(chosen)}.")
     return 0
-
-
-def _entry(hub: Hub, name: str) -> dict[str, Any]:
-    entry: dict[str, Any] | None = hub.call("get_mcp_servers").get(name)
-    if entry is None:
-        raise TooltrayError(f"There is no server called {clean_line(name)}", "", "See which there are: tooltray servers list")
-    return entry
 
 
 def _rules(rules: Sequence[str] | None) -> str:

@@ -92,6 +92,9 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--template goes with --deferred")
     if args.idle_stop is not None and not (args.on_demand or args.deferred):
         usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
+    of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
+    if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
+        usage.error(f"{wrong} does not go with --project: such a server runs while somebody works there")
     of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
     of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
     of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
@@ -212,7 +215,7 @@ def _group(commands: "_Commands[Usage]", name: str, text: str) -> "_Commands[Usa
 def _add_trust(trust: Usage) -> None:
     trust.usage = "tooltray trust DIR [ENTRY ...] | list | remove DIR [ENTRY]"
     what = "the project's folder and, if not all, the names in its file; a folder called list or remove is named so: ./list"
-    trust.add_argument("words", metavar="WORDS", nargs="+", type=_some_text, help=what)
+    trust.add_argument("words", metavar="DIR", nargs="+", type=_some_text, help=what)
 
 
 def _add_serve(serve: Usage) -> None:
@@ -268,6 +271,7 @@ def _add_servers(servers: "_Commands[Usage]") -> None:
     add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
     add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=_assignment, help="an environment variable")
     add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
+    add.add_argument("--project", metavar="DIR", help="write it into this folder's .mcp.json, for AI clients that work there alone")
     add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
     add.add_argument("--deferred", action="store_true", help="start it when a project is known, one copy for each")
     add.add_argument(

@@ -4,6 +4,8 @@ Above it: run. Below it: the control channel. Never starts anything: a hub that 
 """
 
 import argparse
+import os
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,8 +50,8 @@ def _print(changes: list[dict[str, Any]], *, is_done: bool) -> None:
         return
     rows = [(change["name"] or "-", _word(change["kind"], is_done), change["detail"], change["file"]) for change in changes]
     print_table(("NAME", "WHAT", "DETAIL", "FILE"), [[clean_line(cell) for cell in row] for row in rows])
-    if any(change["kind"] == WAITING for change in changes):
-        print_note("Look at what waits, and say yes to it: tooltray trust DIR")
+    for folder in dict.fromkeys(os.path.dirname(change["file"]) for change in changes if change["kind"] == WAITING):
+        print_note(f"Look at what waits, and say yes to it: tooltray trust {shlex.quote(folder)}")
 
 
 def _word(kind: str, is_done: bool) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from tooltray.cli import unasked
 from tooltray.cli.hub import hub_or_settings, started_hub
+from tooltray.cli.project_server import FILE, project_entry, real_folder
 from tooltray.cli.secret_input import ask_for_secrets
 from tooltray.cli.secrets import with_secrets
 from tooltray.cli.terminal import (
@@ -53,7 +54,12 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
     if not servers:
         print("There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS...")
         return 0
-    print_table(("NAME", "STATE", "TRANSPORT", "TOOLS", "STARTS", "PROBLEM"), [_row(server) for server in servers])
+    titles, rows = ["NAME", "STATE", "TRANSPORT", "TOOLS", "STARTS", "PROBLEM"], [_row(server) for server in servers]
+    if any(server.get("file") for server in servers):  # an older hub does not have it
+        titles.insert(-1, "FROM")
+        for server, row in zip(servers, rows, strict=True):
+            row.insert(-1, server.get("file") or "-")
+    print_table(titles, rows)
     for server in servers:
         if server["is_default"] and server.get("idle_stop_s"):
             print_note(f"{server['name']} starts with the hub, so it stays up: its idleStop is of no effect.")
@@ -91,6 +97,10 @@ def add(args: argparse.Namespace, home: Home) -> int:
         1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
     """
     rules = [unasked.READ] if args.ask else unasked.checked(args.name, args.approve)
+    args.server, args.is_approval_chosen = args.name, bool(rules)
+    if args.project is not None:
+        args.project = real_folder(args.project)
+        started_hub(home).close()  # the hub alone writes a project's file, and trusts what it writes
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
         args.rules = rules or _rules_so_far(hub, args.name)
@@ -98,7 +108,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
     added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
-        done = {"server": args.name, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
+        done = {"server": args.server, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
+        done |= {"project": args.project} if args.project else {}
         print_json(done | {"started": added.tools is not None, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
@@ -129,11 +140,11 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
         _store(hub, args)
     if args.on_demand or args.deferred or not hub.is_running:
         return _Added(hub.is_running)
-    note_start(args.name)
+    note_start(args.server)
     try:
-        return _Added(True, tools=tools_once_started(hub, args.name))
+        return _Added(True, tools=tools_once_started(hub, args.server))
     except TooltrayError as error:
-        is_waiting = _is_waiting_for_sign_in(hub, args.name)
+        is_waiting = _is_waiting_for_sign_in(hub, args.server)
         return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem)
 
 
@@ -163,6 +174,11 @@ def server_snapshot(hub: Hub, name: str) -> dict[str, Any]:
 
 def _store(hub: Hub, args: argparse.Namespace) -> None:
     entry, is_default = _entry(args), not (args.on_demand or args.deferred)
+    if args.project:
+        entry = project_entry(entry, args.project, is_approval_chosen=args.is_approval_chosen)
+        params = {"name": args.name, "config": entry, "project": args.project}
+        args.server = hub.call("add_mcp_server", timeout_s=STOP_TIMEOUT_S, **params)  # another one where this name is kept
+        return
     if args.name not in hub.call("get_mcp_servers"):
         hub.call("add_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name, config=entry, is_default=is_default)
         return
@@ -172,7 +188,7 @@ def _store(hub: Hub, args: argparse.Namespace) -> None:
 
 def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
     if not args.replace and args.name in hub.call("get_mcp_servers"):
-        hint = "Choose another name, or replace it with --replace"
+        hint = "Choose another name" if args.project else "Choose another name, or replace it with --replace"
         raise TooltrayError(f"There is a server called {args.name} already", "", hint)
 
 
@@ -183,15 +199,16 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
 
 
 def _added_line(args: argparse.Namespace, added: _Added) -> str:
+    what = f"{args.server} to {os.path.join(args.project, FILE)}" if args.project else args.server
     if added.tools is not None:
-        return f"Added {args.name}; it is running and has {count(added.tools, 'tool')}."
+        return f"Added {what}; it is running and has {count(added.tools, 'tool')}."
     if added.needs_sign_in:
-        return f"Added {args.name}; {needs_sign_in(args.name)}"
+        return f"Added {what}; {needs_sign_in(args.server)}"
     if args.deferred:
         return f"Added {args.name}; it starts when an AI client works on a project{_stops_again(args)}."
     if args.on_demand:
         return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
-    return f"Added {args.name}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
+    return f"Added {what}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
 
 
 def _note_braces(args: argparse.Namespace) -> None:
@@ -260,7 +277,7 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     """`python server.py` works in this folder and nowhere else; the commonest reason why a new server does not start."""
     relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
     found = next((word for word in relative if os.path.isfile(word)), None)
-    if found and not args.cwd:
+    if found and not (args.cwd or args.project):
         print_note(f"{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace")
 
 

@@ -54,6 +54,8 @@ class SettingsHub:
         self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_snapshot": self._get_snapshot,
             "get_mcp_servers": self._get_mcp_servers,
+            "get_server_entry": self._get_server_entry,
+            "set_server_auto_approve": self._set_server_auto_approve,
             "add_mcp_server": self._add_mcp_server,
             "update_mcp_server": self._update_mcp_server,
             "remove_mcp_server": self._remove_mcp_server,
@@ -169,6 +171,12 @@ class SettingsHub:
 
     async def _get_mcp_servers(self) -> dict[str, dict[str, Any]]:
         return self._helper.entries
+
+    async def _get_server_entry(self, name: str) -> dict[str, Any]:
+        return asdict(self._helper.server_entry(name))
+
+    async def _set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        await self._helper.change_server(server, auto_approve=tuple(rules))
 
     async def _add_mcp_server(self, name: str, config: dict[str, Any], is_default: bool = True) -> None:
         await self._helper.set_server(name, config, is_default=is_default)

@@ -12,6 +12,7 @@ from tooltray.config.files.reading import read_file
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.presenter.files.names import look
 from tooltray.presenter.files.trust import Trust
 from tooltray.presenter.files.trust_decisions import TrustDecisions
 from tooltray.presenter.projects.project_folders import ProjectFolders
@@ -24,7 +25,11 @@ class SettingsTrust:
         store = TrustStore(home.trust)
         if store.problem:
             print_note(str(store.problem))
-        self._trust = Trust(store, is_taken=lambda name: name in config.own_settings.mcp_servers, reserved=BUILTIN_NAMES)
+
+        def is_taken(name: str) -> bool:
+            return any(look(name) == look(other) for other in config.own_settings.mcp_servers)
+
+        self._trust = Trust(store, is_taken=is_taken, reserved=BUILTIN_NAMES)
         self._decisions = TrustDecisions(config=config, trust=self._trust, folders=folders, read=read_file)
         self.verbs: Mapping[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_trust_requests": self._get_trust_requests,

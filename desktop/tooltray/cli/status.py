@@ -4,14 +4,17 @@ Above it: run. Below it: the control channel. Never starts anything.
 """
 
 import argparse
+import shlex
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line, state_in_words
 from tooltray.config.home import Home
-from tooltray.errors import in_one_line
+from tooltray.errors import TooltrayError, in_one_line
 from tooltray.publish.control_client import ControlClient
 
+_WAITS = ("waits", "changed")
 _IN_TROUBLE = ("error", "restarting")
 
 
@@ -26,11 +29,34 @@ def status(args: argparse.Namespace, home: Home) -> int:
         return 0
     with client:
         info, snapshot = client.call("hub/info"), client.call("get_snapshot")
+        files = _files(client)
     if args.json:
         print_json({"running": True, "home": str(home.root)} | snapshot | info)
     else:
         _print(info, snapshot, home)
+        for line in _waiting_lines(files):
+            print(clean_line(line))
     return 0
+
+
+def _files(client: ControlClient) -> list[dict[str, Any]]:
+    try:
+        files: list[dict[str, Any]] = client.call("get_server_files")
+    except TooltrayError:  # of an older hub, which has none but the settings
+        return []
+    return files
+
+
+def _waiting_lines(files: list[dict[str, Any]]) -> Iterator[str]:
+    """Which servers of projects' own files wait for a person's yes, and how one gives it."""
+    for file in files:
+        if names := [entry["name"] for entry in file["entries"] if entry["state"] in _WAITS]:
+            waiting = count(len(names), "server")
+            yield f"{waiting} of {file['path']} can run only after a yes of yours: {', '.join(names)}. " + _look_at(file["project"])
+
+
+def _look_at(project: str) -> str:
+    return f"Look with: tooltray trust {shlex.quote(project)}"
 
 
 def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:

@@ -6,6 +6,7 @@ what an AI client can start by itself is not to trust what it has written into a
 
 import argparse
 import contextlib
+import os
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from tooltray.cli import approve
 from tooltray.cli.hub import folder_path, hub_or_settings
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
+from tooltray.config.files.file_server import FILE_NAME
 from tooltray.config.home import Home
 from tooltray.errors import NotFound
 from tooltray.publish.control_client import Hub
@@ -80,8 +82,9 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[dict[str, Any
 
 
 def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
+    path = os.path.join(folder, FILE_NAME)
     if not requests:
-        print(f"{NOTHING_WAITS} in {clean_line(folder)}.")
+        print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
         return 0
     print(f"{count(len(requests), 'server')} of {clean_line(requests[0]['file'])} can run only after a yes of yours.")
     trusted = 0
@@ -92,6 +95,9 @@ def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
             continue
         _trust(hub, request)
         trusted += 1
+    if trusted:
+        for_all = f"tooltray serve --project {shlex.quote(folder)}"
+        print("\n" + clean_line(f"What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}"))
     return 0 if trusted == len(requests) else 1
 
 
@@ -126,6 +132,10 @@ def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
     if request["is_inside"]:
         facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request['project']})"))
     facts.append(("Secrets of yours that it would get", ", ".join(request["secrets"]) or "none"))
-    facts.append(("Variables of yours that it would get", ", ".join(request["variables"]) or "none"))
+    nothing = "none by name; like every program that you start, it sees your environment" if is_process else "none"
+    facts.append(("Variables of yours that it would get", ", ".join(request["variables"]) or nothing))
+    facts += [("With the variable", each) for each in request["env"]]
+    facts += [("With the header", each) for each in request["headers"]]
+    facts += [("It also says", each) for each in request["others"]]
     facts.append(("Calls that would go through unasked", ", ".join(request["auto_approve"]) or "none"))
     return facts

@@ -4,8 +4,10 @@ Above it: everything that keeps a file (settings, secrets, names, catalogue, run
 Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
 """
 
+import errno
 import logging
 import os
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -67,6 +69,22 @@ def _sweep(target: Path) -> None:
         with suppress(OSError):  # another writer's file, finished or swept in this moment
             if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
                 os.unlink(entry.path)
+
+
+def read_own(path: Path, most_bytes: int) -> bytes:
+    """What is in a file that we have written; somebody may have put something else in its place.
+
+    Raises:
+        OSError: it is no file, or cannot be read.
+        ValueError: it is larger than what we write.
+    """
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError("too large")
+    return content
 
 
 def set_aside(path: Path) -> Path:

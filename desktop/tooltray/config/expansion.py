@@ -35,7 +35,8 @@ _LIKE_OURS = re.compile(r"(?<![{$])\{([A-Za-z][A-Za-z0-9_-]{0,39})\}(?!\})")
 _IN_URL = {"project_path": "/", "project_name": ""}  # a name is one part of a path, or of the host
 _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
-_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?")  # a default with a brace in it is half of a nested placeholder
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default with a brace in it is half of a nested placeholder
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str
     values, words = _values(project), config.template if project else config.args
 
     def fill(text: str) -> str:
-        return _OURS_OR_PROJECT.sub(lambda found: values.get(found[2] or "", found[0]), text)
+        closed = _closed(text)
+        return _OURS_OR_PROJECT.sub(lambda found: values.get(found[2] or "", found[0]), closed) + text[len(closed) :]
 
     url = fill(config.base_url) if config.base_url else None
     return config.model_copy(update={"args": tuple(map(fill, words)), "base_url": url, "deferred_startup": False}).target
@@ -115,7 +117,7 @@ def shown_target(config: MCPServerConfig, project: SessionProject | None) -> str
 def needs_project(config: MCPServerConfig) -> bool:
     """Whether a project's placeholder stands in what is started without one."""
     texts = (*config.args, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
-    return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(text))
+    return any(found[2] for text in texts for found in _OURS_OR_PROJECT.finditer(_closed(text)))
 
 
 def project_remark(config: MCPServerConfig) -> str:
@@ -129,6 +131,11 @@ def project_remark(config: MCPServerConfig) -> str:
         return ""
     names = ", ".join(f"{{{name}}}" for name in dict.fromkeys(found))
     return f"{names} is handed over as it is written: only {{project_path}} and {{project_name}} are filled in, and not in the command"
+
+
+def is_placeholder(inner: str) -> bool:
+    """Whether what stands between `${` and `}` says something here: a variable, with a default or without, or a secret."""
+    return bool(_SECRET.fullmatch(inner) or _VARIABLE.fullmatch(inner))
 
 
 def secret_names(config: MCPServerConfig) -> tuple[str, ...]:
@@ -154,7 +161,12 @@ def _placeholders(config: MCPServerConfig) -> list[str]:
         *config.custom_headers.values(),
         (config.oauth.client_secret or "") if config.oauth else "",
     )
-    return [inner for text in texts for inner in _PLACEHOLDER.findall(text)]
+    return [inner for text in texts for inner in _PLACEHOLDER.findall(_closed(text))]
+
+
+def _closed(text: str) -> str:
+    """A text as far as a placeholder can end in it: each that is never closed would be looked for to the end of the whole."""
+    return text[: text.rfind("}") + 1]
 
 
 class _Filler:
@@ -183,7 +195,7 @@ class _Filler:
 
     async def _parts(self, text: str, place: str, project: Mapping[str, str]) -> AsyncIterator[str]:
         end = 0
-        for found in _OURS_OR_PROJECT.finditer(text):
+        for found in _OURS_OR_PROJECT.finditer(_closed(text)):
             yield text[end : found.start()]
             yield project.get(found[2], found[0]) if found[2] else await self._value(found[1], place)
             end = found.end()

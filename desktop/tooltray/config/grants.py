@@ -4,17 +4,14 @@ Above it: the presenter's book of grants. Below it: atomic_file. Each grant name
 definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments of calls are in the file.
 """
 
-import errno
 import json
-import os
-import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from tooltray.config.atomic_file import set_aside, write_atomically
+from tooltray.config.atomic_file import read_own, set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
@@ -66,7 +63,7 @@ class GrantStore:
         self._file = _File()
         self.problem: Problem | None = None
         try:
-            self._file = msgspec.convert(json.loads(_content(path)), type=_File)
+            self._file = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File)
         except FileNotFoundError:
             pass
         except (ValueError, RecursionError):
@@ -107,21 +104,6 @@ class GrantStore:
         self.problem = _unusable(
             f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
         )
-
-
-def _content(path: Path) -> bytes:
-    """
-    Raises:
-        OSError: it is no file, or cannot be read.
-        ValueError: it is larger than what we write.
-    """
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-        content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise ValueError("too large")
-    return content
 
 
 def _encoded(file: _File) -> bytes:

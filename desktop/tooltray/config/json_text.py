@@ -20,7 +20,15 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotJson(Exception):
-    """The text is no JSON, or the document has no JSON form; says where and why, and quotes no value (somebody may have typed a key)."""
+    """The text is no JSON, or the document has no JSON form; says where and why, and quotes no value (somebody may have typed a key).
+
+    Attributes:
+        line: of the text, from 1; 0: nobody knows.
+    """
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
 def read_json(data: bytes) -> tuple[Any, list[str]]:
@@ -46,7 +54,7 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
     except UnicodeDecodeError as error:
         raise NotJson(f"it is not UTF-8 text (byte {error.start})") from None
     except json.JSONDecodeError as error:
-        raise NotJson(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise NotJson(f"line {error.lineno}, column {error.colno}: {error.msg}", error.lineno) from None
     except RecursionError:
         raise NotJson("it is nested too deeply") from None
     _check_depth(document)

@@ -19,10 +19,10 @@ from tooltray.config.migrations import Document
 from tooltray.config.revisions import revision_of
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.config.settings import FileServerSettings, SecretBackend, Settings, check_name, read_entry
-from tooltray.config.settings_file import Edit, Loaded, SettingsFile
+from tooltray.config.settings_file import Edit, Loaded, NotReread, SettingsFile
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
-from tooltray.snapshots import ServerEntry, SettingsDocument
+from tooltray.snapshots import FileProblem, ServerEntry, SettingsDocument
 
 BUILTIN_NAMES = ("hub",)
 
@@ -45,7 +45,7 @@ class McpConfHelper:
         self._reserved = reserved
         self._bus = bus
         self._loaded = Loaded()
-        self._trouble: tuple[Problem, ...] = ()  # with reading the file again
+        self._trouble: tuple[FileProblem, ...] = ()  # with reading the file again
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
@@ -94,7 +94,13 @@ class McpConfHelper:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the settings, and what was done about it."""
-        return self._loaded.notices + self._trouble + self._loaded.reading.problems
+        return tuple(each.problem for each in self.file_problems)
+
+    @property
+    def file_problems(self) -> tuple[FileProblem, ...]:
+        """The same, with the line of the file where one is known."""
+        notices, others = (tuple(map(FileProblem, found)) for found in (self._loaded.notices, self._loaded.reading.problems))
+        return notices + self._trouble + others
 
     def revision(self, name: str) -> str:
         """Of a server's entry: another one where that is another one; empty for one that is in no file."""
@@ -104,10 +110,15 @@ class McpConfHelper:
         return revision_of(entries[name]) if isinstance(entries, dict) and name in entries else ""
 
     def server_entry(self, name: str) -> ServerEntry:
-        """How a server that is there is described; the caller's own copy."""
+        """How a server is described; the caller's own copy.
+
+        Raises:
+            NotFound: there is none of this name in a file.
+        """
         if server := self.file_server(name):
             chosen = self.settings.mcp_servers[name].to_entry()
             return ServerEntry(server.entry.name, copy.deepcopy(dict(server.entry.written)), chosen)
+        server_edits.check_server(self._loaded.document, name)
         entry = self._loaded.document["mcpServers"][name]
         return ServerEntry(name, copy.deepcopy(entry), copy.deepcopy(entry))
 
@@ -294,7 +305,8 @@ class McpConfHelper:
                 self._loaded, self._trouble = self._file.reread(self._loaded), ()
             except TooltrayError as raised:
                 error = raised
-                self._trouble = (error.problem,) if is_last_look else self._trouble
+                found = FileProblem(error.problem, error.line if isinstance(error, NotReread) else 0)
+                self._trouble = (found,) if is_last_look else self._trouble
             is_changed = before != (self._loaded.document, self._loaded.reading, self._trouble)
             return _Reread(is_changed, tuple(problem for problem in self.problems if problem not in known), error)
 

@@ -38,7 +38,7 @@ def fields(name: str, changed: Mapping[str, Any]) -> Edit:
     """See McpConfHelper.change_server."""
 
     def edit(document: Document) -> None:
-        _check_server(document, name)
+        check_server(document, name)
         there = part(document["mcpServers"], name)
         for field, value in changed.items():
             _set_field(there, field, value)
@@ -51,7 +51,7 @@ def without_entry(name: str, revision: str) -> Edit:
     """See McpConfHelper.remove_server."""
 
     def edit(document: Document) -> None:
-        _check_server(document, name)
+        check_server(document, name)
         _check_revision(document["mcpServers"][name], revision)
         del document["mcpServers"][name]
         _set_default(document, name, False)
@@ -68,7 +68,7 @@ def default(name: str, is_default: bool, *, is_known: bool) -> Edit:
 
     def edit(document: Document) -> None:
         if is_default and not is_known:
-            _check_server(document, name)
+            check_server(document, name)
         _set_default(document, name, is_default)
 
     return edit
@@ -103,7 +103,11 @@ def _is_usable(name: str, written: Any) -> bool:
     return True
 
 
-def _check_server(document: Document, name: str) -> None:
+def check_server(document: Document, name: str) -> None:
+    """
+    Raises:
+        NotFound: the settings have no server of this name.
+    """
     entries = document.get("mcpServers")
     if not isinstance(entries, dict) or name not in entries:
         raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")

@@ -70,6 +70,18 @@ class Loaded:
     is_migrated: bool = False
 
 
+class NotReread(TooltrayError):
+    """Nothing can be said of the file now.
+
+    Attributes:
+        line: where that was seen, from 1; 0: nobody knows.
+    """
+
+    def __init__(self, title: str, message: str, hint: str, *, line: int) -> None:
+        super().__init__(title, message, hint)
+        self.line = line
+
+
 class SettingsFile:
     """Reads and writes one settings file. Calls must not overlap.
 
@@ -116,7 +128,8 @@ class SettingsFile:
             known: the settings as last read or written.
 
         Raises:
-            TooltrayError: it is gone, or nothing can be said of it: somebody may be just writing it.
+            NotReread: it is gone, or nothing can be said of it: somebody may be just writing it.
+            TooltrayError: it cannot be read.
         """
         content = self._read()
         if content == known.content:
@@ -128,7 +141,7 @@ class SettingsFile:
         try:
             return _going_on(known, self._understand(content, *_read_object(content)))
         except NotJson as error:
-            raise self._not_reread(str(error)) from None
+            raise self._not_reread(str(error), error.line) from None
 
     def _read(self) -> bytes | None:
         try:
@@ -209,9 +222,9 @@ class SettingsFile:
     def _empty(self) -> Problem:
         return Problem("The settings are empty", f"{self._path} has nothing in it")
 
-    def _not_reread(self, reason: str) -> TooltrayError:
+    def _not_reread(self, reason: str, line: int = 0) -> "NotReread":
         hint = "What was set before goes on until that is put right"
-        return TooltrayError("The settings cannot be read again", f"{self._path}: {reason}", hint)
+        return NotReread("The settings cannot be read again", f"{self._path}: {reason}", hint, line=line)
 
     def _unreadable(self, reason: str) -> TooltrayError:
         return TooltrayError("The settings cannot be read", f"{self._path}: {reason}", "Until that is put right nothing is saved")

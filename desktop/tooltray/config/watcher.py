@@ -20,9 +20,9 @@ from pathlib import Path
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
-STEP_MS = 100  # how often the thread looks for the system's notices and for its own end; a notice is taken after one or two of them
-QUIET_S = 0.08  # without a further change: then a save is over. With the steps, what was saved is told within 0.3 s
-LONGEST_S = 0.6  # of saves one after the other, after which they are told all the same: within a second of the first
+STEP_MS = 200  # how often the thread looks for the system's notices and for its own end; a notice is taken after one or two of them
+QUIET_S = 0.08  # without a further change: then a save is over. With the steps, what was saved is told within half a second
+LONGEST_S = 0.5  # of saves one after the other, after which they are told all the same: within a second of the first
 LOOK_MS = 1000  # between looks at the dates where the system says nothing
 POLL_S = 0.5  # the same where the system cannot watch
 AGAIN_S = 0.1  # until the watch is set up again after a folder has come or gone; others may be about to

@@ -1,11 +1,15 @@
 """Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
 
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.errors import TooltrayError
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.snapshots import ApprovalSnapshot, GrantSnapshot, ToolChange, ToolSnapshot
+from tooltray.tools import approval
 
 
 class ApprovalVerbs:
     _approvals: Approvals
+    _config: McpConfHelper
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -57,6 +61,20 @@ class ApprovalVerbs:
             TooltrayError: there is no such grant, or that cannot be written.
         """
         await self._approvals.take_back(id)
+
+    async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        """Chooses which calls of a server go through unasked, in whichever file its entry is.
+
+        Args:
+            rules: rules, and names of tools; none: each call is asked about.
+
+        Raises:
+            NotFound: there is no such server in a file.
+            TooltrayError: a rule means nothing, or the settings cannot be written.
+        """
+        if problem := approval.problem_of(server, rules, ()):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def get_tool_changes(self) -> list[ToolChange]:
         """Tools that were allowed and are defined in another way since; they ask again."""

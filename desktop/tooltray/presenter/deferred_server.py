@@ -10,7 +10,6 @@ Above it: ServerManager, and Projects, which knows what sessions work on and end
 
 import asyncio
 import contextlib
-import logging
 import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +38,6 @@ MOST_TELLING = (
 """Of several copies the one in the state that comes first here stands for all; one that rests never does."""
 
 
-logger = logging.getLogger(__name__)
 MakeInstance = Callable[[ManagedServer, Era, Session | None], Instance]
 
 
@@ -132,8 +130,6 @@ class ProjectCopy(ManagedServer):
         is_known = instance.problem == self._reported
         if instance.state is ServerState.ERROR and instance.problem and not is_known:
             self._reported = instance.problem
-            where = self._project.path if self._project else "no project"
-            logger.warning("'%s' does not start for %s: %s", self.name, where, self._reported)
         return not is_known
 
     def _check_has_not_failed(self, instance: Instance) -> None:

@@ -349,7 +349,7 @@ class McpPresenter(
             TooltrayError: the file cannot be written.
         """
         self._check_is_not_builtin(name)
-        if self._config.file_server(name):
+        if name not in self._config.own_settings.mcp_servers and self._files.keeps(name):
             await self._files.remove(name, revision)
         else:
             await self._config.remove_server(name, revision=revision)

@@ -473,7 +473,7 @@ class ServerManager:
         needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
         is_news = server.is_news(instance)
         if (is_failure or needs_sign_in) and instance.problem and is_news:
-            self._bus.publish(ProblemReported(instance.problem, server.name))
+            self._bus.publish(ProblemReported(instance.problem, server.name, server.project.path if server.project else ""))
 
     def _tell_status(self, server: ManagedServer) -> None:
         is_running = server.state is ServerState.RUNNING

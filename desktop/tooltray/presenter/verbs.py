@@ -118,4 +118,5 @@ VERBS: tuple[str, ...] = (
     "get_settings",
     "change_settings",
     "get_recent_calls",
+    "set_server_auto_approve",
 )

@@ -85,7 +85,7 @@ class ControlSession:
             return await self._control_hub(request.method)
         except TooltrayError as error:
             problem = error.problem
-            data = {"title": problem.title, "message": problem.message, "hint": problem.hint}
+            data = {"title": str(problem.title), "message": str(problem.message), "hint": str(problem.hint)}
             return failure(CONNECTION_CLOSED, str(error), data)
 
     async def _call(self, verb: Callable[..., Awaitable[Any]], params: Mapping[str, Any]) -> Envelope:

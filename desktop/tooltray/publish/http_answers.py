@@ -29,10 +29,12 @@ async def read_message(request: web.Request) -> bytearray:
     """The body of a POST; the request does not keep it.
 
     Raises:
-        Refused: it is too large, or said to be no JSON.
+        Refused: it is too large, compressed, or said to be no JSON.
     """
     if not is_json(request.headers.get("Content-Type")):
         raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is application/json")
+    if is_compressed(request):
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is not compressed")
     too_large = Refused(TOO_LARGE, f"a message may have at most {MAX_BODY_BYTES:,} bytes")
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large
@@ -42,6 +44,11 @@ async def read_message(request: web.Request) -> bytearray:
         if len(body) > MAX_BODY_BYTES:
             raise too_large
     return body
+
+
+def is_compressed(request: web.Request) -> bool:
+    """Whether the body is not what was meant: nobody here undoes that."""
+    return request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", "")
 
 
 def check_accept(request: web.Request) -> None:

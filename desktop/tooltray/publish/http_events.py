@@ -96,8 +96,8 @@ class EventQueue:
         """What waits, if that is all that there will ever be in this response, and one message."""
         return self._waiting[0] if self.is_ended and len(self._waiting) == 1 else None
 
-    async def news(self, *, within_s: float) -> bool:
-        """Waits until there is something to write or the end is known; returns whether that is so."""
+    async def news(self, *, within_s: float | None) -> bool:
+        """Waits until there is something to write or the end is known, with None for as long as it takes; returns whether that is so."""
         if self._waiting or self.is_ended:
             return True
         self._has_news.clear()

@@ -104,11 +104,14 @@ class HttpListener:
         return self._open.base_url if self._open else None
 
     async def follow(self, *, is_retry: bool = False) -> None:
-        """Does what the settings say now.
+        """Does what the settings say now, to the end: also when who waits for it goes, who may be connected to the address that closes.
 
         Args:
             is_retry: also tries what has just failed; another program may have freed the port.
         """
+        await asyncio.shield(self._spawn(self._do_follow(is_retry), name="http endpoints"))
+
+    async def _do_follow(self, is_retry: bool) -> None:
         async with self._lock:
             wanted = self._wanted
             is_done = wanted == self._tried and not (is_retry and self._problem)
@@ -155,7 +158,7 @@ class HttpListener:
             return
         self._follow_api()
         if self._wanted != self._tried:
-            self._spawn(self.follow(), name="http endpoints")
+            self._spawn(self._do_follow(is_retry=False), name="http endpoints")
 
     def _follow_api(self) -> None:
         if not self._events:

@@ -62,12 +62,15 @@ class Exchange:
 class ModernHttp:
     """The endpoint of one address."""
 
-    def __init__(self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema) -> None:
+    def __init__(
+        self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
+    ) -> None:
         """
         Args:
             held_calls_of: those of one client, told by its token's name.
+            nobody: as whom all without a token are one client; empty: nothing ties their requests together.
         """
-        self._opens, self._held_calls_of, self._tool_schema = opens, held_calls_of, tool_schema
+        self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
         self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
@@ -102,7 +105,7 @@ class ModernHttp:
         if len(self._exchanges) >= MAX_EXCHANGES:
             raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=asked.id)
         held = self._held_calls_of(owner)
-        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner, held=held).dispatcher
+        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._nobody, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher))
         dispatcher.attach_messages(Exchange(queue))
         dispatcher.receive(body)

@@ -27,6 +27,7 @@ class HttpSite:
             shutdown_timeout=RESPONSES_END_WITHIN_S,
             keepalive_timeout=IDLE_CONNECTION_S,
             max_field_size=MAX_HEADER_BYTES,
+            auto_decompress=False,  # bodies have their real size, and one that is broken breaks nothing
         )
 
     async def open(self, place: socket.socket) -> None:

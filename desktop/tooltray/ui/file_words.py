@@ -23,14 +23,19 @@ from tooltray.ui.state_language import Look
 LONGEST_CHIP = 18  # characters; a card has room for that beside its state and its facts
 
 
+def visible_path(path: str) -> str:
+    """Returns a path to be read: a sign that is not seen, or turns what follows it round, could make it look like another one."""
+    return "".join(sign if sign.isprintable() else "?" for sign in path)
+
+
 def folder_name(path: str) -> str:
     """Returns how people call a folder; the root has no name."""
-    return PurePath(path).name or path
+    return visible_path(PurePath(path).name or path)
 
 
 def file_name(path: str, project: str) -> str:
     """Returns how a file is called: many projects have one of the same name."""
-    name = PurePath(path).name
+    name = visible_path(PurePath(path).name)
     return tr("{file} of {folder}", file=name, folder=folder_name(project)) if project else name
 
 
@@ -256,4 +261,4 @@ def reload_name(change: ReloadChange) -> str:
 def reload_file(change: ReloadChange) -> str:
     """Returns the file by its name and folder: its whole path has no room in a line."""
     path = PurePath(change.file)
-    return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
+    return visible_path(f"{path.parent.name}/{path.name}" if path.parent.name else path.name)

@@ -347,13 +347,14 @@ def test_one_choice_of_rules_is_needed(tooltray: AtTerminal, hub_home: Home, wor
     [({"autoApprove": ["all"]}, "all"), ({}, "read"), ({"autoApprove": []}, "nothing"), ({"autoApprove": "all"}, "read")],
 )
 def test_the_rules_of_a_server_are_chosen_by_a_person(person: AtTerminal, hub_home: Home, entry: Any, now: str) -> None:
-    with hub(hub_home, get_mcp_servers={"files": {"command": "x", **entry}}, update_mcp_server=None) as fake:
+    described = {"name": "files", "entry": {"command": "x"}, "counts": {"command": "x", **entry}}
+    with hub(hub_home, get_server_entry=described, set_server_auto_approve=None) as fake:
         assert person("servers", "approve", "files", "read", typed="n\n").code == 1
-        assert "update_mcp_server" not in fake.methods()
+        assert "set_server_auto_approve" not in fake.methods()
         result = person("servers", "approve", "files", "read", "write_file", "read")
     assert f"What goes through unasked of files: read, write_file (now: {now})." in result.out
     assert result.out.endswith("For files: read, write_file.\n")
-    assert fake.params_of("update_mcp_server") == {"name": "files", "config": {"command": "x", "autoApprove": ["read", "write_file"]}}
+    assert fake.params_of("set_server_auto_approve") == {"server": "files", "rules": ["read", "write_file"]}
 
 
 def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tooltray: AtTerminal, hub_home: Home) -> None:
@@ -370,9 +371,7 @@ def test_one_choice_of_rules_of_a_server_is_needed(tooltray: AtTerminal, hub_hom
 
 
 def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(person: AtTerminal, hub_home: Home) -> None:
-    with hub(hub_home, get_mcp_servers={}) as fake:
-        odd = person("servers", "approve", "files", "hint:odd")
-        absent = person("servers", "approve", "files", "read")
+    odd = person("servers", "approve", "files", "hint:odd")
+    absent = person("servers", "approve", "files", "read")
     assert (odd.code, "Not every rule for files means something" in odd.err) == (1, True)
-    assert (absent.code, "no server called files" in absent.err) == (1, True)
-    assert "update_mcp_server" not in fake.methods()
+    assert (absent.code, "no server 'files'" in absent.err) == (1, True)

@@ -49,9 +49,10 @@ def test_nothing_is_an_answer_too(tooltray: Tooltray, hub_home: Home) -> None:
 
 
 def test_what_waits_for_a_yes_is_told_how_to_get_one(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"reload": [change("wait", "a")]}):
+    with FakeControlHub(hub_home, {"reload": [change("wait", name, file="/p/my shop/.mcp.json") for name in "ab"]}):
         result = tooltray("reload")
-    assert (result.code, "tooltray trust DIR" in result.out + result.err) == (0, True)
+    assert result.code == 0
+    assert result.err == "Look at what waits, and say yes to it: tooltray trust '/p/my shop'\n"
 
 
 def test_a_file_that_is_not_understood_is_an_error_for_scripts(tooltray: Tooltray, hub_home: Home) -> None:

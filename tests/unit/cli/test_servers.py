@@ -37,6 +37,14 @@ def test_no_servers_yet_says_what_to_do_next(tooltray: Tooltray) -> None:
     assert "tooltray servers add NAME -- COMMAND ARGS..." in result.out
 
 
+def test_servers_of_other_files_are_listed_with_their_file(tooltray: Tooltray, hub_home: Home) -> None:
+    servers = [server_snapshot("git"), server_snapshot("db") | {"file": "/p/shop/.mcp.json"}]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
+        lines = tooltray("servers", "list").out.splitlines()
+    assert [line.split()[-1] for line in lines] == ["PROBLEM", "-", "/p/shop/.mcp.json"]
+    assert lines[0].split()[-2] == "FROM"
+
+
 def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(tooltray: Tooltray, hub_home: Home) -> None:
     servers = [
         server_snapshot("檔案"),
@@ -143,6 +151,9 @@ def test_a_key_typed_as_a_plain_header_is_pointed_out_and_not_repeated(tooltray:
     ("words", "said"),
     [
         (["--url", "https://a.b", "--", "x"], "not both"),
+        (["--project", ".", "--on-demand", "--", "x"], "--on-demand does not go with --project"),
+        (["--project", ".", "--deferred", "--", "x"], "--deferred does not go with --project"),
+        (["--project", ".", "--replace", "--", "x"], "--replace does not go with --project"),
         (["--sse", "--", "x"], "--sse goes with --url"),
         (["--header", "A: b", "--", "x"], "--header goes with --url"),
         (["--bearer-secret", "--", "x"], "--bearer-secret goes with --url"),
@@ -356,6 +367,26 @@ def test_a_running_hub_is_not_told_to_start_what_starts_on_demand(tooltray: Tool
         assert tooltray("servers", "add", "files", "--on-demand", "--", "npx").code == 0
     assert "start_server" not in hub.methods()
     assert hub.params_of("add_mcp_server")["is_default"] is False
+
+
+def test_a_server_is_added_to_a_projects_own_file_under_the_name_that_is_free(
+    tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "serve.py").write_text("")
+    monkeypatch.chdir(shop)
+    with hub_that_adds(hub_home, add_mcp_server="web-shop") as hub:
+        result = tooltray("servers", "add", "web", "--project", ".", "--", "./serve.py", "serve.py")
+        in_json = tooltray("servers", "add", "web", "--project", str(shop), "--ask", "--json", "--", "npx").json
+    assert result.code == 0
+    assert result.out.splitlines()[0] == f"Added web-shop to {shop}/.mcp.json; it is running and has 3 tools."
+    assert result.err == ""
+    first, second = (params for method, params in hub.calls if method == "add_mcp_server")
+    assert first == {"name": "web", "config": {"command": "./serve.py", "args": ["serve.py"]}, "project": str(shop)}
+    assert second["config"] == {"command": "npx", "args": [], "autoApprove": ["read"]}
+    assert hub.params_of("start_server") == {"name": "web-shop"}
+    assert (in_json["server"], in_json["project"], in_json["tools"]) == ("web-shop", str(shop), 3)
 
 
 def test_a_server_that_is_added_and_does_not_start_is_an_error_that_says_both(tooltray: Tooltray, hub_home: Home) -> None:

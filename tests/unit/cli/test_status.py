@@ -52,6 +52,20 @@ def test_servers_that_wait_for_a_project_say_so_and_lazy_ones_are_named(tooltray
     assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are shown only after activation: serena, files"]
 
 
+def test_servers_of_files_that_wait_for_a_yes_are_named_with_the_way_to_it(tooltray: Tooltray, hub_home: Home) -> None:
+    states = {"db": "used", "files": "changed", "we\x1b[1mb": "waits", "off": "off"}
+    entries = [{"name": name, "server": "", "state": state, "line": 3} for name, state in states.items()]
+    files = [
+        {"path": "/s/settings.json", "project": "", "entries": entries[:1]},
+        {"path": "/p/my shop/.mcp.json", "project": "/p/my shop", "entries": entries},
+    ]
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(), "get_server_files": files}):
+        line = tooltray("status").out.splitlines()[-1]
+    assert line == (
+        "2 servers of /p/my shop/.mcp.json can run only after a yes of yours: files, web. Look with: tooltray trust '/p/my shop'"
+    )
+
+
 def test_a_pause_is_told(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(is_paused=True, started_at=time.time())}):
         assert "Paused: tools are listed, calls are refused." in tooltray("status").out

@@ -29,6 +29,9 @@ ONE: dict[str, Any] = {
     "cwd": "/p/shop",
     "secrets": ["K"],
     "variables": [],
+    "env": ["PORT=1"],
+    "headers": [],
+    "others": [],
     "is_inside": True,
     "auto_approve": ["read"],
     "diff": [],
@@ -45,6 +48,9 @@ TWO: dict[str, Any] = {
     "host": "a.example",
     "secrets": [],
     "variables": ["A", "B"],
+    "env": [],
+    "headers": ["X-Team: shop"],
+    "others": ["timeout: 5"],
     "is_inside": False,
     "auto_approve": [],
     "diff": ["-old", "+new\x1b[2J"],
@@ -94,31 +100,35 @@ def test_each_entry_is_shown_whole_before_its_own_question(person: AtTerminal, h
     with hub(hub_home) as fake:
         found = person("trust", "/p/shop", typed="y\nno\n")
     assert (found.code, yes_given(fake)) == (1, [{"one\x1b[1m": "d1"}])
-    first, second = found.out.split("\n\n")[1:]
-    assert first.splitlines()[:7] == [
+    first, second, last = found.out.split("\n\n")[1:]
+    assert first.splitlines()[:8] == [
         "one (line 3)",
         "  It would run: npx -y some-server ${secret:K}",
         "  in the folder: /p/shop",
         "  which lies in: the project itself: whoever changes the project changes what runs (/p/shop)",
         "  Secrets of yours that it would get: K",
-        "  Variables of yours that it would get: none",
+        "  Variables of yours that it would get: none by name; like every program that you start, it sees your environment",
+        "  With the variable: PORT=1",
         "  Calls that would go through unasked: read",
     ]
     assert "  Careful: odd" in first.splitlines()
     assert "Trusted, as 'one-shop'. To take it back: tooltray trust remove /p/shop 'one'" in first
-    assert second.splitlines()[:5] == [
+    assert second.splitlines()[:7] == [
         "two: changed since you said yes to it",
         "  It would connect to: https://a.example/mcp",
         "  at the host: a.example",
         "  Secrets of yours that it would get: none",
         "  Variables of yours that it would get: A, B",
+        "  With the header: X-Team: shop",
+        "  It also says: timeout: 5",
     ]
     assert {"    -old", "    +new"} <= set(second.splitlines())
     assert "It does not run." in second
+    assert last == "What you trust runs for AI clients that work in /p/shop; for all AI clients with: tooltray serve --project /p/shop\n"
     assert "\x1b" not in found.out
 
 
-def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTerminal, hub_home: Home) -> None:
+def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTerminal, hub_home: Home, tmp_path: Path) -> None:
     with hub(hub_home) as fake:
         found = person("trust", "/p/shop", "two")
         assert (found.code, yes_given(fake)) == (0, [{"two": "d2"}])
@@ -126,7 +136,9 @@ def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTermi
         assert (missing.code, "'three' does not wait for a yes: there wait: one, two" in missing.err) == (1, True)
         assert person("trust", "/p/shop", typed="").code == 1
     with hub(hub_home, get_trust_requests=[]):
-        assert person("trust", "/p/shop").out == "Nothing waits for a yes in /p/shop.\n"
+        assert person("trust", str(tmp_path)).out == f"There is no .mcp.json in {tmp_path}.\n"
+        (tmp_path / ".mcp.json").write_text("{}")
+        assert person("trust", str(tmp_path)).out == f"Nothing waits for a yes in {tmp_path}.\n"
         assert "nothing waits for a yes" in person("trust", "/p/shop", "two").err
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.full_disk import full_disk
 
-from tooltray.config.atomic_file import write_atomically
+from tooltray.config.atomic_file import read_own, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -88,3 +88,19 @@ def test_a_leftover_that_cannot_be_removed_is_no_error(tmp_path: Path) -> None:
 def test_the_longest_possible_name_can_be_written(tmp_path: Path, name: str) -> None:
     write_atomically(tmp_path / name, b"x")
     assert names(tmp_path) == [name]
+
+
+def test_one_of_our_files_is_read_whole(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "file", b"12345")
+    assert read_own(tmp_path / "file", 5) == b"12345"
+
+
+def test_what_is_larger_than_anything_of_ours_is_not_read(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "file", b"123456")
+    with pytest.raises(ValueError, match="too large"):
+        read_own(tmp_path / "file", 5)
+
+
+def test_a_folder_in_the_place_of_a_file_of_ours_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError):
+        read_own(tmp_path, 5)

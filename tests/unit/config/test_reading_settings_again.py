@@ -83,16 +83,16 @@ async def test_a_byte_order_mark_is_understood(conf: McpConfHelper, path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("content", "reason"),
+    ("content", "reason", "line"),
     [
-        ('{"mcpServers": {\n  "a": {"command": "x"', "line 2, column 23"),
-        ("", "there is nothing in it"),
-        ("[]", "it is no object"),
-        ('{"mcpServers": {}}\0', "line 1"),
+        ('{"mcpServers": {\n  "a": {"command": "x"', "line 2, column 23", 2),
+        ("", "there is nothing in it", 0),
+        ("[]", "it is no object", 0),
+        ('{"mcpServers": {}}\0', "line 1", 1),
     ],
 )
 async def test_of_half_a_file_nothing_is_taken_and_the_file_stays_as_it_is(
-    conf: McpConfHelper, path: Path, heard: Heard, content: str, reason: str
+    conf: McpConfHelper, path: Path, heard: Heard, content: str, reason: str, line: int
 ) -> None:
     path.write_text(content)
     for _ in range(2):
@@ -100,7 +100,7 @@ async def test_of_half_a_file_nothing_is_taken_and_the_file_stays_as_it_is(
         assert ("cannot be read again" in said, reason in said) == (True, True)
     assert (list(conf.settings.mcp_servers), path.read_text(), others(path)) == (["a"], content, [])
     assert [type(each) for each in heard] == [ProblemReported, ConfigChanged]
-    assert [heard[0].problem] == list(conf.problems)
+    assert [(each.problem, each.line) for each in conf.file_problems] == [(heard[0].problem, line)]
     put(path, ONE)
     await conf.reload()
     assert (conf.problems, type(heard[-1]), len(heard)) == ((), ConfigChanged, 3)

@@ -14,6 +14,7 @@ from tooltray.config.server_config import MCPServerConfig, ToolOverride
 from tooltray.config.settings import FileServerSettings
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
+from tooltray.snapshots import ServerEntry
 
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}
 
@@ -129,6 +130,15 @@ async def test_a_revision_is_another_one_where_the_entry_is(tmp_path: Path) -> N
     put(tmp_path / "settings.json", {"mcpServers": []})
     await conf.load()
     assert conf.revision("own") == ""
+
+
+async def test_an_entry_is_told_as_its_file_has_it_and_as_it_counts(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, theirs=of_file())
+    await conf.change_server("theirs", auto_approve=("all",))
+    assert conf.server_entry("own") == ServerEntry("own", {"command": "x"}, {"command": "x"})
+    assert conf.server_entry("theirs") == ServerEntry("theirs", {"command": "theirs"}, {"command": "theirs", "autoApprove": ["all"]})
+    with pytest.raises(NotFound):
+        conf.server_entry("nobody")
 
 
 async def test_who_has_seen_another_entry_changes_and_removes_nothing(tmp_path: Path) -> None:

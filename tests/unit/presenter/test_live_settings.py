@@ -94,8 +94,7 @@ async def test_secrets_are_looked_for_where_the_settings_say(live: Live) -> None
 
 
 def following(parts: HubParts) -> None:
-    names = PublishedNames(parts.home.root / "unused.json")
-    LiveSettings(config=parts.conf, names=names, hub=parts.presenter, spawn=parts.keeper.spawn, bus=parts.bus).start()
+    parts.live_settings.start()
 
 
 async def edit(parts: HubParts, **fields: Any) -> None:

@@ -215,6 +215,14 @@ async def test_an_expected_failure_arrives_in_all_its_parts() -> None:
         }
 
 
+@in_fake_time
+async def test_a_failure_in_the_words_of_the_ui_arrives_as_text() -> None:
+    async with Control() as control:
+        control.presenter.answers["start_server"] = TooltrayError(Phrase("{file} cannot be read", file="x"), Phrase("it is empty"))
+        data = (await control.ask("start_server", {"name": "s"}))["error"]["data"]
+        assert data == {"title": "x cannot be read", "message": "it is empty", "hint": ""}
+
+
 @pytest.mark.expected_warnings("answering start_server failed")
 @in_fake_time
 async def test_a_bug_in_a_verb_is_an_internal_error_and_the_next_one_is_answered() -> None:

@@ -205,8 +205,10 @@ async def test_a_token_that_is_removed_ends_what_it_opened(tmp_path: Path) -> No
         assert parts.clients.opened[-1][2] is parts.clients.opened[-2][2]
 
 
+@pytest.mark.expected_warnings("http endpoints")
 async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     nothing: Any = None
+    keeper = TaskKeeper()
     config = McpConfHelper(tmp_path / "settings.json", EventBus())
     await config.load()
     await config.set_http(True, 0)
@@ -218,7 +220,7 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
         presenter=nothing,
         bus=EventBus(),
         deadlines=nothing,
-        spawn=nothing,
+        spawn=keeper.spawn,
         on_changed=lambda: None,
     )
     with pytest.raises(AttributeError):
@@ -274,7 +276,7 @@ async def test_events_are_told_to_programs_until_the_rest_interface_is_switched_
         start = await stream.event()
         parts.bus.publish(ServerStarted("files"))
         event = await stream.event()
-        assert (event.type, json.loads(event.data)) == ("ServerStarted", {"server_name": "files"})
+        assert (event.type, json.loads(event.data)) == ("ServerStarted", {"serverName": "files"})
         await parts.switch_api(False)
         await stream.end()
         assert (await parts.client().ask("GET", "/api/events")).status == 404

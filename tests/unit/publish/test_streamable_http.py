@@ -1,6 +1,7 @@
 """publish/streamable_http.py: legacy clients over HTTP, as they see it on the wire."""
 
 import asyncio
+import gzip
 import io
 import json
 
@@ -367,6 +368,13 @@ async def test_a_message_is_json_and_not_endless() -> None:
         assert answer.status == 415
         headers = {**ACCEPT, "Content-Type": "application/json"}
         assert (await hub.ask("POST", data=io.BytesIO(b" " * (64 * 2**20 + 1)), headers=headers)).status == 413
+
+
+async def test_a_compressed_message_is_not_taken_whatever_is_in_it() -> None:
+    async with http_hub() as hub:
+        headers = {**ACCEPT, "Content-Type": "application/json", "Content-Encoding": "gzip"}
+        for body in (b"{}", gzip.compress(b"{}")):
+            assert (await hub.ask("POST", data=body, headers=headers)).status == 415
 
 
 async def test_a_body_of_unknown_length_is_not_endless_either() -> None:

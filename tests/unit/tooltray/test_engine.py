@@ -18,8 +18,8 @@ from tests.fakes.heard import PATIENCE_S
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed, HubRunning
-from tooltray.errors import TooltrayError
-from tooltray.events import ElicitationAsked, ServerChanged
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.snapshots import ElicitationSnapshot, ServerState
 
 FAKE = {"command": sys.executable, "args": ["-I", fake_server.__file__], "autoApprove": ["all"]}
@@ -576,7 +576,16 @@ async def test_a_config_is_served_at_its_own_endpoint_beside_everything_else(hub
     assert any("of 'fake'" in record.getMessage() for record in caplog.records)
 
 
-@pytest.mark.expected_warnings("cannot be read")
+async def test_what_a_person_has_to_hear_of_stands_in_the_log_once(hubs: Hubs) -> None:
+    hubs.settings()
+    engine = await hubs.start()
+    for about in ((), ("files",), ("files", "/shop")):
+        engine.bus.publish(ProblemReported(Problem("it failed"), *about))
+    await engine.close()
+    told = [record["summary"] for record in hubs.records("log") if record["level"] == "warning"]
+    assert told == ["it failed", "'files': it failed", "'files' for /shop: it failed"]
+
+
 async def test_a_config_that_is_not_understood_keeps_the_hub_from_starting(hubs: Hubs, is_free: Callable[[], bool]) -> None:
     hubs.settings()
     path = hubs.home.root.parent / "config.json"
@@ -585,6 +594,7 @@ async def test_a_config_that_is_not_understood_keeps_the_hub_from_starting(hubs:
         await hubs.start(configs=(str(path),))
     await hubs.close()
     assert is_free()
+    assert len([each for each in hubs.records("log") if str(path) in each["summary"]]) == 1  # and the log says it once
 
 
 @pytest.mark.expected_warnings("no hub without it", "absent")

@@ -15,6 +15,8 @@ Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
 Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
 """Of a project's own file, in the project's folder."""
+PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
+"""The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
 
 
 @dataclass(frozen=True)

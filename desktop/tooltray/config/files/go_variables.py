@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tooltray.config.expansion import VARIABLE_NAME, is_placeholder
+
 _SIMPLE = r"([A-Za-z_][A-Za-z0-9_]*)|[*#$@!?\-0-9]"
 _VARIABLE = re.compile(r"\$(?:\{([^}]*)\}|" + _SIMPLE + ")")
 _NEVER_CLOSED = re.compile(r"\$(?:\{()|" + _SIMPLE + ")")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OURS = re.compile(r"secret:[^{}]+|[A-Za-z_][A-Za-z0-9_]*:-[^{}]*")
 _TEXT_OR_VARIABLE = re.compile(r'"(?:[^"\\\n]|\\.)*"?|(\$\{[A-Za-z_]\w*\}|\$[A-Za-z_]\w*)', re.ASCII | re.DOTALL)
 
 
@@ -51,6 +51,6 @@ def _replaced(text: str, replace: Callable[[re.Match[str]], str]) -> str:
 
 def _ours(found: re.Match[str]) -> str:
     name = found[1] or found[2] or ""
-    if _NAME.fullmatch(name):
+    if VARIABLE_NAME.fullmatch(name):
         return f"${{{name}:-}}"
-    return found[0] if _OURS.fullmatch(name) else ""
+    return found[0] if is_placeholder(name) else ""

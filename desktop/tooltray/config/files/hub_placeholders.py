@@ -14,12 +14,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from tooltray.config.expansion import VARIABLE_NAME, is_placeholder
 from tooltray.config.files.page import shown
 from tooltray.phrases import Phrase
 
 MAX_DEPTH = 10  # mcp-hub's own limit for one in another
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OURS = re.compile(r"secret:[^{}]+|[A-Za-z_][A-Za-z0-9_]*:-[^{}]*")
 _SIGNS = re.compile(r"\$\{|\}")
 _COMMAND = "cmd:"
 _OPEN = "${"
@@ -90,14 +89,14 @@ class HubPlaceholders:
         if name in self._env:
             return self._env[name]
         value = self._value(name)
-        if value is None or (name in self._known.environ and name not in self._known.handed and _NAME.fullmatch(name)):
+        if value is None or (name in self._known.environ and name not in self._known.handed and VARIABLE_NAME.fullmatch(name)):
             return self._of_environment(name, called)
-        alias = name if _NAME.fullmatch(name) else _alias("VALUE", name)
+        alias = name if VARIABLE_NAME.fullmatch(name) else _alias("VALUE", name)
         self.variables[alias] = value
         return f"${{{alias}}}"
 
     def _of_environment(self, name: str, called: str) -> str:
-        if _NAME.fullmatch(name) or _OURS.fullmatch(name):
+        if is_placeholder(name):
             return f"${{{name}}}"
         raise _no_value(called)
 

@@ -21,7 +21,7 @@ LEAST_MILLISECONDS = 1000
 """A `timeout` below it counts seconds: nobody gives a call less than a second, and more than 16 minutes are given in milliseconds."""
 
 HOLDERS = ("mcpServers", "servers")
-_SPELLINGS = {
+FIELD_SPELLINGS = {
     "command": ("cmd",),
     "args": ("arguments",),
     "env": ("envs", "environment"),
@@ -89,7 +89,7 @@ def in_our_spelling(place: Place) -> dict[str, Any]:
         CannotUse: two of its fields contradict each other, or one is not understood.
     """
     entry = {key: value for key, value in place.written.items() if value is not None}
-    for ours, others in _SPELLINGS.items():
+    for ours, others in FIELD_SPELLINGS.items():
         _join(entry, ours, others, place)
     if isinstance(entry.get("command"), list):
         words = entry["command"]
@@ -135,7 +135,7 @@ def our_type(given: Any, place: Place) -> str:
         CannotUse: there is no such type.
     """
     if not isinstance(given, str) or given not in _TYPES:
-        key = next(key for key in ("type", *_SPELLINGS["type"]) if key in place.written)
+        key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in place.written)
         raise CannotUse(Phrase("its type must be stdio, http or sse"), place.place_of(key))
     return _TYPES[given]
 

@@ -4,17 +4,14 @@ Above it: the presenter's Trust. Below it: atomic_file. Of each entry there is t
 server is called here; never the content, which may hold keys.
 """
 
-import errno
 import json
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from tooltray.config.atomic_file import set_aside, write_atomically
+from tooltray.config.atomic_file import read_own, set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
 
 LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
@@ -61,7 +58,7 @@ class TrustStore:
         self.kept: Kept = {}
         self.problem: Problem | None = None
         try:
-            self.kept = msgspec.convert(json.loads(_content(path)), type=_File).projects
+            self.kept = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File).projects
         except FileNotFoundError:
             pass
         except (ValueError, RecursionError):
@@ -85,21 +82,6 @@ class TrustStore:
     def _set_aside(self) -> None:
         aside = set_aside(self._path)
         self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Trust the servers of your projects again.")
-
-
-def _content(path: Path) -> bytes:
-    """
-    Raises:
-        OSError: it is no file, or cannot be read.
-        ValueError: it is larger than what we write.
-    """
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no file")
-        content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise ValueError("too large")
-    return content
 
 
 def _unusable(message: str, hint: str) -> Problem:

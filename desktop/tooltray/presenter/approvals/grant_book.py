@@ -53,12 +53,15 @@ class GrantBook:
         tools: ToolManager,
         bus: EventBus,
         spawn: Spawn,
+        is_of_file: Callable[[str], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
         """
         Args:
+            is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
             now: unix seconds.
         """
+        self._is_of_file = is_of_file
         self._store, self._states, self._tools, self._bus, self._spawn, self._now = store, states, tools, bus, spawn, now
         self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
         self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
@@ -238,11 +241,15 @@ class GrantBook:
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         """What was allowed of a server goes with it: another one of its name is another server."""
+
+        def is_gone(server: str) -> bool:
+            return server not in event.mcp_servers and not self._is_of_file(server)
+
         for state in self._states:
-            if found := {each for each in _session_grants(state) if each.server not in event.mcp_servers}:
+            if found := {each for each in _session_grants(state) if is_gone(each.server)}:
                 state.allowed -= found
                 self._bus.publish(GrantsChanged())
-        gone = {grant.id for grant in self._all() if grant.server not in event.mcp_servers}
+        gone = {grant.id for grant in self._all() if is_gone(grant.server)}
         if gone:
             self._gone |= gone
             self._spawn(self._forget(), name="grants of servers that are gone")

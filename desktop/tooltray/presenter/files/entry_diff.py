@@ -18,7 +18,7 @@ _HEADS = ("---", "+++", "@@")  # no line of an entry begins so: each begins with
 def entry_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """All lines of both, those that differ marked."""
     compared = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=MOST_LINES)
-    return tuple(line[:1] + _cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
+    return tuple(line[:1] + cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
 
 
 def _lines(entry: Mapping[str, Any]) -> list[str]:
@@ -26,5 +26,6 @@ def _lines(entry: Mapping[str, Any]) -> list[str]:
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "…"]
 
 
-def _cut(line: str) -> str:
+def cut(line: str) -> str:
+    """A line that a person may read."""
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"

@@ -79,11 +79,11 @@ class FileReadings(Generic[F]):
 
     async def _look(self, file: F) -> None:
         reading = await self.now(file)
-        is_sure = _is_sure(reading, file.latest)
-        if is_sure or file.latest is None:
-            self._on_read(file, reading, is_sure)
+        is_certain = is_sure(reading, file.latest)
+        if is_certain or file.latest is None:
+            self._on_read(file, reading, is_certain)
             self._is_read(file)
-        if is_sure:
+        if is_certain:
             return
         await asyncio.sleep(self._second_look_s)
         self._on_read(file, await self.now(file), True)
@@ -93,6 +93,7 @@ class FileReadings(Generic[F]):
             unread.set()
 
 
-def _is_sure(reading: FileReading, before: FileReading | None) -> bool:
+def is_sure(reading: FileReading, before: FileReading | None) -> bool:
+    """Whether what was read is to be believed at once: half a file, or none, may be whole in a moment."""
     is_gone = not reading.digest and reading.is_understood and before is not None and bool(before.digest)
     return reading.is_understood and not is_gone

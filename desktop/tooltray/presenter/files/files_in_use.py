@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from tooltray.config.files.file_server import FileReading, FileServer
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.presenter.files.names import look
 from tooltray.presenter.files.project_file import ProjectFile
 from tooltray.presenter.files.served_files import ServedFile, ServedNames, served_servers, served_snapshot
 from tooltray.presenter.files.trust import Trust
@@ -30,7 +31,7 @@ class FilesInUse:
             project: a folder whose file's servers all sessions have; a real path, empty: none.
         """
         self._config, self._project = config, project
-        self.trust = Trust(store, is_taken=lambda name: self._is_in_settings(name) or name in self._names, reserved=BUILTIN_NAMES)
+        self.trust = Trust(store, is_taken=self._is_like_another, reserved=BUILTIN_NAMES)
         self._names = ServedNames(is_taken=lambda name: self._is_in_settings(name) or self.trust.has_name(name), reserved=BUILTIN_NAMES)
         self._served = {path: ServedFile(path) for path in configs}
         self._projects: dict[str, ProjectFile] = {}  # by folder
@@ -105,6 +106,9 @@ class FilesInUse:
         return [served_snapshot(file, served, self._names, url_of.get(file.path, "")) for file in served] + [
             file.snapshot() for file in self._projects.values()
         ]
+
+    def _is_like_another(self, name: str) -> bool:
+        return name in self._names or any(look(other) == look(name) for other in self._config.own_settings.mcp_servers)
 
     def _is_in_settings(self, name: str) -> bool:
         return name in self._config.own_settings.mcp_servers

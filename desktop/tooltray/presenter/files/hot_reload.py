@@ -5,17 +5,14 @@ Above it: the engine; ServerFiles, which says which other files there are, and r
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus
+from tooltray.presenter.files.file_readings import SECOND_LOOK_S
 from tooltray.tasks import Spawn
-
-logger = logging.getLogger(__name__)
-SECOND_LOOK_S = 0.5  # an editor that writes in the place of the old file, or removes it and puts a new one there, needs less
 
 
 class Watcher(Protocol):
@@ -88,11 +85,8 @@ class HotReload:
         """Until nothing has changed while they were read."""
         try:
             while self._is_due:
-                self._is_due, known = False, self._config.problems
+                self._is_due = False
                 await self._look_twice()
-                for problem in self._config.problems:
-                    if problem not in known:
-                        logger.warning("%s", problem)
         finally:
             self._reading = None
 

@@ -4,13 +4,16 @@ Above it: Trust and ServedFiles, which keep the names. Below it: what a name may
 """
 
 import os
+import unicodedata
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from itertools import count
 
 from tooltray.config.settings import FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
 from tooltray.errors import TooltrayError
 
 NO_NAME = "server"  # of whose name nothing could stay
+REMEMBERED = 4096  # names; each is asked for whenever a file's servers are told
 _TO_DASHES = str.maketrans(dict.fromkeys(FORBIDDEN_IN_NAMES, "-"))
 
 
@@ -24,9 +27,15 @@ def server_name(written: str, folder: str, is_free: Callable[[str], bool], reser
     """
     first = fitting(written)
     beside = fitting(f"{_cut(first, 24)}-{os.path.basename(folder)}") if os.path.basename(folder) else first
-    candidates = (name for name in (first, beside) if name not in reserved and is_free(name))
+    candidates = (name for name in (first, beside) if look(name) not in reserved and is_free(name))
     numbered = (name for number in count(2) if is_free(name := f"{_cut(beside, 8)}-{number}"))
     return next(candidates, None) or next(numbered)
+
+
+@lru_cache(REMEMBERED)
+def look(name: str) -> str:
+    """The same for names that people take for one: a project's server is not to pass for another one."""
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def fitting(written: str) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tooltray.config.files.file_server import FILE_NAME, FileEntry, FileReading, FileServer
+from tooltray.config.files.file_server import FILE_NAME, PROJECT_FOLDER, FileEntry, FileReading, FileServer
 from tooltray.errors import Problem
 from tooltray.presenter.files.trust import Trust
 from tooltray.servers.projects import shown
@@ -132,7 +132,7 @@ class ProjectFile:
         return self._trust.digest(self.folder, entry.name) == entry.digest
 
     def _server(self, entry: FileEntry) -> FileServer:
-        variables = {"CLAUDE_PROJECT_DIR": self.folder, **entry.variables}
+        variables = {PROJECT_FOLDER: self.folder, **entry.variables}
         project = "" if self.is_for_all else self.folder
         return FileServer(replace(entry, variables=variables), self.path, "project", folder=self.folder, project=project)
 

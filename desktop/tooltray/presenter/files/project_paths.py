@@ -7,14 +7,23 @@ import os
 import re
 from collections.abc import Iterator
 
-from tooltray.config.files.file_server import FILE_NAME
+from tooltray.config.files.file_server import FILE_NAME, PROJECT_FOLDER
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Denied
 from tooltray.servers.projects import is_inside, shown
 
-PROJECT_VARIABLES = ("CLAUDE_PROJECT_DIR",)
+PROJECT_VARIABLES = (PROJECT_FOLDER,)
 """Stand for the project's own folder, and are nothing of the person's environment."""
 MOST_WORDS = 200  # arguments that are looked at
+_OF_SCRIPTS = ("npm", "pnpm", "yarn", "poetry", "pipenv", "pdm", "hatch", "bundle", "composer")
+_OF_BUILDS = ("make", "just", "task", "rake", "cargo", "go", "tox", "nox", "gradle", "gradlew", "mvn", "mvnw", "mix", "direnv")
+RUNNERS = frozenset((*_OF_SCRIPTS, *_OF_BUILDS))
+"""What they run stands in a file of the folder in which they are started."""
+RUNNERS_BY = {"python": ("-m", "."), "node": (".",), "bun": ("run", "x", "."), "deno": ("task", "run"), "uv": ("run",), "dotnet": ("run",)}
+"""The same, where an argument says so."""
+LOOKED_AT = {"npx": ("node_modules/.bin", ".npmrc"), "bunx": ("node_modules/.bin", "bunfig.toml", ".npmrc"), "uvx": ("uv.toml",)}
+"""What others look at in that folder before they look for a package elsewhere."""
+_SUFFIX, _VERSION = re.compile(r"\.(?:exe|cmd|bat)$"), re.compile(r"[\d.]+$")
 _OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
 _AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
 
@@ -47,6 +56,17 @@ def _at(text: str, base: str, folder: str) -> str:
 
 def _is_inside(path: str, folder: str) -> bool:
     return is_inside(os.path.normpath(path), folder) or is_inside(os.path.realpath(path), folder)
+
+
+def is_found_in_project(config: MCPServerConfig, folder: str) -> bool:
+    """Whether the command looks for what it runs in the folder in which it is started, and that is the project's."""
+    base = os.path.realpath(_at(config.cwd or "", folder, folder)) if "\0" not in (config.cwd or "") else ""
+    if not is_inside(base, folder):
+        return False
+    command, words = _SUFFIX.sub("", os.path.basename(config.command or "").lower()), (*config.args, *config.template)
+    if command in RUNNERS or any(word in RUNNERS_BY.get(_VERSION.sub("", command), ()) for word in words[:MOST_WORDS]):
+        return True
+    return any(os.path.lexists(os.path.join(base, name)) for name in LOOKED_AT.get(command, ()))
 
 
 def is_writable_by_others(path: str, bits: int) -> bool:

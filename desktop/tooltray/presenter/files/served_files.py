@@ -11,6 +11,8 @@ from tooltray.config.files.file_server import FileEntry, FileReading, FileServer
 from tooltray.presenter.files.names import server_name
 from tooltray.snapshots import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 
+MERGED = "mcp-hub"  # its files are read as one: an entry may move from one to another
+
 
 class ServedFile:
     """One of them. Belongs to the engine's loop.
@@ -40,9 +42,6 @@ class ServedFile:
             kept = tuple(entry for entry in self.understood.entries if entry.name in broken) if self.understood else ()
             self.understood = replace(reading, entries=reading.entries + kept)
 
-    def settle(self) -> None:
-        """Nothing of it waits for anybody."""
-
     def copied(self) -> "ServedFile":
         """The same file, for looking what another reading would do to it."""
         other = ServedFile(self.path)
@@ -60,33 +59,34 @@ class ServedNames:
             reserved: names that only servers of ours have.
         """
         self._is_taken, self._reserved = is_taken, reserved
-        self._names: dict[tuple[str, str], str] = {}  # by file and name there
+        self._names: dict[tuple[str, str], str] = {}  # by file and name there; mcp-hub's files are as one
 
     def __contains__(self, name: str) -> bool:
         return name in self._names.values()
 
-    def name(self, path: str, entry: str) -> str:
+    def name(self, file: ServedFile, entry: str) -> str:
         """Found out when it is first asked for, and when the settings have taken it."""
-        known = self._names.get((path, entry), "")
+        key = ("" if _kind(file) == MERGED else file.path, entry)
+        known = self._names.get(key, "")
         if not known or self._is_taken(known):
-            folder = os.path.dirname(path)
+            folder = os.path.dirname(file.path)
             known = server_name(entry, folder, lambda name: name not in self and not self._is_taken(name), self._reserved)
-            self._names[(path, entry)] = known
+            self._names[key] = known
         return known
 
 
 def served_entries(files: Sequence[ServedFile]) -> Iterator[tuple[ServedFile, FileEntry]]:
     """What of several files counts: of mcp-hub's the later one, where two have a name; of all others each."""
-    last = {entry.name: file for file in files for entry in _entries(file) if _kind(file) == "mcp-hub"}
+    last = {entry.name: file for file in files for entry in _entries(file) if _kind(file) == MERGED}
     for file in files:
         for entry in _entries(file):
-            if _kind(file) != "mcp-hub" or last[entry.name] is file:
+            if _kind(file) != MERGED or last[entry.name] is file:
                 yield file, entry
 
 
 def served_servers(files: Sequence[ServedFile], names: ServedNames) -> Mapping[str, FileServer]:
     """By their names here."""
-    return {names.name(file.path, entry.name): _server(file, entry) for file, entry in served_entries(files)}
+    return {names.name(file, entry.name): _server(file, entry) for file, entry in served_entries(files)}
 
 
 def served_snapshot(file: ServedFile, files: Sequence[ServedFile], names: ServedNames, url: str) -> ServerFileSnapshot:
@@ -110,10 +110,10 @@ def _entry_snapshots(file: ServedFile, used: Collection[str], names: ServedNames
     latest = {entry.name: entry for entry in (file.latest.entries if file.latest and file.latest.is_understood else _entries(file))}
     for entry in latest.values():
         state = "off" if entry.config.disable or entry.name not in used else "used"
-        yield FileEntrySnapshot(entry.name, names.name(file.path, entry.name) if entry.name in used else "", state, entry.line)
+        yield FileEntrySnapshot(entry.name, names.name(file, entry.name) if entry.name in used else "", state, entry.line)
     for name, line in broken.items():
         if name not in latest:
-            yield FileEntrySnapshot(name, names.name(file.path, name) if name in used else "", "broken", line)
+            yield FileEntrySnapshot(name, names.name(file, name) if name in used else "", "broken", line)
 
 
 def _entries(file: ServedFile) -> tuple[FileEntry, ...]:
@@ -121,7 +121,9 @@ def _entries(file: ServedFile) -> tuple[FileEntry, ...]:
 
 
 def _kind(file: ServedFile) -> str:
-    return file.latest.kind if file.latest else "mcp-hub"
+    """Of what goes on, too, while the file is not understood."""
+    reading = file.understood or file.latest
+    return reading.kind if reading else MERGED
 
 
 def _server(file: ServedFile, entry: FileEntry) -> FileServer:

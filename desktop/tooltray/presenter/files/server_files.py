@@ -14,22 +14,22 @@ from tooltray.config.files.file_server import FileReading, FileServer
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
+from tooltray.events import ConfigChanged, EventBus, ServerFilesChanged
 from tooltray.presenter.caller import Session
-from tooltray.presenter.files.file_readings import SECOND_LOOK_S, FileReadings
+from tooltray.presenter.files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
 from tooltray.presenter.files.files_in_use import AnyFile, FilesInUse
 from tooltray.presenter.files.folders_in_use import FoldersInUse
 from tooltray.presenter.files.project_edits import ProjectEdits
 from tooltray.presenter.files.project_file import ProjectFile
 from tooltray.presenter.files.reload_plan import Known, kept, plan, waiting
+from tooltray.presenter.files.said import served_lines, waiting_lines
 from tooltray.presenter.files.settings_snapshot import settings_snapshot
+from tooltray.presenter.files.told_problems import ToldProblems, few
 from tooltray.presenter.files.trust_decisions import ReadFile, TrustDecisions, read_project_file
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.projects.projects import OWN, Projects
-from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import ToolManager
-from tooltray.snapshots import FileProblem, ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -58,8 +58,6 @@ class ServerFiles:
         store: TrustStore,
         projects: Projects,
         states: SessionStates,
-        servers: ServerManager,
-        tools: ToolManager,
         watching: Watching,
         read: ReadFile,
         home: str,
@@ -76,7 +74,7 @@ class ServerFiles:
             configs, project: see EngineOptions.
             second_look_s: after so long a file is read again that was not understood, or is gone.
         """
-        self._config, self._projects, self._states, self._servers, self._tools = config, projects, states, servers, tools
+        self._config, self._projects, self._states = config, projects, states
         self._watching, self._read, self._bus, self._spawn = watching, read, bus, spawn
         self.endpoints: dict[str, str] = {}
         self._files = FilesInUse(config=config, store=store, configs=configs, project=project)
@@ -88,7 +86,7 @@ class ServerFiles:
         self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read)
         self._edits = ProjectEdits()
         self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
-        self._told: dict[str, frozenset[FileProblem]] = {}  # by path, what a person has been told of
+        self._told = ToldProblems(bus)
         self._shown: list[ServerFileSnapshot] = []
         self._is_started = self._is_applying = False
         projects.listen_moved(self._in_use.moved)
@@ -112,12 +110,21 @@ class ServerFiles:
         """See FileVerbs.get_server_files."""
         return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
 
+    def keeps(self, server: str) -> bool:
+        """Whether a server of a file is called that, also one of a project on which nobody works now."""
+        return self._config.file_server(server) is not None or self._trust.is_trusted(server)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person who started the hub should read: what everybody has of files, and what waits for a yes."""
+        return (*served_lines(self._shown), *waiting_lines(self._shown))
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong with the files, and with what is kept of them."""
         if self._trust.problem:
             yield self._trust.problem
         for file in self._files:
-            yield from (each.problem for each in file.problems)
+            yield from few(file.path, file.problems)
 
     # sessions
 
@@ -154,22 +161,14 @@ class ServerFiles:
             self._apply()
             self._in_use.look()
         else:  # the second look found the same
-            self._tell_problems(file)
+            self._told.tell(file.path, file.problems)
 
     def _adopt(self, file: AnyFile, reading: FileReading, *, is_sure: bool) -> None:
         file.adopt(reading)
         if isinstance(file, ProjectFile):
             file.keep_names()
         if is_sure:
-            self._tell_problems(file)
-
-    def _tell_problems(self, file: AnyFile) -> None:
-        before, now = self._told.get(file.path, frozenset()), frozenset(file.problems)
-        self._told[file.path] = now
-        for each in file.problems:
-            if each not in before:
-                logger.warning("%s: %s", file.path, each.problem)
-                self._bus.publish(ProblemReported(each.problem))
+            self._told.tell(file.path, file.problems)
 
     # what comes of them
 
@@ -187,7 +186,10 @@ class ServerFiles:
         self._watching.follow([file.path for file in self._files])
         self._spawn(self._save_names(), name="names of servers of files")
         if (shown := self.snapshots()) != self._shown:
-            self._shown = shown
+            known, self._shown = set(waiting_lines(self._shown)), shown
+            for line in waiting_lines(shown):
+                if line not in known:
+                    logger.info("%s", line)
             self._bus.publish(ServerFilesChanged())
 
     async def _save_names(self) -> None:
@@ -245,7 +247,7 @@ class ServerFiles:
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
         """See FileVerbs.trust_entries."""
         file, names = await self._decisions.trust(project, entries)
-        self._now_says(file.folder, file.latest)
+        await self._read_now(file.folder)  # what was read for the decision may be old by now
         return names
 
     async def distrust(self, project: str, entry: str) -> None:
@@ -266,6 +268,7 @@ class ServerFiles:
         folder = await self._folder(project)
         digest = await self._edits.add(folder, name, entry)
         [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
+        self._in_use.touch(folder)  # who adds a server to a project wants to see it
         await self._read_now(folder)
         return server
 
@@ -277,11 +280,14 @@ class ServerFiles:
         await self._read_now(there.folder)
 
     async def remove(self, server: str, revision: str) -> None:
-        """Removes a server's entry from the project's own file."""
-        there = self._project_server(server)
-        await self._edits.remove(there.folder, there.entry.name, revision)
-        await self._decisions.distrust(there.folder, there.entry.name)
-        await self._read_now(there.folder)
+        """Removes a server's entry from the project's own file, also where nobody works on the project now."""
+        if not (place := None if self._config.file_server(server) else self._trust.place(server)):
+            there = self._project_server(server)
+            place = there.folder, there.entry.name
+        folder, entry = place
+        await self._edits.remove(folder, entry, revision)
+        await self._decisions.distrust(folder, entry)
+        await self._read_now(folder)
 
     async def _folder(self, project: str) -> str:
         """The real path of a folder whose file may be written: a person has allowed it, trusts what is in it, or works on it.
@@ -303,11 +309,12 @@ class ServerFiles:
         return there
 
     async def _read_now(self, folder: str) -> None:
+        """What was just written into a file, or trusted of it, counts at once where it is in use."""
         if file := self._files.of_folder(folder):
-            self._now_says(folder, await self._readings.now(file))
-
-    def _now_says(self, folder: str, reading: FileReading | None) -> None:
-        """What was just read, or trusted, of a file counts at once where it is in use."""
-        if reading and (file := self._files.of_folder(folder)):
-            self._adopt(file, reading, is_sure=reading.is_understood)
+            reading = await self._readings.now(file)
+            if is_sure(reading, file.latest):
+                self._adopt(file, reading, is_sure=True)
+            else:  # somebody is just saving it
+                file.settle()
+            self._readings.begin(file)  # a reading that began before ours may have come after it
         self._apply()

@@ -6,12 +6,10 @@ Above it: ServerFiles. Below it: McpConfHelper.
 import os
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots import FileEntrySnapshot, FileProblem, ServerFileSnapshot
+from tooltray.snapshots import FileEntrySnapshot, ServerFileSnapshot
 
 
 def settings_snapshot(config: McpConfHelper) -> ServerFileSnapshot:
-    path = str(config.path)
-    servers = config.own_settings.mcp_servers
-    entries = (FileEntrySnapshot(name, name, "off" if server.disable else "used") for name, server in servers.items())
-    problems = tuple(FileProblem(problem) for problem in config.problems)
-    return ServerFileSnapshot(path=path, kind="settings", exists=os.path.exists(path), entries=tuple(entries), problems=problems)
+    path, servers = str(config.path), config.own_settings.mcp_servers
+    entries = tuple(FileEntrySnapshot(name, name, "off" if server.disable else "used") for name, server in servers.items())
+    return ServerFileSnapshot(path=path, kind="settings", exists=os.path.exists(path), entries=entries, problems=config.file_problems)

@@ -11,7 +11,7 @@ import msgspec
 
 from tooltray.config.files.trust_store import Kept, KeptEntry, TrustStore
 from tooltray.errors import NotFound, Problem
-from tooltray.presenter.files.names import server_name
+from tooltray.presenter.files.names import look, server_name
 from tooltray.servers.projects import shown
 from tooltray.snapshots import TrustedEntry
 from tooltray.tasks import finish_in_thread
@@ -23,7 +23,7 @@ class Trust:
     def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str]) -> None:
         """
         Args:
-            is_taken: whether a server besides those of projects' own files is called that.
+            is_taken: whether a server besides those of projects' own files is called that, or nearly that.
             reserved: names that only servers of ours have.
         """
         self._store, self._is_taken, self._reserved = store, is_taken, reserved
@@ -41,6 +41,18 @@ class Trust:
         """Whether a server of a project's file is called that, or was when it was last seen."""
         return name in self._names
 
+    def is_trusted(self, name: str) -> bool:
+        """Whether a person said yes to the server that is called that."""
+        return self.place(name) is not None
+
+    def place(self, name: str) -> tuple[str, str] | None:
+        """Folder and entry of the server that is called that, if a person said yes to it."""
+        for folder, entries in self._kept.items():
+            for entry, kept in entries.items():
+                if kept.server == name and kept.digest:
+                    return folder, entry
+        return None
+
     def digest(self, folder: str, entry: str) -> str:
         """Of the content that a person said yes to; empty: to none."""
         kept = self._kept.get(folder, {}).get(entry)
@@ -56,7 +68,8 @@ class Trust:
         kept = entries.get(entry)
         if kept and not self._is_taken(kept.server):
             return kept.server
-        name = server_name(entry, folder, lambda name: name not in self._names and not self._is_taken(name), self._reserved)
+        others = {look(name) for name in self._names}
+        name = server_name(entry, folder, lambda name: look(name) not in others and not self._is_taken(name), self._reserved)
         self._names.discard(kept.server if kept else "")
         self._names.add(name)
         entries[entry] = msgspec.structs.replace(kept, server=name) if kept else KeptEntry(name)

@@ -4,28 +4,43 @@ Above it: TrustDecisions. Below it: what an entry says, and a look at the disk: 
 told as it is written; nothing is filled in but the project's own folder, to find that out. Blocks for a look or two at the disk.
 """
 
+import json
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Iterator, Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 from tooltray.config.expansion import secret_names, variable_names
 from tooltray.config.files.file_server import FileEntry
+from tooltray.config.files.mcp_json import FIELD_SPELLINGS
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.phrases import Phrase
-from tooltray.presenter.files.entry_diff import entry_diff
-from tooltray.presenter.files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
+from tooltray.presenter.files.entry_diff import cut, entry_diff
+from tooltray.presenter.files.project_paths import PROJECT_VARIABLES, found_inside, is_found_in_project, is_writable_by_others
 from tooltray.snapshots import TrustRequest
 from tooltray.tools.suspicion import visible
 
+_BLANKS = re.compile(r"\s{24}")
+_LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 MOST_WARNINGS = 12  # a person reads no more before an answer
+LONG_TARGET = 2000  # characters of a command line or a URL; nobody's is so long, and nobody reads to its end
 STEERING = re.compile(
-    r"PATH|PATHEXT|LD_[A-Z_]+|DYLD_[A-Z_]+|NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|HOME|STARTUP)|BASH_ENV|ENV|RUBYOPT|PERL5OPT|JAVA_TOOL_OPTIONS|"
-    r"(?:HTTPS?|ALL)_PROXY|NPM_CONFIG_[A-Z_]+|UV_[A-Z_]*(?:INDEX|URL)[A-Z_]*|PIP_[A-Z_]+",
+    r"PATH|PATHEXT|HOME|SHELL|ZDOTDIR|XDG_[A-Z]+_(?:HOME|DIRS)|BASH_ENV|ENV|PROMPT_COMMAND|IFS|EDITOR|PAGER|BROWSER|GCONV_PATH|"
+    r"(?:LD|DYLD)_[A-Z_]+|GIT_(?!AUTHOR|COMMITTER)[A-Z_]+|SSH_[A-Z_]+|NODE_(?!ENV)[A-Z_]+|(?:BUN|DENO)_[A-Z_]+|RUBY(?:OPT|LIB)|GEM_[A-Z]+|"
+    r"PYTHON(?!UNBUFFERED|IOENCODING|UTF8|DONTWRITEBYTECODE)[A-Z]+|VIRTUAL_ENV|"
+    r"PERL5?(?:OPT|LIB|DB)|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|CLASSPATH|DOTNET_[A-Z_]+|GO(?:FLAGS|PROXY|PATH)|CARGO_[A-Z_]+|RUSTC_[A-Z_]+|"
+    r"(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE|(?:NPM|YARN|PNPM)_[A-Z_]+|COREPACK_[A-Z_]+|"
+    r"UV_[A-Z_]+|PIP_[A-Z_]+|DOCKER_[A-Z_]+|KUBECONFIG|[A-Z_]+_BASE_URL|HOSTALIASES",
     re.IGNORECASE,
 )
 """Variables that decide what is really run, or with whom it talks."""
+LOOK_ALIKES = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
+"""Alphabets with letters that look like Latin ones."""
+TOLD_APART = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if field != "descriptions" for name in (field, *spellings))
+"""Fields of which a person reads what they come to, and not how they are written."""
 
 
 def trust_request(
@@ -40,6 +55,7 @@ def trust_request(
     """
     config = entry.config
     is_process = config.transport == "stdio"
+    env, headers = _pairs(config.env, "="), _pairs(config.custom_headers, ": ")
     return TrustRequest(
         project=folder,
         file=file,
@@ -47,12 +63,15 @@ def trust_request(
         digest=entry.digest,
         is_change=is_change,
         transport=config.transport,
-        target=visible(written_target(config)),
-        command=visible(config.command or "") if is_process else "",
+        target=in_one_line(written_target(config)),
+        command=in_one_line(config.command or "") if is_process else "",
         host="" if is_process else visible(host_of(config.base_url or "")),
-        cwd=visible(config.cwd or folder),
+        cwd=in_one_line(config.cwd or folder),
         secrets=tuple(map(visible, secret_names(config))),
         variables=tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES),
+        env=env if is_process else (),
+        headers=() if is_process else headers,
+        others=tuple(_others(entry.written)),
         is_inside=is_process and found_inside(config, folder),
         auto_approve=auto_approve,
         diff=entry_diff(before.written, entry.written) if before else (),
@@ -66,6 +85,22 @@ def written_target(config: MCPServerConfig) -> str:
     return config.target if config.transport == "stdio" else config.base_url or ""
 
 
+def in_one_line(text: str) -> str:
+    """A text in which everything can be seen, ends of lines too: behind many of them something could stand that nobody scrolls to."""
+    return visible(text.translate(_LINE_ENDS))
+
+
+def _pairs(values: Mapping[str, str], sign: str) -> tuple[str, ...]:
+    return tuple(in_one_line(f"{name}{sign}{value}") for name, value in values.items())
+
+
+def _others(written: Mapping[str, Any]) -> Iterator[str]:
+    """What else an entry says, in its own words: some of it decides what runs, and what somebody hides there is to be seen."""
+    for name, value in written.items():
+        if name not in TOLD_APART and value not in (None, "", [], {}):
+            yield cut(in_one_line(f"{name}: {json.dumps(value, ensure_ascii=False)}"))
+
+
 def host_of(url: str) -> str:
     """With the port; as it is written, where a placeholder is in its place."""
     try:
@@ -77,8 +112,11 @@ def host_of(url: str) -> str:
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
     config = entry.config
     yield from _about_hidden(entry.written, entry.name)
+    if _is_mixed(entry.name):
+        yield Phrase("its name has letters of several alphabets, and may look like another one: {name}", name=ascii(entry.name)[1:-1])
     yield from _about_secrets(config)
-    yield from _about_process(config) if config.transport == "stdio" else ()
+    yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
+    yield from _about_length(config)
     if "all" in auto_approve:
         yield Phrase("all its calls would go through unasked")
     if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
@@ -87,8 +125,14 @@ def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str,
         yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
 
 
+def _is_mixed(name: str) -> bool:
+    """Whether plain letters stand beside those that look like them."""
+    alphabets = {unicodedata.name(sign, "").split(" ")[0] for sign in name if sign.isalpha()}
+    return "LATIN" in alphabets and not alphabets.isdisjoint(LOOK_ALIKES)
+
+
 def _about_hidden(written: Mapping[str, object], name: str) -> Iterator[str]:
-    hidden = sorted({sign for text in (name, *_texts(written)) for sign in text if visible(sign) != sign and sign not in "\n\t\r"})
+    hidden = sorted({sign for text in (name, *_texts(written)) for sign in set(text) if visible(sign) != sign and sign not in "\n\t\r"})
     if hidden:
         shown = ", ".join(f"U+{ord(sign):04X}" for sign in hidden[:3]) + (", ..." if len(hidden) > 3 else "")
         yield Phrase("it has characters that nobody sees ({shown})", shown=shown)
@@ -125,7 +169,30 @@ def _is_this_machine(host: str) -> bool:
     return re.fullmatch(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?", host) is not None
 
 
-def _about_process(config: MCPServerConfig) -> Iterator[str]:
+def _about_host(config: MCPServerConfig) -> Iterator[str]:
+    host = host_of(config.base_url or "")
+    if not host.isascii():
+        yield Phrase("its host is not written in plain letters, and may look like another one: {host}", host=ascii(host)[1:-1])
+    if config.oauth and config.oauth.issuer:
+        issuer = in_one_line(host_of(config.oauth.issuer))
+        yield Phrase("you would sign in at {host}, which the file names", host=issuer)
+
+
+def _about_length(config: MCPServerConfig) -> Iterator[str]:
+    target = written_target(config)
+    if len(target) > LONG_TARGET:
+        yield Phrase("what it starts or connects to has {number} characters: read it to its end", number=f"{len(target):,}")
+    if _BLANKS.search(target):
+        yield Phrase("it has a long row of blanks, behind which something may stand")
+
+
+def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
+    if config.custom_npm_registry:
+        host = in_one_line(host_of(config.custom_npm_registry))
+        yield Phrase("its packages would come from {host}, which the file names", host=host)
+    if is_found_in_project(config, folder):
+        command = in_one_line(os.path.basename(config.command or ""))
+        yield Phrase("what {command} runs is decided by files of the project: whoever changes those changes what runs", command=command)
     if steering := [name for name in config.env if STEERING.fullmatch(name)]:
         names = ", ".join(steering)
         yield Phrase("it sets variables that decide what is run or with whom it talks: {names}", names=names)

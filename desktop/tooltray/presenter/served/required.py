@@ -74,4 +74,8 @@ def _fatal(reading: FileReading) -> Iterator[FileProblem]:
 
 
 def _in_words(problem: FileProblem) -> str:
-    return f"line {problem.line}: {problem.problem}" if problem.line else str(problem.problem)
+    """Without the hints, which speak of a hub that runs; a message names its line itself."""
+    title, message = problem.problem.title, problem.problem.message
+    if not message:
+        return f"line {problem.line}: {title}" if problem.line else title
+    return f"{title}: {message}" if problem.entry else message

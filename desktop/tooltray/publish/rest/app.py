@@ -3,13 +3,11 @@
 Above it: http_app, which hands over everything under `/api`. Below it: the table of operations. Knows nothing of what one does.
 """
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
-import msgspec
 from aiohttp import web
 
 from tooltray import __version__
@@ -22,14 +20,14 @@ from tooltray.publish.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH,
 from tooltray.publish.rest.operation import Call, Operation
 from tooltray.publish.rest.pages import page
 from tooltray.publish.rest.problems import Failed, failed_by, problem_response
-from tooltray.publish.rest.shapes import encoded
+from tooltray.publish.rest.shapes import encoded, in_json
 from tooltray.publish.rest.table import operations_at
 from tooltray.publish.rest.trust import not_trusted
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)
 
-OWN_PAGES = ("same-origin", "none")
+OWN_PAGES = frozenset({"same-origin", "none"})
 """What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -89,10 +87,11 @@ class RestApi:
         if not self._config.settings.publish.http.api.enabled:
             raise Failed(404, "There is nothing at this path")
         try:
-            guard.check_place(request.headers.get("Host"), request.headers.get("Origin"))
+            for origin in request.headers.getall("Origin", [None]):
+                guard.check_place(request.headers.get("Host"), origin)
         except Refused as refused:
             raise Failed(refused.status, "This request is not served", str(refused)) from None
-        if request.headers.get("Sec-Fetch-Site", "none") not in OWN_PAGES:
+        if not set(request.headers.getall("Sec-Fetch-Site", [])) <= OWN_PAGES:
             raise Failed(403, "This request is not served", "pages of other places may not use this interface (Sec-Fetch-Site header)")
         if not self._shows_token(request):
             hint = "`tooltray http api token` shows it; send it as `Authorization: Bearer TOKEN`."
@@ -159,17 +158,10 @@ def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = Non
         Failed: what a server gave is nested deeper than anybody could read.
     """
     try:
-        body = _written(encoded(value))
+        body = in_json(encoded(value))
     except RecursionError:
         raise Failed(422, "The result cannot be shown", "it is nested too deeply") from None
     return web.Response(status=status, body=body, content_type=JSON_TYPE, headers={**_HEADERS, **(headers or {})})
-
-
-def _written(value: Any) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except (UnicodeEncodeError, OverflowError):  # a file's name that is no text; a number of hundreds of digits
-        return json.dumps(value).encode()
 
 
 def _allowed(methods: Sequence[str]) -> str:

@@ -5,20 +5,18 @@ one ring of the last events, each at its own place; nothing is kept for one of t
 """
 
 import asyncio
-import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 from aiohttp import web
 
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.phrases import plain_text
 from tooltray.publish.http_answers import start_events
 from tooltray.publish.http_events import KEEPALIVE_S, Response
+from tooltray.publish.rest.shapes import encoded, in_json
 from tooltray.wire.event_stream import KEEPALIVE
 
 KEPT_EVENTS = 1000  # a program that comes back within a minute of a busy hub misses nothing
@@ -172,10 +170,7 @@ async def _write(response: Response, data: bytes) -> bool:
 
 def _in_json(event: Any) -> bytes:
     """One event; of settings only that they are others, since entries are long, and somebody may have typed a key into one."""
-    told = event
+    told = encoded(event)
     if isinstance(event, ConfigChanged):
-        told = {"default_servers": event.default_servers, "mcp_enabled": event.mcp_enabled, "mcp_servers": sorted(event.mcp_servers)}
-    try:
-        return msgspec.json.encode(told, enc_hook=plain_text)
-    except UnicodeEncodeError:  # a file's name need not be text
-        return json.dumps(msgspec.to_builtins(told, enc_hook=plain_text)).encode()
+        told["mcpServers"] = sorted(event.mcp_servers)
+    return in_json(told)

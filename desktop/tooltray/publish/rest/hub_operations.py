@@ -6,8 +6,8 @@ Above it: the table of all operations. Below it: McpPresenter's verbs.
 from typing import Any, Protocol
 
 from tooltray.publish.rest.operation import Call, Operation, always
-from tooltray.publish.rest.trust import allows_a_folder, changes_settings_of_persons, check_is_not_of_api
-from tooltray.snapshots import FeedbackEntry, RecentCall, SettingsDocument
+from tooltray.publish.rest.trust import accepts_a_question, allows_a_folder, changes_settings_of_persons, check_is_not_of_api
+from tooltray.snapshots import FeedbackEntry, HttpStatus, RecentCall, SettingsDocument
 
 MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
 
@@ -17,6 +17,12 @@ class Asks(Protocol):
 
     async def activity(self) -> list[RecentCall]:
         """The last tool calls, the newest first; they are kept in memory only."""
+
+    async def http(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        """Switches the endpoints for AI clients and programs on or off, or moves them to another port.
+
+        The response leaves before that happens, and shows how it is until then; afterwards this interface is where they are.
+        """
 
     async def history(self, project_path: str = "") -> list[FeedbackEntry]:
         """Reports and answers, the newest first."""
@@ -40,6 +46,12 @@ async def _change_settings(call: Call) -> SettingsDocument:
     return await _with_revision(call)
 
 
+async def _set_http(call: Call) -> HttpStatus:
+    """Answers before the address moves at which the caller waits; the listener follows the settings by itself."""
+    await call.config.set_http(call.arguments["enabled"], call.arguments.get("port"))
+    return await call.presenter.get_http_status()
+
+
 def _id(item: Any) -> str:
     return str(item.id)
 
@@ -50,7 +62,7 @@ _HUB = (
     Operation("GET", "/mcp/hub/enabled", "get_mcp_enabled", wrap="enabled"),
     Operation("PUT", "/mcp/hub/enabled", "set_mcp_enabled", status=204),
     Operation("GET", "/mcp/http", "get_http_status"),
-    Operation("PUT", "/mcp/http", "set_http_enabled", needs_trust=always),
+    Operation("PUT", "/mcp/http", "set_http_enabled", asks=Asks.http, run=_set_http, needs_trust=always),
     Operation("GET", "/mcp/settings", "get_settings", run=_with_revision),
     Operation("PATCH", "/mcp/settings", "change_settings", whole="changes", run=_change_settings, needs_trust=changes_settings_of_persons),
     Operation("GET", "/mcp/activity", "get_recent_calls", asks=Asks.activity, page_key=_id),
@@ -66,7 +78,7 @@ _SECRETS = (
 )
 
 _QUESTIONS = (
-    Operation("POST", "/mcp/elicitations/{id}/answer", "answer_elicitation", status=204),
+    Operation("POST", "/mcp/elicitations/{id}/answer", "answer_elicitation", status=204, needs_trust=accepts_a_question),
     Operation("GET", "/mcp/approvals", "get_approvals"),
     Operation("POST", "/mcp/approvals/{id}/answer", "answer_approval", status=204, needs_trust=always),
     Operation("GET", "/mcp/grants", "get_grants", page_key=_id),

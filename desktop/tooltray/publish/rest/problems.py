@@ -11,6 +11,7 @@ from aiohttp import web
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 
 PROBLEM_TYPE = "application/problem+json"
+WHAT_IT_TAKES = "GET /api/openapi.json says what it takes."
 _KINDS = {
     400: "unreadable",
     401: "no-token",

@@ -14,8 +14,9 @@ import msgspec
 from aiohttp import web
 
 from tooltray.config.json_text import NotJson, read_json
+from tooltray.publish.http_answers import is_compressed
 from tooltray.publish.rest.operation import Operation
-from tooltray.publish.rest.problems import Failed
+from tooltray.publish.rest.problems import WHAT_IT_TAKES, Failed
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")
 BODY_WITHIN_S = 30.0  # of a program on this machine; who sends slower holds a connection open
@@ -62,7 +63,7 @@ def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Stru
     try:
         return msgspec.convert(fields, operation.query, strict=False), paging
     except msgspec.ValidationError as error:
-        raise Failed(422, "The query cannot be used", in_words(error)) from None
+        raise Failed(422, "The query cannot be used", in_words(error), WHAT_IT_TAKES) from None
 
 
 async def read_body(request: web.Request, operation: Operation) -> Any:
@@ -82,7 +83,7 @@ async def read_body(request: web.Request, operation: Operation) -> Any:
     try:
         return msgspec.convert(document, operation.body)
     except msgspec.ValidationError as error:
-        raise Failed(422, "The body cannot be used", in_words(error)) from None
+        raise Failed(422, "The body cannot be used", in_words(error), WHAT_IT_TAKES) from None
 
 
 def read_revision(request: web.Request) -> str:
@@ -106,7 +107,7 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 
 async def _bytes(request: web.Request, limit: int) -> bytes:
-    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+    if is_compressed(request):
         raise Failed(415, "This kind of body is not taken", "it is compressed; send it as it is")
     too_large = Failed(413, "The body is too large", f"at most {limit:,} bytes are taken here" if limit else "nothing is taken here")
     if (request.content_length or 0) > limit:

@@ -12,8 +12,9 @@ import msgspec
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES
 from tooltray.config.server_config import SPELLINGS, MCPServerConfig
 from tooltray.config.settings import check_name, read_entry
+from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.publish.rest.problems import Failed
+from tooltray.publish.rest.problems import WHAT_IT_TAKES, Failed
 from tooltray.servers.entries.portable_entry import without_secrets
 
 _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
@@ -48,9 +49,12 @@ def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
             raise Failed(422, "The body cannot be used", "type and transport differ; keep one of them")
         entry["type"] = entry.pop("transport")
     if unknown := sorted(entry.keys() - FIELDS):
-        raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}")
+        raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
     check_name(name, BUILTIN_NAMES)
-    read_entry(name, entry)
+    try:
+        read_entry(name, entry)
+    except TooltrayError as error:  # its hint is for who edits a file
+        raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
     return entry
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.rest import server_entries
-from tooltray.publish.rest.operation import Call, Operation
+from tooltray.publish.rest.operation import Call, Operation, always
 from tooltray.publish.rest.problems import Failed
 from tooltray.publish.rest.server_views import Restarting, ServerView, view
 from tooltray.publish.rest.trust import READS, allows_a_folder, not_trusted, widens_entry
@@ -196,6 +196,7 @@ OPERATIONS = (
     _on("PUT", "/default", "add_mcp_default_server", summary="Lets it start with the hub", status=204),
     _on("DELETE", "/default", "remove_mcp_default_server", summary="Lets it start on demand", status=204),
     _on("POST", "/default/toggle", "toggle_mcp_default_server", wrap="default"),
+    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204, is_server=True, needs_trust=always),
     _on("PUT", "/lazy-load", "set_lazy_load", status=204, is_server=True),
     _on("PUT", "/deferred", "set_deferred", status=204, is_server=True),
     _on("POST", "/start-for-project", "start_for_project", status=204, is_server=True, needs_trust=allows_a_folder),

@@ -8,6 +8,7 @@ camelCase and all there; the keys of mappings stay as they are.
 
 import dataclasses
 import functools
+import json
 import math
 import operator
 import types
@@ -40,6 +41,18 @@ def encoded(value: Any) -> Any:
     if isinstance(value, Decimal):
         return encoded(float(value))
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_json(value: Any) -> bytes:
+    """Plain values as a body, or as the data of an event.
+
+    Raises:
+        RecursionError: they are nested deeper than anybody could read.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # a file's name that is no text; a number of hundreds of digits
+        return json.dumps(value).encode()
 
 
 def mirror(kind: Any, *, is_given: bool = False) -> Any:

@@ -43,9 +43,14 @@ async def widens_entry(call: Call) -> bool:
     before = call.config.settings.mcp_servers.get(call.arguments["name"])
     known = before.auto_approve if before else READS
     rules = call.arguments["config"].get("autoApprove")
-    if not isinstance(rules, list):
-        return False  # none, which is to read; or what no entry may have
-    return not ("all" in known or all(rule in (*known, *READS) for rule in rules))
+    if rules is None:
+        rules = READS
+    return isinstance(rules, list | tuple) and not ("all" in known or all(rule in known for rule in rules))  # another type is refused
+
+
+async def accepts_a_question(call: Call) -> bool:
+    """A server asks the person; a program may say no to that."""
+    return bool(call.arguments["action"] == "accept")
 
 
 async def changes_settings_of_persons(call: Call) -> bool:

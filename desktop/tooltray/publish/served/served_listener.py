@@ -7,7 +7,6 @@ cannot be opened at the start ends the hub, as it ends the proxy whose config it
 import asyncio
 import errno
 import importlib
-import logging
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from tooltray.publish.served.served_app import ServedApp
     from tooltray.publish.served.served_server import ServedServer
 
-logger = logging.getLogger(__name__)
 EVERYWHERE = "0.0.0.0"
 SERVED_APP = "tooltray.publish.served.served_app"
 
@@ -175,7 +173,6 @@ class ServedListener:
             self._bus.publish(ServerFilesChanged())
 
     def _tell(self, problem: Problem) -> None:
-        logger.warning("%s", problem)
         self._bus.publish(ProblemReported(problem))
 
     def _wanted(self) -> _Wanted | None:
@@ -257,7 +254,7 @@ def _kept_here(file: str, endpoint: Endpoint, address: Address) -> Problem:
         else Phrase("port {port}", port=endpoint.port)
     )
     names = ", ".join(address.open_to_all)
-    message = Phrase("it is to be open to others ({where}), and no token is asked for by {names}", where=where, names=names)
+    message = Phrase("it asks to be open to others too ({where}), but these have no token: {names}", where=where, names=names)
     return Problem(title, message, Phrase("Give each of its servers authTokens, or all of them in the options of mcpProxy."))
 
 

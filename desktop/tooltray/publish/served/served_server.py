@@ -18,7 +18,7 @@ from tooltray.publish.http_mcp import answer_mcp, not_allowed
 from tooltray.publish.http_modern import ModernHttp, ToolSchema, is_modern
 from tooltray.publish.http_sessions import HttpSessions, OpensClients
 from tooltray.publish.http_sse import SseHttp
-from tooltray.publish.served.sessionless import Sessionless, is_sessionless
+from tooltray.publish.served.sessionless import NOBODYS, Sessionless, is_sessionless
 from tooltray.publish.streamable_http import SESSION_HEADER, StreamableHttp, read_posted
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
@@ -37,7 +37,7 @@ class ServedServer:
         self._server, self._deadlines, self._spawn = server, deadlines, spawn
         self._held: dict[str, HeldCalls] = {}
         self._streamable = StreamableHttp(HttpSessions(opens, deadlines=deadlines))
-        self._modern = ModernHttp(opens, held_calls_of=self._held_calls_of, tool_schema=tool_schema)
+        self._modern = ModernHttp(opens, held_calls_of=self._held_calls_of, tool_schema=tool_schema, nobody=NOBODYS)
         self._sessionless = Sessionless(opens, held_calls_of=self._held_calls_of)
         self._sse = SseHttp(opens)
 

@@ -2,7 +2,7 @@
 
 Above it: served_server. Below it: http_modern's exchanges, http_answers, the hub's Sessions. That proxy keeps no sessions over streamable
 HTTP, so some of its clients never shake hands, forget the id that they are given, or read plain JSON alone. What a lazy server was asked to
-show holds for all that come without a session and with the same token.
+show holds for all that come without a session and with the same token, or with none: modern clients too.
 """
 
 from collections.abc import Callable
@@ -80,9 +80,7 @@ def takes_events_too(request: web.Request) -> bool:
 
 
 async def _answered(request: web.Request, queue: EventQueue, *, takes_events: bool) -> web.StreamResponse:
-    while not await queue.news(within_s=KEEPALIVE_S):
-        if takes_events:
-            break
+    await queue.news(within_s=KEEPALIVE_S if takes_events else None)
     if only := queue.only:
         return await json_reply(request, only.message)
     response = await start_events(request)

@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tooltray.config.expansion import ResolvedServer
-from tooltray.config.files.file_server import FileServer
-
-PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
-"""The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
+from tooltray.config.files.file_server import PROJECT_FOLDER, FileServer
 
 
 def folder_of(file: FileServer | None, otherwise: str) -> str:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QShowEvent
 
 from tooltray.snapshots import ServerFileSnapshot
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
-from tooltray.ui.file_words import entry_look, file_kind, file_title, here, problem_line, problem_text, problem_title
+from tooltray.ui.file_words import entry_look, file_kind, file_title, here, problem_line, problem_text, problem_title, visible_path
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -27,7 +27,7 @@ class FileSheet(SheetFrame):
     def __init__(self, theme: Theme, file: ServerFileSnapshot) -> None:
         super().__init__(theme, file_title(file), WIDTH)
         self._path = file.path
-        self.body.addWidget(CodeLabel(theme, file.path, "secondary"))
+        self.body.addWidget(CodeLabel(theme, visible_path(file.path), "secondary"))
         self._kind = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._kind)
         self._problems = column(spacing=8)

@@ -16,7 +16,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, column
 from tooltray.ui.widgets.table import Column, Kind, Table
 
-WIDTH = 680
+WIDTH = 760
 
 
 class ReloadPlanPanel(SheetFrame):
@@ -53,7 +53,12 @@ class ReloadPlanPanel(SheetFrame):
         """Shows what would be done as the files are now."""
         is_something = reload_does_something(changes)
         text = tr("This is what changes. Calls to other servers go on. Nothing is done yet.")
-        self._what.setText(text if is_something else tr("What runs is what the files say. There is nothing to do."))
+        quiet = (
+            tr("Nothing changes. What stands here needs you first.")
+            if changes
+            else tr("What runs is what the files say. There is nothing to do.")
+        )
+        self._what.setText(text if is_something else quiet)
         self._table.set_rows(changes)
         self._table.fit_height()
         self._box.setVisible(bool(changes))

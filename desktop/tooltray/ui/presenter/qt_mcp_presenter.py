@@ -433,6 +433,9 @@ class QtMcpPresenter(QObject):
     async def remove_grant(self, id: str) -> None:
         await self._link.run(lambda engine: engine.remove_grant(id))
 
+    async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        await self._link.run(lambda engine: engine.set_server_auto_approve(server, rules))
+
     async def get_tool_changes(self) -> list[ToolChange]:
         return await self._link.run(lambda engine: engine.get_tool_changes())
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.snapshots import TrustRequest
-from tooltray.ui.file_words import line_word, odd, request_chip, unasked
+from tooltray.ui.file_words import line_word, odd, request_chip, unasked, visible_path
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -91,7 +91,7 @@ class TrustEntry(Surface):
         request = self._request
         if request.command:
             yield tr("Starts"), self._code(request.target)
-            yield tr("In the folder"), self._code(request.cwd or request.project)
+            yield tr("In the folder"), self._code(visible_path(request.cwd or request.project))
         else:
             yield tr("Connects to"), self._code(request.host or request.target)
             yield tr("Address"), self._code(request.target)
@@ -100,10 +100,19 @@ class TrustEntry(Surface):
         if request.variables:
             yield tr("Gets variables"), self._code(", ".join(request.variables))
         if not (request.secrets or request.variables):
-            yield tr("Gets"), self._plain(tr("none of your secrets, none of your variables"))
+            environment = tr("nothing by name; like every program that you start, it sees your environment")
+            yield tr("Gets"), self._plain(environment if request.command else tr("none of your secrets, none of your variables"))
+        yield from self._written_words()
         yield tr("Goes unasked"), self._plain(unasked(request))
         if place := line_word(request.line):
             yield tr("In the file"), self._plain(place)
+
+    def _written_words(self) -> Iterator[tuple[str, QWidget]]:
+        """What the file says besides; it is shown as it stands there."""
+        request = self._request
+        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Also says"), request.others)):
+            if lines:
+                yield name, self._code("\n".join(lines))
 
     def _plain(self, text: str) -> Label:
         return Label(self._theme, text, "caption", "secondary", wrap=True)

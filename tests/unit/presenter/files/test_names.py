@@ -16,6 +16,7 @@ from tooltray.presenter.files.names import fitting, server_name
         ("one", ("one", "one-shop"), "one-shop-2"),
         ("one", ("one", "one-shop", "one-shop-2"), "one-shop-3"),
         ("hub", (), "hub-shop"),
+        ("HUB", (), "HUB-shop"),
         ("fetch/a{b}", (), "fetch-a-b"),
         (" one ", (), "one"),
         ("a\nb", (), "a-b"),

@@ -118,7 +118,8 @@ def test_what_waits_and_what_is_kept_says_why() -> None:
 def test_what_it_says_can_be_said_in_another_language() -> None:
     many = servers(a={"command": "x", "env": {f"V{number}": "x" for number in range(20)}})
     settings = known({"customNpmRegistry": "https://r.test/", "publish": {"feedback": False}})
-    changes = [*plan(servers(a={"command": "x"}), many), *plan(known(), settings), *plan(settings, known()), waiting("a", THERE, is_change=True)]
+    changed = [*plan(servers(a={"command": "x"}), many), *plan(known(), settings), *plan(settings, known())]
+    changes = [*changed, waiting("a", THERE, is_change=True), waiting("a", THERE, is_change=False)]
     assert [type(change.detail) for change in changes] == [Phrase] * len(changes)
     broken = kept("", THERE, Problem(Phrase("no JSON"), Phrase("line {line}", line=3))).detail
     assert isinstance(broken, Phrase)

@@ -1,14 +1,16 @@
 """presenter/files/server_files.py: servers of projects' own files come, wait, go on and go."""
 
 import asyncio
+import contextlib
 import json
+import logging
 from pathlib import Path
 
 import pytest
 from tests.fakes.file_hub import file_hub
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
-from tooltray.events import ProblemReported, ServerFilesChanged
+from tooltray.events import ConfigChanged, ProblemReported, ServerFilesChanged
 from tooltray.presenter.files.project_file import MOST_ENTRIES
 from tooltray.presenter.projects.project_leases import UNUSED_S
 
@@ -120,7 +122,6 @@ async def test_two_projects_have_servers_of_one_name(tmp_path: Path) -> None:
         assert hub.names() == ["one-first", "one-second"]
 
 
-@pytest.mark.expected_warnings("cannot be read")
 async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_is_told_once(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
@@ -139,7 +140,6 @@ async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_i
         assert list(hub.files.problems()) == []
 
 
-@pytest.mark.expected_warnings("is not used")
 async def test_an_entry_that_cannot_be_used_any_more_goes_on_as_it_was_and_a_bad_one_keeps_no_other_back(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, two=TWO, bad={})
@@ -179,7 +179,6 @@ async def test_a_project_without_a_file_has_no_servers_and_no_problem(tmp_path: 
         assert hub.states(folder) == {"one": "waits"}
 
 
-@pytest.mark.expected_warnings("leads out of the project")
 async def test_a_link_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder, other = hub.project(), hub.project("other", one=ONE)
@@ -319,6 +318,45 @@ async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_
             await hub.files.change("one", ONE, "")
 
 
+async def test_how_a_server_of_a_file_is_described_is_told_with_what_was_chosen_for_it(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(hub={**ONE, "note": "kept", "options": {"lazyLoad": True}})
+        await hub.session(folder)
+        [name] = await hub.trusted(folder)
+        presenter = hub.parts.presenter
+        await presenter.set_lazy_load(False, name)
+        await presenter.set_tool_override(name, "query", name="ask")
+        there = await presenter.get_server_entry(name)
+        assert (there.name, there.entry) == ("hub", {**ONE, "note": "kept", "options": {"lazyLoad": True}})
+        assert (name != "hub", there.counts["command"], there.counts["note"]) == (True, ONE["command"], "kept")
+        assert (there.counts["lazyLoad"], there.counts["toolOverrides"]) == (False, {"query": {"name": "ask"}})
+        with pytest.raises(NotFound, match="nobody"):
+            await presenter.get_server_entry("nobody")
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_what_is_removed_and_brought_back_is_as_it_was(tmp_path: Path, is_own: bool) -> None:
+    """And allows no more than before."""
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(**{} if is_own else {"one": ONE})
+        await hub.session(folder)
+        presenter, conf = hub.parts.presenter, hub.parts.conf
+        if is_own:
+            await hub.files.add(folder, "one", ONE)
+        else:
+            await hub.trusted(folder)
+        await presenter.set_tool_enabled("one", "query", False)
+        before = conf.settings.mcp_servers["one"]
+        assert before.auto_approve == (("all",) if is_own else ("read",))
+        await presenter.remove_mcp_server("one")
+        assert conf.own_settings.file_servers == {}
+        assert await presenter.add_mcp_server("one", ONE, project=folder) == "one"
+        assert conf.settings.mcp_servers["one"] == before
+        await presenter.remove_mcp_server("one")
+        await presenter.add_mcp_server("one", TWO, project=folder)  # another one
+        assert (conf.settings.mcp_servers["one"].auto_approve, conf.settings.mcp_servers["one"].disabled_tools) == (("all",), ())
+
+
 async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
@@ -335,8 +373,83 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
         assert not Path(folder, ".mcp.json").exists()
         await hub.parts.projects.allow(folder)
         assert await hub.files.add(folder, "one", ONE) == "one"
-        assert hub.names() == []  # nobody works on it
+        assert hub.names() == ["one"]
+
+
+async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project()
+        await hub.parts.projects.allow(folder)
+        assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
+        await hub.quiet()
+        assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
+        hub.parts.wheel.expire(UNUSED_S)
+        assert hub.names() == []
         await hub.files.distrust(folder, "one")
+
+
+async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "tooltray.presenter.files")
+    async with file_hub(tmp_path) as hub:
+        assert hub.files.said == ()
+        folder = hub.project(one=ONE)
+        await hub.session(folder)
+        [line] = hub.files.said
+        assert line.endswith(f"wait for your yes: one. Look at them with: tooltray trust {folder}")
+        await hub.saved(folder, {"one": ONE, "two": {**TWO, "disabled": True}})
+        assert [record.getMessage() for record in caplog.records if "your yes" in record.getMessage()] == [line]
+        await hub.trusted(folder)
+        assert hub.files.said == ()
+
+
+async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(two=TWO)
+        await hub.parts.projects.allow(folder)
+        await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
+        hub.parts.wheel.expire(UNUSED_S)
+        assert hub.names() == []
+        with pytest.raises(Conflict):
+            await hub.parts.presenter.remove_mcp_server("one", "another")
+        await hub.parts.presenter.remove_mcp_server("one")
+        assert list(json.loads((Path(folder) / ".mcp.json").read_text())["mcpServers"]) == ["two"]
+        assert (hub.names(), hub.files.trusted()) == ([], [])
+        with pytest.raises(NotFound):
+            await hub.parts.presenter.remove_mcp_server("one")
+
+
+async def test_what_is_saved_during_a_yes_counts_and_not_what_was_read_for_it(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one=ONE, two=TWO)
+        await hub.session(folder)
+        asked = {each.entry: each.digest for each in await hub.files.trust_requests(folder)}
+        for steps in range(0, 40, 2):
+            await hub.saved(folder, {"one": ONE, "two": TWO})
+            deciding = asyncio.ensure_future(hub.files.trust(folder, asked))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            hub.write(folder, {"one": ONE})
+            with contextlib.suppress(TooltrayError):  # it was another one already, or half of one
+                await deciding
+            await hub.quiet()
+            assert "two" not in hub.names()
+
+
+async def test_what_was_allowed_of_a_server_of_a_file_stays_as_long_as_the_yes_to_it(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one={**ONE, "autoApprove": []})
+        client = await hub.session(folder, key="a")
+        await hub.trusted(folder)
+        assert "work" in await hub.listed(client)
+        await hub.parts.presenter.add_grant("one", "tool", "work")
+        await hub.parts.presenter.set_mcp_enabled(True)  # any change of the settings
+        hub.parts.states.disconnect("a")
+        hub.parts.wheel.expire(UNUSED_S)
+        assert hub.names() == []
+        await hub.session(folder, key="a")
+        assert [each.server for each in await hub.parts.presenter.get_grants()] == ["one"]
+        await hub.files.distrust(folder, "one")
+        assert await hub.parts.presenter.get_grants() == []
 
 
 async def test_a_reload_says_what_it_would_do_and_does_it(tmp_path: Path) -> None:
@@ -362,7 +475,6 @@ async def test_what_is_switched_off_in_the_file_waits_for_nobody_and_ends_at_onc
         assert (hub.names(), hub.states(folder), await hub.files.trust_requests("")) == ([], {"one": "off"}, [])
 
 
-@pytest.mark.expected_warnings("cannot be read")
 async def test_a_first_reading_that_is_not_understood_is_told_too(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
@@ -409,7 +521,6 @@ async def test_a_reading_that_comes_after_everybody_left_changes_nothing(tmp_pat
         await hub.quiet()
         assert hub.names() == []
         await hub.files.before_listing(client)
-        assert await hub.files.add(folder, "two", TWO) == "two"
         assert hub.names() == []
 
 
@@ -438,8 +549,7 @@ async def test_what_is_trusted_cannot_be_read_and_nothing_is(tmp_path: Path) -> 
         assert "none of it counts" in problem.message + problem.title
 
 
-async def test_of_a_file_with_very_many_servers_the_first_count(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("CRITICAL")
+async def test_of_a_file_with_very_many_servers_the_first_count(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
         hub.write(folder, {f"s{number}": ONE for number in range(MOST_ENTRIES + 2)})
@@ -449,7 +559,6 @@ async def test_of_a_file_with_very_many_servers_the_first_count(tmp_path: Path, 
         assert problem.message == f"it has 2 more than {MOST_ENTRIES} servers"
 
 
-@pytest.mark.expected_warnings("is not used", "cannot be read")
 async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path) -> None:
     config = tmp_path / "servers.json"
 
@@ -472,3 +581,58 @@ async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path)
         assert [(each.kind, each.name) for each in await hub.files.reload()] == []
         await hub.parts.conf.set_server("one", TWO)
         assert hub.names()[1].startswith("one-")
+
+
+async def test_a_server_of_a_project_does_not_pass_for_another_one(tmp_path: Path) -> None:
+    entries = {"github": ONE, "fs": ONE, "FS": TWO, "\uff46\uff53": TWO, "Hub": ONE}
+    async with file_hub(tmp_path, servers={"GitHub": ONE}) as hub:
+        folder = hub.project(**entries)
+        await hub.session(folder)
+        names = await hub.trusted(folder)
+        assert names == ["github-shop", "fs", "FS-shop", "\uff46\uff53-shop-2", "Hub-shop"]
+
+
+async def test_of_a_thousand_problems_of_a_file_the_first_are_told_and_how_many_there_are(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(**{f"s{number}": {"args": []} for number in range(1000)})
+        await hub.session(folder)
+        await hub.quiet()
+        told = [each.problem for each in hub.parts.heard.of(ProblemReported)]
+        assert (len(told), "and 990 more problems" in str(told[-1])) == (11, True)
+        assert len(list(hub.files.problems())) == 11
+        [file] = [each for each in hub.files.snapshots() if each.project]
+        assert len(file.problems) == 1000
+
+
+async def test_a_yes_that_is_taken_back_during_a_call_ends_the_call(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one={**ONE, "autoApprove": ["all"]})
+        client = await hub.session(folder)
+        await hub.trusted(folder)
+        assert "work" in await hub.listed(client)
+        hub.program.hold("tools/call")
+        calling = asyncio.ensure_future(hub.parts.call("work", client))
+        await hub.program.call("work")
+        await hub.files.distrust(folder, "one")
+        async with asyncio.timeout(10):
+            assert "error" in await calling
+        assert hub.names() == []
+
+
+async def test_a_file_that_is_gone_for_a_moment_after_a_change_of_ours_keeps_its_servers(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one=ONE)
+        await hub.session(folder)
+        await hub.trusted(folder)
+        path, content = Path(folder, ".mcp.json"), list[str]()
+
+        def take_away(event: ConfigChanged) -> None:
+            if not content:
+                content.append(path.read_text())
+                path.unlink()
+
+        hub.parts.bus.subscribe(ConfigChanged, take_away)
+        await hub.files.add(folder, "two", TWO)
+        assert hub.names() == ["one"]
+        await hub.saved(folder, content[0])
+        assert hub.names() == ["one", "two"]

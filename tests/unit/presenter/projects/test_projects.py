@@ -18,7 +18,7 @@ from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era
 
-WAITS, REPORTED, BROKEN = "waits for a project", "reported", "does not start for"
+WAITS, REPORTED = "waits for a project", "reported"
 
 
 # reports of models
@@ -57,7 +57,6 @@ async def test_servers_that_a_session_does_not_have_are_neither_started_nor_name
         assert await hub.parts.projects.reported(nowhere.state, "", "") == ProjectReport()  # nothing waits for what it did not say
 
 
-@pytest.mark.expected_warnings(BROKEN)
 async def test_one_that_fails_does_not_keep_the_others_and_is_tried_again_by_the_next_report(tmp_path: Path) -> None:
     async with project_hub(tmp_path, others={"t": entry("nothing", deferredStartup=True, cwd="${MISSING}")}) as hub:
         client = await hub.session(folder := hub.folder("one"))
@@ -471,7 +470,6 @@ async def test_what_a_person_has_started_stays_until_the_person_chooses_another_
         assert [args[1] for args in hub.args()] == [hub.folder("one")]
 
 
-@pytest.mark.expected_warnings(BROKEN)
 async def test_a_copy_that_failed_and_that_nobody_needs_is_put_away(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session(hub.folder("one"), key="1")

@@ -46,6 +46,21 @@ def test_a_file_that_cannot_be_understood_keeps_the_hub_from_starting() -> None:
     assert FILE in str(raised.value)
 
 
+def test_a_reason_that_names_its_line_is_told_once_and_without_words_about_what_runs() -> None:
+    why = Problem("config.json cannot be read", "line 9, column 2: a comma is missing", "Correct it; until then what ran goes on")
+    broken = FileReading(FILE, "mcp-hub", "1", is_understood=False, problems=(FileProblem(why, line=9),))
+    with pytest.raises(TooltrayError) as raised:
+        check_served([broken])
+    assert str(raised.value) == f"{FILE} is not served: line 9, column 2: a comma is missing. Correct it, and start again"
+
+
+def test_a_server_that_cannot_be_used_is_named_where_a_file_is_served_whole_or_not_at_all() -> None:
+    why = Problem("The server 'x' of config.json is not used", "line 7: it has neither a command nor a URL", "Correct it")
+    with pytest.raises(TooltrayError) as raised:
+        check_served([reading(FileProblem(why, line=7, entry="x"), must_be_valid=True)])
+    assert raised.value.problem.message == "The server 'x' of config.json is not used: line 7: it has neither a command nor a URL"
+
+
 @pytest.mark.parametrize(
     ("invalid", "words"),
     [

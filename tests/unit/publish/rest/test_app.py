@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from multidict import CIMultiDict
 from tests.fakes.hub_parts import entry
 from tests.fakes.rest_hub import TOKEN, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
@@ -51,11 +52,20 @@ async def test_the_token_opens_nothing_for_ai_clients(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [{"Host": "evil.example"}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}],
+    [
+        [("Host", "evil.example")],
+        [("Origin", "https://evil.example")],
+        [("Origin", "null")],
+        [("Origin", "http://127.0.0.1:{port}"), ("Origin", "https://evil.example")],
+        [("Sec-Fetch-Site", "cross-site")],
+        [("Sec-Fetch-Site", "none"), ("Sec-Fetch-Site", "cross-site")],
+        [("Sec-Fetch-Site", "")],
+    ],
 )
-async def test_pages_and_places_of_others_are_kept_out_even_with_the_token(tmp_path: Path, headers: dict[str, str]) -> None:
+async def test_pages_and_places_of_others_are_kept_out_even_with_the_token(tmp_path: Path, headers: list[tuple[str, str]]) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("GET", "/servers", headers=headers)
+        given = CIMultiDict([*((name, value.format(port=hub.port)) for name, value in headers), ("Authorization", f"Bearer {TOKEN}")])
+        answer = await hub.ask("GET", "/servers", token=None, headers=given)
         assert (answer.status, answer.headers["Content-Type"]) == (403, "application/problem+json")
         assert not [name for name in answer.headers if name.startswith("Access-Control")]
 
@@ -156,6 +166,7 @@ def _fits_path(operation: Operation) -> str:
 async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allowed_that(tmp_path: Path) -> None:
     asked: dict[tuple[str, str], dict[str, Any]] = {
         ("POST", "/approvals/a/answer"): {"answer": "once"},
+        ("POST", "/elicitations/a/answer"): {"action": "accept"},
         ("POST", "/grants"): {"server": "s"},
         ("POST", "/tool-changes/accept"): {"server": "s", "tool": "t"},
         ("POST", "/trust"): {"project": "/p", "entries": {"a": "b"}},
@@ -175,6 +186,7 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
         for (method, path), content in asked.items():
             answer = await hub.ask(method, path, content)
             assert (answer.status, answer.json["title"]) == (403, "A program may not do this"), path
+        assert (await hub.ask("POST", "/elicitations/a/answer", {"action": "decline"})).status == 404  # there is none, and no is no yes
         assert list(await hub.parts.presenter.get_mcp_servers()) == ["s"]
     async with rest_hub(tmp_path / "other", servers=servers, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
         for (method, path), content in asked.items():

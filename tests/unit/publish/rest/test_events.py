@@ -84,8 +84,8 @@ async def test_every_event_is_told_by_its_name_with_an_id_and_its_content() -> N
         bus.publish(ServerStarted("files"))
         bus.publish(ProblemReported(Problem(Phrase("{what} failed", what="it")), "files"))
         assert await reader.until_told(2) == [
-            ("ServerStarted", {"server_name": "files"}),
-            ("ProblemReported", {"problem": {"title": "it failed", "message": "", "hint": ""}, "server": "files"}),
+            ("ServerStarted", {"serverName": "files"}),
+            ("ProblemReported", {"problem": {"title": "it failed", "message": "", "hint": ""}, "server": "files", "project": ""}),
         ]
         start, first, second = (int(event.id or "") for event in reader.events)
         assert (first, second) == (start + 1, start + 2)
@@ -101,7 +101,7 @@ async def test_who_comes_again_gets_what_was_missed_and_nothing_twice() -> None:
     bus.publish(ServerStarted("b"))
     async with following(events, seen) as (reader, _):
         bus.publish(ServerStarted("c"))
-        assert [data["server_name"] for _, data in await reader.until_told(2)] == ["b", "c"]
+        assert [data["serverName"] for _, data in await reader.until_told(2)] == ["b", "c"]
     assert await ids(events, seen) == [seen, str(int(seen) + 1), str(int(seen) + 2)]
 
 
@@ -111,7 +111,7 @@ async def test_who_has_seen_no_event_yet_can_resume_too() -> None:
     start = (await ids(events))[0] or ""
     bus.publish(ServerStarted("a"))
     async with following(events, start) as (reader, _):
-        assert await reader.until_told(1) == [("ServerStarted", {"server_name": "a"})]
+        assert await reader.until_told(1) == [("ServerStarted", {"serverName": "a"})]
 
 
 @pytest.mark.parametrize("seen", ["1", "99999999999999999", "-1", "x", "²", "9" * 500, "1000000000000.5"])
@@ -121,7 +121,7 @@ async def test_an_id_that_is_not_known_any_more_is_answered_with_a_reset(seen: s
     bus.publish(ServerStarted("a"))
     async with following(events, seen) as (reader, _):
         bus.publish(ServerStarted("b"))
-        assert await reader.until_told(2) == [("reset", {}), ("ServerStarted", {"server_name": "b"})]
+        assert await reader.until_told(2) == [("reset", {}), ("ServerStarted", {"serverName": "b"})]
 
 
 async def test_the_last_thousand_events_are_kept_and_no_more() -> None:
@@ -133,7 +133,7 @@ async def test_the_last_thousand_events_are_kept_and_no_more() -> None:
     async with following(events, str(start)) as (reader, _):
         assert (await reader.until_told(1))[0][0] == "reset"
     async with following(events, str(start + 1)) as (reader, _):
-        assert [data["session_count"] for _, data in await reader.until_told(KEPT_EVENTS)] == list(range(1, KEPT_EVENTS + 1))
+        assert [data["sessionCount"] for _, data in await reader.until_told(KEPT_EVENTS)] == list(range(1, KEPT_EVENTS + 1))
 
 
 async def test_long_events_are_kept_up_to_a_size_and_one_that_is_longer_is_not() -> None:
@@ -163,7 +163,7 @@ async def test_entries_of_the_settings_are_told_by_name_alone() -> None:
     bus = EventBus()
     async with following(streams(bus)) as (reader, _):
         bus.publish(ConfigChanged({"b": {"env": {"KEY": "hunter2"}}, "a": {}}, ("a",), True))
-        assert await reader.until_told(1) == [("ConfigChanged", {"default_servers": ["a"], "mcp_enabled": True, "mcp_servers": ["a", "b"]})]
+        assert await reader.until_told(1) == [("ConfigChanged", {"defaultServers": ["a"], "mcpEnabled": True, "mcpServers": ["a", "b"]})]
         assert b"hunter2" not in b"".join(reader.written.all)
 
 
@@ -172,7 +172,7 @@ async def test_what_is_no_text_in_utf_8_is_told_too() -> None:
     async with following(streams(bus)) as (reader, _):
         bus.publish(ServerStarted("\udcff"))
         bus.publish(ServerStarted("b\nid: 7"))
-        assert [data["server_name"] for _, data in await reader.until_told(2)] == ["\udcff", "b\nid: 7"]
+        assert [data["serverName"] for _, data in await reader.until_told(2)] == ["\udcff", "b\nid: 7"]
 
 
 async def test_nothing_is_heard_before_it_begins_and_nothing_after_its_end() -> None:
@@ -206,7 +206,7 @@ async def test_streams_that_are_ended_can_be_resumed() -> None:
         seen = reader.events[-1].id or ""
     bus.publish(ServerStarted("b"))
     async with following(events, seen) as (reader, _):
-        assert await reader.until_told(1) == [("ServerStarted", {"server_name": "b"})]
+        assert await reader.until_told(1) == [("ServerStarted", {"serverName": "b"})]
 
 
 @in_fake_time
@@ -277,13 +277,13 @@ async def test_over_http_a_stream_begins_resumes_and_ends() -> None:
         start = await stream.event()
         assert start.retry_ms
         bus.publish(ServerStarted("a"))
-        assert json.loads((await stream.event()).data) == {"server_name": "a"}
+        assert json.loads((await stream.event()).data) == {"serverName": "a"}
         events.end_streams()
         await stream.end()
         again = await open_stream({"Last-Event-ID": start.id or ""})
         assert not (await again.event()).data
         event = await again.event()
-        assert (event.type, json.loads(event.data)) == ("ServerStarted", {"server_name": "a"})
+        assert (event.type, json.loads(event.data)) == ("ServerStarted", {"serverName": "a"})
         again.close()
 
 

@@ -1,12 +1,21 @@
 """publish/rest/requests.py: paths, queries and bodies that cannot be what they should be."""
 
 import asyncio
+import gzip
 import io
 import socket
 from pathlib import Path
 
 import pytest
+from aiohttp import StreamReader
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.test_utils import make_mocked_request
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.rest_hub import TOKEN, RestHub, rest_hub
+
+from tooltray.publish.rest.problems import Failed, problem_response
+from tooltray.publish.rest.requests import BODY_WITHIN_S, read_body
+from tooltray.publish.rest.table import operations_at
 
 JSON = {"Content-Type": "application/json"}
 
@@ -44,11 +53,12 @@ async def test_a_body_that_cannot_be_used_is_told(tmp_path: Path, data: bytes, h
         assert (await hub.ask("GET", "/secret-backend")).json == {"kind": "memory"}
 
 
-@pytest.mark.expected_warnings("Unhandled exception")  # aiohttp's, which reads what is left of the body
-async def test_a_compressed_body_is_not_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", [b"not gzip", gzip.compress(b'{"kind": "file"}'), gzip.compress(b" " * 10_000_000)])
+async def test_a_compressed_body_is_not_taken(tmp_path: Path, body: bytes) -> None:
     async with rest_hub(tmp_path) as hub:
-        answer = await hub.ask("PUT", "/secret-backend", data=b"not gzip", headers={**JSON, "Content-Encoding": "gzip"})
+        answer = await hub.ask("PUT", "/secret-backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
         assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it as it is")
+        assert (await hub.ask("GET", "/secret-backend")).json == {"kind": "memory"}
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read(tmp_path: Path) -> None:
@@ -76,6 +86,24 @@ async def test_a_body_in_pieces_is_not_taken_beyond_its_limit(tmp_path: Path) ->
 
     async with rest_hub(tmp_path) as hub:
         assert (await hub.ask("PUT", "/secrets/a", data=pieces(), headers=JSON)).status == 413
+
+
+class Silent(BaseProtocol):
+    """A connection on which nothing more comes."""
+
+    connected = True  # type: ignore[assignment]
+
+
+@in_fake_time
+async def test_a_body_that_does_not_come_is_not_waited_for_for_ever() -> None:
+    [(operation, _)] = [found for method, found in operations_at(("mcp", "secrets", "a")).items() if method == "PUT"]
+    body = StreamReader(Silent(asyncio.get_running_loop()), 2**16)
+    body.feed_data(b'{"value": ')
+    began = asyncio.get_running_loop().time()
+    with pytest.raises(Failed) as failed:
+        await read_body(make_mocked_request("PUT", "/api/mcp/secrets/a", headers=JSON, payload=body), operation)
+    assert (failed.value.status, problem_response(failed.value).status) == (408, 408)
+    assert asyncio.get_running_loop().time() - began == pytest.approx(BODY_WITHIN_S)
 
 
 async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(tmp_path: Path) -> None:

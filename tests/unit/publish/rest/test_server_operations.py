@@ -77,6 +77,7 @@ async def test_an_entry_that_cannot_be_used_is_told_and_leaves_nothing_behind(tm
         answer = await hub.ask("POST", "/servers", asked)
         assert answer.status == 422
         assert said in answer.json["detail"]
+        assert "settings.json" not in answer.json["hint"]  # a program edits no file
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("GET", "/secrets")).json == []
 
@@ -133,9 +134,10 @@ async def test_who_has_seen_an_earlier_entry_changes_and_removes_nothing(tmp_pat
 
 async def test_calls_that_go_unasked_become_fewer_by_a_program_and_never_more(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True, "autoApprove": ["read", "write"]}}) as hub:
-        for rules, status in ((["read"], 200), (["read"], 200), (["read", "write"], 403), ([], 200), (["all"], 403)):
+        for rules, status in ((["read"], 200), (["read", "write"], 403), ([], 200), (["all"], 403), (["read"], 403), (None, 403)):
             answer = await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True, "autoApprove": rules})
             assert answer.status == status, rules
+        assert (await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True})).status == 403  # which is to read
 
 
 async def test_a_server_is_removed(tmp_path: Path) -> None:
@@ -192,3 +194,36 @@ async def test_one_tool_is_switched_off_and_another_is_called_otherwise(tmp_path
 async def test_servers_of_one_project_are_those_that_its_sessions_have(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": entry("p", disable=True)}) as hub:
         assert [each["name"] for each in (await hub.ask("GET", "/servers?project=/nowhere")).json] == ["s"]
+
+
+async def test_a_server_of_a_project_goes_into_its_file_and_is_there_at_once_though_nobody_works_on_it(tmp_path: Path) -> None:
+    shop = tmp_path.resolve() / "shop"
+    shop.mkdir()
+    settings = {"allowedFolders": [str(shop)]}
+    async with rest_hub(tmp_path / "home", programs={"p": ScriptedServer(tool("read"))}, settings=settings) as hub:
+        await hub.parts.files.start()
+        answer = await hub.ask("POST", "/servers", {"name": "a", "command": "p", "env": {"API_KEY": KEY}, "project": str(shop)})
+        assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/a")
+        assert (answer.json["project"], answer.json["file"]) == (str(shop), str(shop / ".mcp.json"))
+        written = json.loads((shop / ".mcp.json").read_text())["mcpServers"]
+        assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}, "autoApprove": ["read"]}}
+        assert on_disk(hub)["mcpServers"] == {}
+        assert (await hub.ask("GET", "/servers/a")).json == (await hub.ask("GET", f"/servers?project={shop}")).json[0]
+        shown = (await hub.ask("GET", "/servers/a/entry")).headers["ETag"]
+        changed = await hub.ask("PUT", "/servers/a", {"command": "p", "descriptions": "new"}, headers={"If-Match": shown})
+        assert changed.status == 200, changed.body
+        assert json.loads((shop / ".mcp.json").read_text())["mcpServers"]["a"]["descriptions"] == "new"
+        assert (await hub.ask("PUT", "/servers/a", {"command": "q"}, headers={"If-Match": shown})).status == 412
+        again = await hub.ask("POST", "/servers", {"name": "a", "command": "p", "project": str(shop)})
+        assert again.status == 409
+        assert (await hub.ask("DELETE", "/servers/a")).status == 204
+        assert json.loads((shop / ".mcp.json").read_text()) == {"mcpServers": {}}
+
+
+async def test_a_server_goes_into_no_folder_that_nobody_has_allowed(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path / "home") as hub:
+        for project in (tmp_path, tmp_path / "nowhere", "relative"):
+            answer = await hub.ask("POST", "/servers", {"name": "a", "command": "p", "env": {"API_KEY": KEY}, "project": str(project)})
+            assert 400 <= answer.status < 500
+        assert not (tmp_path / ".mcp.json").exists()
+        assert (await hub.ask("GET", "/secrets")).json == []

@@ -8,6 +8,7 @@ from tests.fakes.http_hub import ACCEPT, modern, request
 from tests.fakes.served_hub import ServedHub, entry, reading, served_hub
 
 from tooltray.config.files.file_server import Endpoint
+from tooltray.publish.served.sessionless import NOBODYS
 
 TOKEN = {"Authorization": "Bearer secret-1"}
 EVENTS = {"Accept": "text/event-stream"}
@@ -83,6 +84,9 @@ async def test_modern_clients_are_served_without_a_session(tmp_path: Path) -> No
         assert (await client.post(message, path="/base/git/hub/", headers={**headers, **TOKEN})).status == 200
         assert hub.clients.opened[0][:2] == ("git-hub", False)
         assert hub.clients.opened[0][2] is hub.clients.opened[1][2] is not None  # calls that wait are the client's
+        for _ in range(2):
+            assert (await client.post(message, path="/base/fetch/", headers=headers)).status == 200
+        assert hub.clients.clients[2:] == [NOBODYS, NOBODYS]  # what they activate holds for the next request
         assert (await client.ask("GET", "/base/fetch/", headers={**ACCEPT, **headers})).status == 405
 
 

@@ -50,12 +50,11 @@ async def test_where_the_servers_are_is_said_when_it_is_open(tmp_path: Path) -> 
         assert len(hub.heard.of(ServerFilesChanged)) == 2  # the first is the test's own
 
 
-@pytest.mark.expected_warnings("is open to this machine alone")
 async def test_a_server_without_a_token_is_open_to_this_machine_alone_and_the_person_is_told(tmp_path: Path) -> None:
     async with served_hub(tmp_path, reading(entry("open"), WITH_TOKEN, endpoint=Endpoint("", 0))) as hub:
         await hub.listener.start()
         (problem,) = hub.listener.problems
-        assert problem.message == "it is to be open to others (port 0), and no token is asked for by open"
+        assert problem.message == "it asks to be open to others too (port 0), but these have no token: open"
         assert [event.problem for event in hub.heard.of(ProblemReported)] == [problem]
         assert hub.listener.said[-1] == str(problem)
         assert "http://127.0.0.1:" in hub.listener.said[1]
@@ -78,7 +77,6 @@ async def test_without_ipv6_it_is_open_to_the_rest(tmp_path: Path, monkeypatch: 
         assert await hub.client().initialize(path="/fetch/", headers={"Authorization": "t"})
 
 
-@pytest.mark.expected_warnings("is not open")
 async def test_a_taken_port_is_an_error_at_the_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -88,7 +86,6 @@ async def test_a_taken_port_is_an_error_at_the_start(tmp_path: Path) -> None:
             assert "addr" in raised.value.problem.hint
 
 
-@pytest.mark.expected_warnings("is not open")
 async def test_a_taken_port_is_a_problem_while_the_hub_runs_and_the_file_can_be_put_right(tmp_path: Path) -> None:
     async with served_hub(tmp_path, reading(WITH_TOKEN)) as hub:
         await hub.listener.start()
