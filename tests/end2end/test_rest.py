@@ -5,8 +5,8 @@ import http.client
 import json
 import socket
 import sys
-import time
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
