@@ -6,7 +6,6 @@ import json
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -49,7 +48,7 @@ class Events:
         self.is_ended = True
 
     def until(self, text: str) -> None:
-        wait_until(lambda: text in self.text or (time.sleep(0.05), False)[1], f"{text} in the events", 15)
+        wait_until(lambda: text in self.text, f"{text} in the events", SOON_S)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

@@ -145,6 +145,8 @@ class EventStreams:
         return place >= oldest - 1
 
     def _on_event(self, event: Any) -> None:
+        if self._unsubscribe is None:
+            return  # somebody who heard of it before us has ended this
         kept = _Kept(self._last + 1, type(event).__name__, _in_json(event))
         self._last = kept.number
         self._ring.append(kept)

@@ -195,6 +195,20 @@ async def test_nothing_is_heard_before_it_begins_and_nothing_after_its_end() -> 
         assert await reader.until_told(1) == [("reset", {})]
 
 
+async def test_what_switches_the_interface_off_is_not_kept_and_no_event_after_that_is_lost() -> None:
+    bus = EventBus()
+    events = streams(bus, is_begun=False)
+    off = ConfigChanged({}, (), True)
+    bus.subscribe(ConfigChanged, lambda event: events.end())
+    events.begin()
+    bus.publish(off)
+    events.begin()
+    async with following(events) as (reader, _):
+        for name in "abc":
+            bus.publish(ServerStarted(name))
+        assert [data["serverName"] for _, data in await reader.until_told(3)] == ["a", "b", "c"]
+
+
 async def test_streams_that_are_ended_can_be_resumed() -> None:
     bus = EventBus()
     events = streams(bus)
