@@ -57,11 +57,11 @@ def _id(item: Any) -> str:
 
 
 _HUB = (
-    Operation("GET", "/mcp/hub", "get_snapshot"),
+    Operation("GET", "/mcp/hub", "get_snapshot", summary="The whole hub at this moment"),
     Operation("POST", "/mcp/hub/initialize", "initialize", status=204),
-    Operation("GET", "/mcp/hub/enabled", "get_mcp_enabled", wrap="enabled"),
+    Operation("GET", "/mcp/hub/enabled", "get_mcp_enabled", summary="Whether all is on; off is a pause", wrap="enabled"),
     Operation("PUT", "/mcp/hub/enabled", "set_mcp_enabled", status=204),
-    Operation("GET", "/mcp/http", "get_http_status"),
+    Operation("GET", "/mcp/http", "get_http_status", summary="Whether HTTP is on, where, and what programs may do"),
     Operation("PUT", "/mcp/http", "set_http_enabled", asks=Asks.http, run=_set_http, needs_trust=always),
     Operation("GET", "/mcp/settings", "get_settings", run=_with_revision),
     Operation("PATCH", "/mcp/settings", "change_settings", whole="changes", run=_change_settings, needs_trust=changes_settings_of_persons),
@@ -69,12 +69,18 @@ _HUB = (
 )
 
 _SECRETS = (
-    Operation("GET", "/mcp/secrets", "get_secret_names", page_key=str),
-    Operation("PUT", "/mcp/secrets/{name}", "set_secret", status=204),
-    Operation("DELETE", "/mcp/secrets/{name}", "remove_secret", status=204),
+    Operation("GET", "/mcp/secrets", "get_secret_names", summary="The names of the secrets, never their values", page_key=str),
+    Operation("PUT", "/mcp/secrets/{name}", "set_secret", summary="Keeps a secret under a name", status=204),
+    Operation("DELETE", "/mcp/secrets/{name}", "remove_secret", summary="Forgets a secret", status=204),
     Operation("GET", "/mcp/secret-backend", "check_secrets", wrap="kind"),
     Operation("PUT", "/mcp/secret-backend", "set_secret_backend", status=204),
-    Operation("POST", "/mcp/secret-backend/unlock", "unlock_secrets", status=204),
+    Operation(
+        "POST",
+        "/mcp/secret-backend/unlock",
+        "unlock_secrets",
+        summary="Unlocks the encrypted file of secrets with its passphrase",
+        status=204,
+    ),
 )
 
 _QUESTIONS = (
@@ -83,7 +89,7 @@ _QUESTIONS = (
     Operation("POST", "/mcp/approvals/{id}/answer", "answer_approval", status=204, needs_trust=always),
     Operation("GET", "/mcp/grants", "get_grants", page_key=_id),
     Operation("POST", "/mcp/grants", "add_grant", status=201, needs_trust=always),
-    Operation("POST", "/mcp/grants/preview", "preview_grant"),
+    Operation("POST", "/mcp/grants/preview", "preview_grant", summary="The tools that a grant with the same content would allow"),
     Operation("DELETE", "/mcp/grants/{id}", "remove_grant", status=204),
     Operation("GET", "/mcp/tool-changes", "get_tool_changes"),
     Operation("POST", "/mcp/tool-changes/accept", "accept_tool_change", status=204, needs_trust=always),
@@ -92,7 +98,7 @@ _QUESTIONS = (
     Operation("POST", "/mcp/feedback/{id}/dismiss", "dismiss_feedback", status=204),
     Operation("GET", "/mcp/feedback/history", "get_feedback_history", asks=Asks.history, run=_history, page_key=_id),
     Operation("GET", "/mcp/feedback/ready-answers", "get_ready_answers"),
-    Operation("PUT", "/mcp/feedback/ready-answers", "set_ready_answers", status=204),
+    Operation("PUT", "/mcp/feedback/ready-answers", "set_ready_answers", summary="Replaces the ready answers", status=204),
 )
 
 _CLIENTS = (
@@ -101,13 +107,20 @@ _CLIENTS = (
     Operation("GET", "/mcp/client-modes", "get_client_modes"),
     Operation("PUT", "/mcp/client-modes/mode", "set_client_mode", status=204),
     Operation("PUT", "/mcp/client-modes/profile", "set_client_profile", status=204),
-    Operation("PUT", "/mcp/client-modes/auto-approve", "set_client_auto_approve", status=204, needs_trust=always),
-    Operation("GET", "/mcp/client-tokens", "list_client_tokens"),
+    Operation(
+        "PUT",
+        "/mcp/client-modes/auto-approve",
+        "set_client_auto_approve",
+        summary="Chooses which calls of one kind of AI client go unasked, in the place of the servers' own rules",
+        status=204,
+        needs_trust=always,
+    ),
+    Operation("GET", "/mcp/client-tokens", "list_client_tokens", summary="The AI clients that have a token"),
     Operation("POST", "/mcp/client-tokens", "create_client_token", status=201, wrap="token"),
-    Operation("DELETE", "/mcp/client-tokens/{name}", "remove_client_token", status=204),
-    Operation("GET", "/mcp/profiles", "get_profiles"),
+    Operation("DELETE", "/mcp/client-tokens/{name}", "remove_client_token", summary="Ends an AI client's token", status=204),
+    Operation("GET", "/mcp/profiles", "get_profiles", summary="The named sets of servers and tools"),
     Operation("PUT", "/mcp/profiles/{name}", "set_profile", status=204, whole="profile"),
-    Operation("DELETE", "/mcp/profiles/{name}", "remove_profile", status=204),
+    Operation("DELETE", "/mcp/profiles/{name}", "remove_profile", summary="Removes a profile", status=204),
 )
 
 _PROJECTS = (
@@ -120,17 +133,24 @@ _PROJECTS = (
     Operation("GET", "/mcp/trust/requests", "get_trust_requests"),
     Operation("POST", "/mcp/trust", "trust_entries", needs_trust=always),
     Operation("DELETE", "/mcp/trust", "distrust_entries", status=204),
-    Operation("GET", "/mcp/reload", "preview_reload"),
+    Operation("GET", "/mcp/reload", "preview_reload", summary="What reading all files again would do"),
     Operation("POST", "/mcp/reload", "reload"),
 )
 
 _SETUP = (
     Operation("GET", "/mcp/setup", "export_setup"),
     Operation("POST", "/mcp/setup", "import_setup", whole="setup", in_query=("replace",), needs_trust=always),
-    Operation("POST", "/mcp/setup/preview", "preview_import", whole="setup", in_query=("replace",)),
-    Operation("GET", "/mcp/setup/reset", "preview_reset"),
+    Operation(
+        "POST",
+        "/mcp/setup/preview",
+        "preview_import",
+        summary="What taking over this set-up would do",
+        whole="setup",
+        in_query=("replace",),
+    ),
+    Operation("GET", "/mcp/setup/reset", "preview_reset", summary="What putting the default servers back would do"),
     Operation("POST", "/mcp/setup/reset", "reset_to_default_servers", needs_trust=always),
-    Operation("GET", "/mcp/registries", "get_npm_registry_status"),
+    Operation("GET", "/mcp/registries", "get_npm_registry_status", summary="Where npm packages of servers come from"),
     Operation("POST", "/mcp/registries/refresh", "refresh_npm_registry"),
     Operation("POST", "/mcp/registries/test", "test_npm_registry"),
     Operation("PUT", "/mcp/registries/custom", "set_custom_npm_registry"),

@@ -4,6 +4,7 @@ Above it: the table of all operations. Below it: McpPresenter's verbs, and what 
 """
 
 import logging
+import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from tooltray.publish.rest.server_views import Restarting, ServerView, view
 from tooltray.publish.rest.trust import READS, allows_a_folder, not_trusted, widens_entry
 from tooltray.servers.entries.portable_entry import without_secrets
 from tooltray.snapshots import ServerSnapshot
+from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
 SERVERS = "/mcp/servers"
@@ -55,6 +57,7 @@ class Asks(Protocol):
 async def _list(call: Call) -> list[ServerView]:
     snapshot, tools = await call.presenter.get_snapshot(), await call.presenter.get_tools()
     project = call.arguments.get("project", "")
+    project = await finish_in_thread(os.path.realpath, project) if project else ""
     return [view(server, tools) for server in snapshot.servers if not project or server.project in ("", project)]
 
 
@@ -188,7 +191,14 @@ OPERATIONS = (
     _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204, is_server=True),
     _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204, is_server=True),
     _on("GET", "/diagnosis", "diagnose", is_server=True),
-    _on("POST", "/remedies", "apply_remedy", wrap="done", is_server=True),
+    _on(
+        "POST",
+        "/remedies",
+        "apply_remedy",
+        summary="Carries out a remedy that a diagnosis proposed; says what was done",
+        wrap="done",
+        is_server=True,
+    ),
     _on("POST", "/sign-in", "begin_sign_in"),
     _on("POST", "/sign-in/finish", "finish_sign_in", status=204),
     _on("DELETE", "/sign-in", "cancel_sign_in", status=204),

@@ -209,6 +209,7 @@ async def test_a_server_of_a_project_goes_into_its_file_and_is_there_at_once_tho
         assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}, "autoApprove": ["read"]}}
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("GET", "/servers/a")).json == (await hub.ask("GET", f"/servers?project={shop}")).json[0]
+        assert len((await hub.ask("GET", f"/servers?project={shop}/../shop")).json) == 1  # by whatever path it is reached
         shown = (await hub.ask("GET", "/servers/a/entry")).headers["ETag"]
         changed = await hub.ask("PUT", "/servers/a", {"command": "p", "descriptions": "new"}, headers={"If-Match": shown})
         assert changed.status == 200, changed.body

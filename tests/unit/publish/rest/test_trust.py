@@ -61,6 +61,13 @@ async def test_a_folder_in_one_that_a_person_allowed_is_allowed(tmp_path: Path) 
         assert (await hub.ask("GET", "/projects")).json[0] == str(tmp_path / "src")
 
 
+async def test_what_no_path_can_be_is_refused_like_any_other(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path / "home") as hub:
+        for odd in ("/a\0b", "/\ud800"):
+            assert (await hub.ask("POST", "/projects", {"path": odd})).status == 422
+        assert (await hub.ask("GET", "/servers?project=%00")).status in (400, 422)
+
+
 async def test_rules_beside_all_are_nothing_more(tmp_path: Path) -> None:
     servers = {"s": {"command": "p", "disable": True, "autoApprove": ["all"]}}
     async with rest_hub(tmp_path, servers=servers) as hub:
