@@ -8,7 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +111,16 @@ def test_the_exit_code_says_why_the_hub_ended(hub_home: Home, reason: str, code:
     assert engine.did == ["start", "serve", "close"]
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Whoever started the tests may have asked them to ignore a hang-up, as nohup does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 1)])
-def test_a_signal_ends_the_hub_in_order(hub_home: Home, number: int, code: int) -> None:
+def test_a_signal_ends_the_hub_in_order(hub_home: Home, heeded: None, number: int, code: int) -> None:
     before = signal.getsignal(number)
     engine = FakeEngine(on_serve=kill(number))
     assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == code
