@@ -34,6 +34,7 @@ from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
 logger = logging.getLogger(__name__)
+USUAL_RULES = ("autoApprove", ["read"])  # what counts of a project's file anyway need not stand in it, where others read it too
 LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file; a disk that hangs must not keep it
 
 
@@ -266,7 +267,8 @@ class ServerFiles:
     async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
         """Writes a new entry into a project's own file, which is trusted thereby; returns the server's name here."""
         folder = await self._folder(project)
-        digest = await self._edits.add(folder, name, entry)
+        written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
+        digest = await self._edits.add(folder, name, written)
         [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
         self._in_use.touch(folder)  # who adds a server to a project wants to see it
         await self._read_now(folder)
