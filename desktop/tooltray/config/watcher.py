@@ -121,13 +121,27 @@ class _Watch:
 
     def _watch_folders(self) -> None:
         """Until a folder appears, goes, or becomes another one."""
-        from watchfiles._rust_notify import RustNotify  # 30 ms, which the hub's start need not wait for
+        from watchfiles import watch  # 50 ms, which the hub's start need not wait for
 
         folders = _folders(self._paths)
-        with contextlib.suppress(FileNotFoundError), RustNotify(sorted(folders), False, False, 0, False, True) as notices:
-            while folders == _folders(self._paths) and not self._stopping.is_set():
+        self._look()
+        notices = watch(
+            *sorted(folders),
+            watch_filter=None,
+            debounce=0,
+            step=STEP_MS,
+            stop_event=self._stopping,
+            rust_timeout=LOOK_MS,
+            yield_on_timeout=True,
+            recursive=False,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        )
+        with contextlib.suppress(FileNotFoundError), contextlib.closing(notices):
+            for _ in notices:
                 self._look()
-                notices.watch(0, STEP_MS, LOOK_MS, self._stopping)
+                if folders != _folders(self._paths):
+                    break
         self._look()
         self._stopping.wait(AGAIN_S)
 
