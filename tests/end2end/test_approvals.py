@@ -1,17 +1,12 @@
 """A write that nobody allowed is refused; a person allows it at a terminal or through the AI client, and sees it when the tool changes."""
 
-import contextlib
 import json
-import os
-import pty
 import re
-import select
-import subprocess
 import sys
-import time
 from pathlib import Path
 
-from tests.end2end.processes import REPLY_S, wait_until
+from tests.end2end.at_terminal import at_terminal
+from tests.end2end.processes import wait_until
 
 NOTES = Path(__file__).parent / "servers" / "notes.py"
 YES = {"action": "accept", "content": {"answer": "once"}}
@@ -20,22 +15,6 @@ MODERN = {
     "io.modelcontextprotocol/clientInfo": {"name": "modern", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
 }
-
-
-def at_terminal(world, *words, typed="y\n"):
-    """Runs a command with a terminal at both ends; returns its exit code and what a person saw."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tooltray", *words], env=world.environ, cwd=world.home, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    os.write(ours, typed.encode())
-    seen, deadline = b"", time.monotonic() + REPLY_S
-    with contextlib.suppress(OSError):  # Linux says so when the other end is closed
-        while select.select([ours], [], [], max(0.0, deadline - time.monotonic()))[0] and (data := os.read(ours, 65536)):
-            seen += data
-    os.close(ours)
-    return process.wait(REPLY_S), seen.decode().replace("\r\n", "\n")
 
 
 def write_settings(world, **servers):

@@ -3,34 +3,14 @@
 import contextlib
 import http.server
 import json
-import os
-import pty
-import select
-import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
-from tests.end2end.processes import BRIDGE, REPLY_S, wait_until
+from tests.end2end.at_terminal import at_terminal
+from tests.end2end.processes import BRIDGE, wait_until
 
 NOTES = Path(__file__).parent / "servers" / "notes.py"
-
-
-def at_terminal(world, *words, typed):
-    """Runs a command with a terminal at both ends; returns its exit code and what a person saw."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tooltray", *words], env=world.environ, cwd=world.home, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    os.write(ours, typed.encode())
-    seen, deadline = b"", time.monotonic() + REPLY_S
-    with contextlib.suppress(OSError):  # Linux says so when the other end is closed
-        while select.select([ours], [], [], max(0.0, deadline - time.monotonic()))[0] and (data := os.read(ours, 65536)):
-            seen += data
-    os.close(ours)
-    return process.wait(REPLY_S), seen.decode().replace("\r\n", "\n")
 
 
 @contextlib.contextmanager
