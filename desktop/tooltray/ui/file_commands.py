@@ -4,34 +4,33 @@ Above it: FilePages, whose page and sheets it serves. Below it: the Qt presenter
 person's yes, which the tray and the Servers page show too.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
+from tooltray.ui.page_commands import PageCommands
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
-class FileCommands(QObject):
+class FileCommands(PageCommands):
     """`requests_changed` comes with the first look and then whenever something else waits."""
 
     files_changed = Signal(object)  # list[ServerFileSnapshot]
     requests_changed = Signal(object)  # list[TrustRequest]
     trusted_changed = Signal(object)  # list[TrustedEntry]
     follows_changed = Signal(bool)  # whether files are read again by themselves
-    failed = Signal(object)  # Problem, or None once it is over: for the page
     refused = Signal(object)  # Problem, for the sheet that is open
     previewed = Signal(object)  # list[ReloadChange]: what reading again would do
     saved = Signal()  # what the open sheet was about is done
     done = Signal(str)  # what was done, to be said in passing
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__()
-        self._hub, self._tasks = hub, tasks
+        super().__init__(name="files", tasks=tasks)
+        self._hub = hub
         self._is_known = False
         self._requests: list[TrustRequest] = []
         hub.server_files_changed.connect(self._on_files_changed)
@@ -122,15 +121,3 @@ class FileCommands(QObject):
         finally:
             await self._look_trusted()  # the switch stands as it is so
         await self._look()
-
-    def _do(self, verb: Callable[..., Coroutine[Any, Any, None]], *arguments: object, told: Any = None) -> None:
-        self._tasks.spawn(self._reported(verb, arguments, told), name=f"files: {verb.__name__}")
-
-    async def _reported(self, verb: Callable[..., Coroutine[Any, Any, None]], arguments: tuple[object, ...], told: Any) -> None:
-        try:
-            await verb(*arguments)
-        except TooltrayError as error:
-            (told or self.failed).emit(error.problem)
-        else:
-            if told is None:
-                self.failed.emit(None)

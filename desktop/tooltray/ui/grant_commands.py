@@ -3,15 +3,13 @@
 Above it: the window, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
 """
 
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
-from tooltray.errors import TooltrayError
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
+from tooltray.ui.page_commands import PageCommands
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
@@ -34,10 +32,9 @@ class GrantSubjects:
     clients: tuple[tuple[str, str], ...]
 
 
-class GrantCommands(QObject):
+class GrantCommands(PageCommands):
     grants_changed = Signal(object)  # list[GrantSnapshot]
     changes_changed = Signal(object)  # list[ToolChange]
-    failed = Signal(object)  # Problem, or None once it is over: for the page
     refused = Signal(object)  # Problem, for the sheet that is open
     began = Signal(object)  # GrantSubjects: something is to be allowed
     tools_listed = Signal(str, object)  # a server's name; list[ToolSnapshot]
@@ -46,8 +43,8 @@ class GrantCommands(QObject):
     done = Signal(str)  # what was done, to be said in passing
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__()
-        self._hub, self._tasks = hub, tasks
+        super().__init__(name="grants", tasks=tasks)
+        self._hub = hub
         self._is_known = False
         hub.grants_changed.connect(self.look)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
@@ -119,15 +116,3 @@ class GrantCommands(QObject):
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
         await self._look()
-
-    def _do(self, verb: Callable[..., Coroutine[Any, Any, None]], *arguments: object, told: Any = None) -> None:
-        self._tasks.spawn(self._reported(verb, arguments, told), name=f"grants: {verb.__name__}")
-
-    async def _reported(self, verb: Callable[..., Coroutine[Any, Any, None]], arguments: tuple[object, ...], told: Any) -> None:
-        try:
-            await verb(*arguments)
-        except TooltrayError as error:
-            (told or self.failed).emit(error.problem)
-        else:
-            if told is None:
-                self.failed.emit(None)

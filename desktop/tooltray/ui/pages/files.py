@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots import ServerFileSnapshot, TrustedEntry, TrustRequest
@@ -32,10 +32,9 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.file_problems import FileProblems
 from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_scroll import PageScroll
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
+from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
 
@@ -131,16 +130,16 @@ class FilesPage(QWidget):
         self._waiting = self._table(self._waiting_columns(), tr("Waits for your yes"), lambda each: each.path)
         self._waiting.row_chosen.connect(self._on_waiting_chosen)
         text = tr("Servers of a project run only after you have seen what they start.")
-        self._asked = self._section(body, tr("Waits for your yes"), text, self._waiting)
+        self._asked = card_section(self._theme, body, tr("Waits for your yes"), text, self._waiting)
         self._problems = FileProblems(theme)
         self._problems.open_requested.connect(self.file_requested)
         self._problems.more_requested.connect(self.file_chosen)
         text = tr("What is wrong is left out; the rest is used, and what ran goes on.")
-        self._wrong = self._section(body, tr("Problems"), text, self._problems)
+        self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
         self._files = self._table(self._file_columns(), tr("Files with servers"), lambda each: each.path)
         self._files.row_chosen.connect(self.file_chosen)
         text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
-        self._used = self._section(body, tr("Files with servers"), text, self._files)
+        self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
         self._follow = Switch(theme, tr("Read files again by itself"), on=True)
         self._follow.clicked.connect(self.follow_requested)
         text = tr("Within a second of a save. Only what has changed is started anew.")
@@ -148,7 +147,7 @@ class FilesPage(QWidget):
         self._trusted = self._table(self._trusted_columns(), tr("Trusted"), lambda each: (each.project, each.entry))
         self._trusted.switched.connect(self._on_switched)
         text = tr("Servers of projects that run as you have seen them. Switch off to take back.")
-        self._known = self._section(body, tr("Trusted"), text, self._trusted)
+        self._known = card_section(self._theme, body, tr("Trusted"), text, self._trusted)
         body.addStretch(1)
         area.setWidget(content)
         return area
@@ -157,17 +156,6 @@ class FilesPage(QWidget):
         table = Table(self._theme, columns, name, key, in_card=True, has_header=True)  # type: ignore[arg-type]
         table.selectionModel().currentChanged.connect(partial(self._keep_in_sight, table))
         return table
-
-    def _section(self, body: QVBoxLayout, name: str, text: str, content: QWidget) -> QWidget:
-        widget = QWidget()
-        layout = column(widget, spacing=10)
-        layout.addLayout(heading(self._theme, name, ElidedLabel(self._theme, text, "caption", "muted")))
-        box = Surface(self._theme)
-        column(box, margins=(16, 1, 16, 1)).addWidget(content)
-        layout.addWidget(box)
-        widget.hide()
-        body.addWidget(widget)
-        return widget
 
     def _waiting_columns(self) -> list[Column]:
         def care(each: WaitingProject) -> tuple[str, str]:

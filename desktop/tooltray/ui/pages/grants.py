@@ -9,7 +9,7 @@ from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots import GrantSnapshot, ToolChange
@@ -21,10 +21,9 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_scroll import PageScroll
-from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, clear, column, row
+from tooltray.ui.widgets.setting_rows import card_section
+from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 CONTENT_WIDTH = 920
@@ -107,26 +106,17 @@ class GrantsPage(QWidget):
         self._held = Table(self._theme, self._held_columns(), tr("Changed tools"), lambda each: (each.server, each.tool), in_card=True)
         self._held.row_chosen.connect(self.change_requested)
         self._held.selectionModel().currentChanged.connect(partial(self._follow, self._held))
-        self._changed = self._section(body, tr("Changed tools"), tr("They ask again until you have seen what is different."), self._held)
+        self._changed = card_section(
+            self._theme, body, tr("Changed tools"), tr("They ask again until you have seen what is different."), self._held
+        )
         self._table = Table(self._theme, self._columns(), tr("Allowed"), lambda each: each.id, in_card=True, has_header=True)
         self._table.switched.connect(self._on_switched)
         self._table.selectionModel().currentChanged.connect(partial(self._follow, self._table))
         text = tr("For tools as they were defined when you allowed them. Switch off to take back.")
-        self._granted = self._section(body, tr("Allowed"), text, self._table)
+        self._granted = card_section(self._theme, body, tr("Allowed"), text, self._table)
         body.addStretch(1)
         area.setWidget(content)
         return area
-
-    def _section(self, body: QVBoxLayout, name: str, text: str, table: Table) -> QWidget:
-        widget = QWidget()
-        layout = column(widget, spacing=10)
-        layout.addLayout(heading(self._theme, name, ElidedLabel(self._theme, text, "caption", "muted")))
-        box = Surface(self._theme)
-        column(box, margins=(16, 1, 16, 1)).addWidget(table)
-        layout.addWidget(box)
-        widget.hide()
-        body.addWidget(widget)
-        return widget
 
     def _held_columns(self) -> list[Column]:
         return [

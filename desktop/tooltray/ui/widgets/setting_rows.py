@@ -1,7 +1,7 @@
 """Rows of one question each, in groups: the form of a settings page."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -22,6 +22,19 @@ def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWi
     for action in actions:
         line.addWidget(action, 0, Qt.AlignmentFlag.AlignBottom)
     return line
+
+
+def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: QWidget) -> QWidget:
+    """A section of a page with one card in it, added to the page's body; hidden until there is something to show."""
+    widget = QWidget()
+    layout = column(widget, spacing=10)
+    layout.addLayout(heading(theme, name, ElidedLabel(theme, text, "caption", "muted")))
+    box = Surface(theme)
+    column(box, margins=(16, 1, 16, 1)).addWidget(content)
+    layout.addWidget(box)
+    widget.hide()
+    body.addWidget(widget)
+    return widget
 
 
 def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWidget:
