@@ -123,7 +123,7 @@ class RawDispatcher:
         Args:
             along_with: the id of the request of ours in whose response it came.
         """
-        if not self.closed.is_set():
+        if not self.closed.is_set() or self.waits_for(along_with):
             self.receiving_with = along_with
             self._receive_safely(on_one_line(message))
             self.receiving_with = NOTHING
@@ -154,14 +154,20 @@ class RawDispatcher:
         self.is_congested = False
         self._work_off_backlog()
 
-    def connection_lost(self, reason: str) -> None:
-        """The peer is gone; answers everything that waits for it. `reason` is what the callers read."""
+    def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
+        """The peer is gone; answers everything that waits for it.
+
+        Args:
+            reason: what the callers read.
+            requests_stay: what was asked before keeps waiting, since the transport knows better what becomes of each request: it settles
+                them all, in bounded time. Replies that come meanwhile (`receive`) count.
+        """
         if self.closed.is_set():
             return
         self._is_server = True  # a cut line is nobody's request: the bridge sends it again to the next hub
         if rest := self._lines.finish():
             self._receive(rest)
-        self._close(reason)
+        self._close(reason, requests_stay=requests_stay)
 
     def end_of_input(self, reason: str, *, grace_s: float) -> None:
         """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
@@ -280,6 +286,8 @@ class RawDispatcher:
     def _accept(self, message: Envelope) -> None:
         if not message.method:
             self._on_reply(message)
+        elif self.closed.is_set():
+            return  # nobody is left to answer it
         elif message.method == CANCELLED and not message.id:
             self._on_cancelled(message)  # never queued behind what it cancels
         else:
@@ -399,14 +407,14 @@ class RawDispatcher:
         reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
-    def _close(self, reason: str) -> None:
+    def _close(self, reason: str, *, requests_stay: bool = False) -> None:
         if self.closed.is_set():
             return
         self.closed_because = reason
         self.closed.set()
         self._backlog.clear()
         self._batches.clear()
-        for pending in list(self._pending.values()):
+        for pending in [] if requests_stay else list(self._pending.values()):
             pending.settle(failure(CONNECTION_CLOSED, reason))
         for task in self._in_flight.values():
             task.cancel()

@@ -17,7 +17,7 @@ from tests.fakes.heard import Record
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, MAX_IN_FLIGHT, RawDispatcher
-from tooltray.wire.envelope import NOTHING, Envelope, dump, success
+from tooltray.wire.envelope import NOT_DELIVERED, NOTHING, Envelope, dump, success
 
 CANCELLED = "notifications/cancelled"
 
@@ -533,6 +533,26 @@ async def test_the_end_of_the_stream_answers_every_call_also_in_the_middle_of_a_
     assert dispatcher.closed_because == "server ended with exit code 3"
     assert b"exit code 3" in bytes((await dispatcher.call("later")).error)
     assert channel.is_closed
+
+
+@in_fake_time
+async def test_requests_that_stay_are_settled_by_the_transport_and_nothing_new_is_asked() -> None:
+    answers = Answers()
+    dispatcher, channel = make_dispatcher(answer=answers.answer, is_server=True)
+    answered, settled_later = dispatcher.start_call("m"), dispatcher.start_call("m")
+    request = await channel.message()
+    dispatcher.connection_lost("out of reach", requests_stay=True)
+    assert dispatcher.closed_because == "out of reach"
+    assert not answered.reply.done()
+    dispatcher.receive(line(id=9, method="question"), along_with=answered.id)
+    dispatcher.receive(line(id=request["id"], result="late"), along_with=answered.id)
+    dispatcher.receive(line(id=bytes(settled_later.id).decode(), result="of nobody"))
+    assert bytes((await dispatcher.outcome(answered)).result) == b'"late"'
+    assert not settled_later.reply.done()
+    dispatcher.settle(settled_later.id, NOT_DELIVERED)
+    assert await dispatcher.outcome(settled_later) is NOT_DELIVERED
+    assert b"out of reach" in bytes((await dispatcher.call("later")).error)
+    assert answers.begun.all == []
 
 
 @in_fake_time

@@ -47,7 +47,7 @@ class HttpExchange:
             if self._is_unanswered and self._can_resume:
                 await self._resume()
         except ExchangeFailed as failed:
-            self._give_up(failed)
+            self._on_failed(failed)
         except Exception:  # a bug of ours: nobody waits for ever
             logger.exception("a request to '%s' failed", self._session.server)
             self._why = "could not be asked: an internal error; the log has the details"
@@ -55,8 +55,17 @@ class HttpExchange:
             self._settle(failure(CONNECTION_CLOSED, f"server '{self._session.server}' {self._why}"))
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for the reply."""
+        return self._session.dispatcher.waits_for(self._message.id)
+
+    def give_up(self, reason: str) -> None:
+        """Answers it with an error, if nothing else has."""
+        self._settle(failure(CONNECTION_CLOSED, reason))
+
+    @property
     def _is_unanswered(self) -> bool:
-        return not self._is_handed_over and self._session.dispatcher.waits_for(self._message.id)
+        return not self._is_handed_over and self.is_awaited
 
     @property
     def _can_resume(self) -> bool:
@@ -65,10 +74,11 @@ class HttpExchange:
     def _settle(self, reply: Envelope) -> None:
         self._session.dispatcher.settle(self._message.id, reply)
 
-    def _give_up(self, failed: ExchangeFailed) -> None:
-        self._why = f"gave no answer: {failed.reason}"
+    def _on_failed(self, failed: ExchangeFailed) -> None:
         if not failed.is_unreachable:
+            self._why = f"gave no answer: {failed.reason}"
             return
+        self._why = f"is out of reach: {failed.reason}"
         if self._message.method not in GREETINGS:
             self._settle(NOT_DELIVERED)
         self._session.lose(failed.reason)
@@ -162,5 +172,7 @@ class HttpExchange:
             body = await read_start(response)
             if self._had_session and is_lost_session(response.status, body, self._message.id):
                 self._session.expire()
-            self._why = f"ended its answer before the reply and does not resume it (HTTP {response.status})"
+                self._why = "has ended the session"
+            else:
+                self._why = f"ended its answer before the reply and does not resume it (HTTP {response.status})"
             return False

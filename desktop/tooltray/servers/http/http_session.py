@@ -65,12 +65,13 @@ class HttpSession:
             self.id, self.version = response.headers.get(SESSION_HEADER, ""), greeted.version
 
     def expire(self) -> None:
+        """The server has forgotten the session. Each request under way learns by itself whether it was still taken."""
         self.has_expired, self.id = True, ""
-        self.dispatcher.connection_lost(f"server '{self.server}': {EXPIRED}")
+        self.dispatcher.connection_lost(f"server '{self.server}': {EXPIRED}", requests_stay=True)
 
     def lose(self, reason: str) -> None:
-        """The server is out of reach, for everybody."""
-        self.dispatcher.connection_lost(f"server '{self.server}' is out of reach: {reason}")
+        """The server is out of reach, for everybody; requests under way as above."""
+        self.dispatcher.connection_lost(f"server '{self.server}' is out of reach: {reason}", requests_stay=True)
 
     def refusal(self, response: ClientResponse, body: bytes) -> Envelope:
         connection, reason = self.connection, response.reason or ""

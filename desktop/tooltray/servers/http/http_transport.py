@@ -29,6 +29,7 @@ from tooltray.wire.protocol import MODERN_VERSIONS
 from tooltray.wire.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
 
 logger = logging.getLogger(__name__)
+LAST_ANSWERS_S = 2.0  # for requests under way when the session was lost; it is opened anew only afterwards
 GOODBYE_TIMEOUT_S = 2.0  # for the DELETE at the end; the server forgets an idle session by itself, too
 
 ToolSchema = Callable[[str], Raw | None]
@@ -94,12 +95,14 @@ class HttpChannel:
             self._order.start("reply", partial(self._post, message))
 
     def close(self) -> None:
-        """Nobody waits for anything any more."""
-        for _, task in list(self._exchanges.values()):
-            task.cancel()
+        """Nothing more is sent, and what nobody waits for is given up."""
+        for exchange, task in list(self._exchanges.values()):
+            if not exchange.is_awaited:
+                task.cancel()
 
     async def end(self) -> None:
         """Bounded; may be called twice."""
+        await self._hear_last_answers()
         await self._tasks.close()
         if self._older:
             await self._older.end()
@@ -109,6 +112,14 @@ class HttpChannel:
             with contextlib.suppress(ExchangeFailed, TimeoutError):
                 async with asyncio.timeout(GOODBYE_TIMEOUT_S), self.session.connection.exchange("DELETE", headers) as response:
                     logger.debug("session %s… ended: HTTP %d", session_id[:4], response.status)
+
+    async def _hear_last_answers(self) -> None:
+        """A request that the next server did not take is to be sent again, not to fail with the session that another one found gone."""
+        exchanges = list(self._exchanges.values())
+        if awaited := [task for exchange, task in exchanges if exchange.is_awaited]:
+            await asyncio.wait(awaited, timeout=LAST_ANSWERS_S)
+        for exchange, _ in exchanges:
+            exchange.give_up(self.session.dispatcher.closed_because)
 
     async def _hand_over(self, message: Outgoing) -> bool:
         session = self.session
@@ -134,7 +145,8 @@ class HttpChannel:
 
     def _begin(self) -> None:
         """What was tried before in the modern era is given up."""
-        self.close()
+        for _, task in list(self._exchanges.values()):
+            task.cancel()
         self.session.begin()
 
     def _cancel(self, message: Outgoing) -> None:

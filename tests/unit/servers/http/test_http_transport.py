@@ -22,6 +22,7 @@ from tests.fakes.http_server import (
     serving,
 )
 
+from tooltray.servers.http import http_transport
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.http_transport import HttpTransport
 from tooltray.servers.http.trust import tls_context
@@ -460,6 +461,75 @@ async def test_a_server_that_knows_no_get_at_all_keeps_its_session() -> None:
         assert not client.dispatcher.closed.is_set()
 
 
+# requests under way when the session is found gone
+
+
+async def test_calls_that_the_next_server_did_not_take_are_all_to_be_sent_again() -> None:
+    all_are_there = asyncio.Event()
+
+    async def call(hit: Hit) -> web.StreamResponse:
+        if len(server.of("tools/call")) == 3:
+            all_are_there.set()
+        await all_are_there.wait()
+        return web.Response(status=404)
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"] = call
+        await client.initialize()
+        calls = [client.start("tools/call", {"name": str(n)}) for n in range(3)]
+        await server.hit("tools/call", count=3)
+        await client.transport.close()
+        assert [await client.outcome(pending) is NOT_DELIVERED for pending in calls] == [True, True, True]
+
+
+async def test_a_call_hears_from_its_server_itself_when_the_standing_stream_finds_the_session_gone() -> None:
+    goes_on = asyncio.Event()
+
+    async def listen(hit: Hit) -> web.StreamResponse:
+        server.on_get = answering(404)
+        stream = await hit.stream()
+        await server.hit("tools/call", count=2)
+        await stream.send(id="1", retry=1)
+        return stream.response
+
+    async def call(hit: Hit) -> web.StreamResponse:
+        await goes_on.wait()
+        if hit.message["params"]["name"] == "refused":
+            return web.Response(status=404)
+        stream = await hit.stream()
+        await stream.send({"jsonrpc": "2.0", "id": 5, "method": "sampling/createMessage", "params": {}})
+        await stream.reply(hit.id, "done")
+        return stream.response
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"], server.on_get = call, listen
+        await client.initialize()
+        refused, answered = (client.start("tools/call", {"name": name}) for name in ("refused", "answered"))
+        async with asyncio.timeout(PATIENCE_S):
+            await client.dispatcher.closed.wait()
+        assert not refused.reply.done()
+        assert not answered.reply.done()
+        goes_on.set()
+        await client.transport.close()
+        assert await client.outcome(refused) is NOT_DELIVERED
+        assert result_of(await client.outcome(answered)) == "done"
+        assert client.asked.all == []
+
+
+async def test_a_call_that_is_never_answered_ends_with_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_transport, "LAST_ANSWERS_S", 0.01)
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"] = hang
+        server.on["tools/list"] = answering(404)
+        await client.initialize()
+        pending = client.start("tools/call")
+        await server.hit("tools/call")
+        assert await client.call("tools/list") is NOT_DELIVERED
+        assert not pending.reply.done()
+        await client.transport.close()
+        assert message_of(await client.outcome(pending)) == "server 'far': the server has ended the session"
+
+
 async def test_a_server_that_goes_away_is_noticed_on_the_standing_stream() -> None:
     server, is_open = HttpServer(), asyncio.Event()
 
@@ -647,7 +717,7 @@ async def test_a_resumption_that_finds_the_session_gone_ends_the_connection() ->
     async with serving() as server, connected(server.url) as client:
         server.on["tools/call"], server.on_get = call, resume
         await client.initialize()
-        assert "the server has ended the session" in message_of(await client.call("tools/call"))
+        assert message_of(await client.call("tools/call")) == "server 'far' has ended the session"
         assert client.transport.has_expired
 
 
