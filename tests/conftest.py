@@ -9,6 +9,7 @@ import gc
 import logging
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -60,6 +61,8 @@ class Watch:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[real_environ] = dict(os.environ)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; programs that tests start would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "CI" not in os.environ:  # there hypothesis has a profile of its own, which repeats the same examples
         hypothesis.settings.register_profile("patient", deadline=None)  # no test is about time
         hypothesis.settings.load_profile("patient")

@@ -22,7 +22,8 @@ from tooltray.event_loop import new_event_loop
 from tooltray.publish.control_client import ControlClient
 
 if TYPE_CHECKING:
-    from tooltray.engine import Engine, EngineOptions, HubRunning
+    from tooltray.config.hub_place import HubRunning
+    from tooltray.engine import Engine, EngineOptions
     from tooltray.ui.desktop import Desktop
     from tooltray.ui.presenter.link import EngineLink
 
@@ -260,7 +261,8 @@ class EngineThread:
         Raises:
             TooltrayError: there is a hub that does not leave, or the engine cannot start.
         """
-        from tooltray.engine import Engine, HubRunning
+        from tooltray.config.hub_place import HubRunning
+        from tooltray.engine import Engine
 
         deadline = asyncio.get_running_loop().time() + LOCK_WAIT_S
         while True:

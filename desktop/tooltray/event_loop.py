@@ -5,6 +5,7 @@ Python's lock is given away: a window that works in another thread then keeps it
 """
 
 import asyncio
+import os
 import selectors
 import sys
 
@@ -29,3 +30,11 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
     if sys.platform == "win32":  # pragma: no cover - its loop waits for results and not for readiness
         return asyncio.new_event_loop()
     return asyncio.SelectorEventLoop(_BusySelector())
+
+
+def use_pidfd_watcher() -> None:
+    """Before 3.12 asyncio starts a thread per child process, and can watch children through the kernel instead; later versions do that."""
+    if sys.platform == "linux" and sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        watcher = asyncio.PidfdChildWatcher()
+        watcher.attach_loop(asyncio.get_running_loop())
+        asyncio.get_event_loop_policy().set_child_watcher(watcher)

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ApprovalSnapshot, ElicitationSnapshot, FeedbackSnapshot, MCPToolResponse, NpmRegistryStatus, ServerSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.registries import NpmRegistryStatus
+from tooltray.snapshots.servers import ServerSnapshot
 
 logger = logging.getLogger(__name__)
 

@@ -173,7 +173,7 @@ async def run(options: argparse.Namespace) -> None:
 
 
 async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers: list[EchoServer]) -> None:
-    parts.presenter._stats_told_after_s = 1.0  # as in the product; for tests it is 0
+    parts.server_news._stats_told_after_s = 1.0  # as in the product; for tests it is 0
     log = StructuredLog(None if options.no_log else parts.home.logs, execution_id="bench")
     log.start()
     sessions = Sessions(

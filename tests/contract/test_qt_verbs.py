@@ -16,9 +16,15 @@ EVENTS = {"server_started", "server_stopped", "tool_call_result", "config_change
 
 
 def verbs(kind: type) -> dict[str, inspect.Signature]:
-    """The public coroutine functions that a class defines itself."""
-    own = {name: value for name, value in vars(kind).items() if not name.startswith("_")}
-    return {name: inspect.signature(value) for name, value in own.items() if inspect.iscoroutinefunction(value)}
+    """The public coroutine functions of a class, also those that are mixed in."""
+    found = inspect.getmembers(kind, inspect.iscoroutinefunction)
+    return {name: inspect.signature(value) for name, value in found if not name.startswith("_")}
+
+
+def subjects(kind: type) -> dict[str, set[str]]:
+    """Of each class of verbs that is mixed into a presenter: those that others may call by name."""
+    mixed_in = [each for each in kind.__mro__ if each.__name__.endswith("Verbs")]
+    return {each.__name__: {name for name in vars(each) if name in VERBS} - {"initialize"} for each in mixed_in}
 
 
 def shape(signature: inspect.Signature) -> list[tuple[str, object, object, object]]:
@@ -27,6 +33,10 @@ def shape(signature: inspect.Signature) -> list[tuple[str, object, object, objec
 
 def test_qt_mcp_presenter_has_every_verb_and_no_other() -> None:
     assert set(verbs(QtMcpPresenter)) == set(VERBS)
+
+
+def test_the_verbs_stand_under_the_same_subjects_on_both_sides() -> None:
+    assert subjects(QtMcpPresenter) == subjects(McpPresenter)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -11,38 +11,20 @@ from tooltray.errors import Problem
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.servers.diagnosis import Diagnosis
-from tooltray.snapshots import (
-    ApprovalSnapshot,
-    ClientModeSnapshot,
-    ClientTokenSnapshot,
-    FeedbackAttachment,
-    FeedbackEntry,
-    FeedbackSnapshot,
-    GrantSnapshot,
-    HttpStatus,
-    HubSnapshot,
-    McpClientSnapshot,
-    MCPToolCall,
-    MCPToolResponse,
-    NpmRegistryStatus,
-    ProfileSnapshot,
-    RecentCall,
-    RegistryMeasurement,
-    ReloadChange,
-    ServerEntry,
-    ServerFileSnapshot,
-    ServerSnapshot,
-    ServerState,
-    SessionSnapshot,
-    SettingsDocument,
-    SetupChange,
-    SignInSnapshot,
-    ToolChange,
-    ToolCosts,
-    ToolSnapshot,
-    TrustedEntry,
-    TrustRequest,
-)
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse, RecentCall
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerSnapshot, ServerState
+from tooltray.snapshots.setup import SettingsDocument, SetupChange
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 FOR_SESSIONS = {"answer", "open_server", "end_session", "finds_server"}  # raw bytes of AI clients; not by name
 
@@ -52,7 +34,7 @@ AGREED: dict[str, tuple[str, Any]] = {
     "get_server_entry": ("(name)", ServerEntry),
     "add_mcp_server": ("(name, config, is_default=True, project=)", str),
     "update_mcp_server": ("(name, config, revision=)", None),
-    "remove_mcp_server": ("(name, revision=)", None),
+    "remove_mcp_server": ("(name, revision=, keep_secrets=False)", ServerRemoval),
     "start_server": ("(name)", None),
     "stop_server": ("(name)", None),
     "restart_server": ("(name)", None),
@@ -70,6 +52,9 @@ AGREED: dict[str, tuple[str, Any]] = {
     "get_secret_names": ("()", list[str]),
     "set_secret": ("(name, value)", None),
     "remove_secret": ("(name)", None),
+    "preview_removal": ("(name)", ServerRemoval),
+    "get_unused_secrets": ("()", list[str]),
+    "remove_unused_secrets": ("(names)", list[str]),
     "answer_elicitation": ("(id, action, content=None)", None),
     "check_secrets": ("()", str),
     "unlock_secrets": ("(passphrase)", None),
@@ -168,6 +153,8 @@ TYPES: dict[str, Any] = {
     "content": dict[str, Any] | None,
     "config": Mapping[str, Any],
     "is_default": bool,
+    "keep_secrets": bool,
+    "remove_unused_secrets.names": list[str],
     "lines": int,
     "enabled": bool,
     "tool": str,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import ROOT, World, new_world
+from tests.end2end.x_display import XDisplay
 
 END2END_TIMEOUT_S = 180  # real programs on two cores; the default of unit tests is in pyproject.toml
 NPM_SERVERS = ROOT / "tests" / "npm" / "node_modules" / ".bin"
@@ -26,6 +27,13 @@ def world() -> Iterator[World]:
     """A HOME and the programs started in it; fails the test if a process, socket or file is left."""
     with new_world() as fresh:
         yield fresh
+
+
+@pytest.fixture
+def display() -> Iterator[XDisplay]:
+    """A screen with nothing on it."""
+    with XDisplay() as display:
+        yield display
 
 
 @pytest.fixture(scope="session")

@@ -121,16 +121,36 @@ class Program:
 
     def request(self, method: str, params: Any = None, *, id: int | str = 1, timeout_s: float = REPLY_S) -> Any:
         """Sends a request and returns its whole reply; notifications and other replies before it are dropped."""
+        self.send_request(method, params, id=id)
+        return self.reply_to(id, timeout_s)
+
+    def send_request(self, method: str, params: Any = None, *, id: int | str) -> None:
+        """Sends a request whose reply is read later."""
         self.send({"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})})
+
+    def reply_to(self, id: int | str | None, timeout_s: float = REPLY_S) -> Any:
+        """The whole reply to a request that was sent; notifications, requests and other replies before it are dropped."""
+        return self.reply_and_before(id, timeout_s)[0]
+
+    def reply_and_before(self, id: int | str | None, timeout_s: float = REPLY_S) -> tuple[Any, list[Any]]:
+        """As `reply_to`, with the messages that came before the reply, in their order."""
+        before: list[Any] = []
         while True:
             message = self.read(timeout_s)
-            if message.get("id") == id and "method" not in message:
-                return message
+            if "method" not in message and message.get("id") == id:  # the other side's own requests may have the same id
+                return message, before
+            before.append(message)
 
-    def initialize(self, version: str = "2025-11-25") -> Any:
+    def next_of(self, method: str) -> Any:
+        """The next notification or request with this method; what comes before it is dropped."""
+        while (message := self.read()).get("method") != method:
+            pass
+        return message
+
+    def initialize(self, version: str = "2025-11-25", capabilities: Any = None, name: str = "end2end") -> Any:
         """The handshake of the legacy era; returns its result."""
-        client = {"name": "end2end", "version": "1"}
-        reply = self.request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}, id="hello")
+        params = {"protocolVersion": version, "capabilities": capabilities or {}, "clientInfo": {"name": name, "version": "1"}}
+        reply = self.request("initialize", params, id="hello")
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return reply["result"]
 

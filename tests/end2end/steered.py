@@ -1,6 +1,7 @@
-"""The SDK's client on a bridge, steered by a test; and the servers of tests that it meets.
+"""The SDK's client, steered by a test or activating a server by itself; and the servers of tests that it meets.
 
-Above it: the end-to-end tests of the protocol, through fixtures of conftest. Below it: clients/steered_client.py, servers/featured.py.
+Above it: the end-to-end tests of the protocol, through fixtures of conftest. Below it: clients/steered_client.py,
+clients/activating_client.py, servers/featured.py.
 """
 
 import json
@@ -14,6 +15,7 @@ from tests.end2end.processes import BRIDGE, World, wait_until
 
 HERE = Path(__file__).parent
 CLIENT = HERE / "clients" / "steered_client.py"
+ACTIVATING = HERE / "clients" / "activating_client.py"
 FEATURED = HERE / "servers" / "featured.py"
 START_S = 60.0  # servers of Python and Node.js on two busy cores
 
@@ -80,7 +82,18 @@ class SteeredClient:
             self.hear(event="changed", list=kind)
 
     def end(self) -> None:
-        assert self.program.end() == 0, self.program.error_text
+        """Closes its stdin, and lets it take the time that it needs on a busy machine to end by itself."""
+        self.program.close_stdin()
+        assert self.program.wait() == 0, self.program.error_text
+
+
+def activated(world: World, mode: str, server: str, call: Sequence[Any], token: str, *target: str, timeout_s: float = START_S) -> Any:
+    """What the SDK's client sees that activates a server, lists again and calls a tool; its docstring says what `target` is."""
+    program = world.start(sys.executable, str(ACTIVATING), mode, f"activate_{server}", json.dumps(call), token, *target)
+    try:
+        return program.read(timeout_s)
+    finally:
+        program.end()
 
 
 def text_of(result: dict[str, Any]) -> str:

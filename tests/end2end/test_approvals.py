@@ -29,9 +29,7 @@ def approval_id(reply):
 
 def bridge_of(world, name, capabilities):
     client = world.start_bridge("--no-start")
-    params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": name, "version": "1"}}
-    client.request("initialize", params, id="hello")
-    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    client.initialize(capabilities=capabilities, name=name)
     client.request("tools/list", id="list")
     return client
 
@@ -116,16 +114,11 @@ def test_a_write_is_refused_then_granted_once_then_always_then_held_after_its_de
 def asked_by_their_client(world):
     """AI clients that can ask their person are asked, in the way of each era."""
     legacy = bridge_of(world, "legacy", {"elicitation": {}})
-    legacy.send({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": {"name": "save_note", "arguments": {"text": "b"}}})
-    question = legacy.read()
-    while question.get("method") != "elicitation/create":
-        question = legacy.read()
+    legacy.send_request("tools/call", {"name": "save_note", "arguments": {"text": "b"}}, id="c")
+    question = legacy.next_of("elicitation/create")
     assert "legacy wants to call the tool 'save_note' of the server 'notes' (write)." in question["params"]["message"]
     legacy.send({"jsonrpc": "2.0", "id": question["id"], "result": YES})
-    reply = legacy.read()
-    while reply.get("id") != "c":
-        reply = legacy.read()
-    assert reply["result"]["content"][0]["text"] == "saved b"
+    assert legacy.reply_to("c")["result"]["content"][0]["text"] == "saved b"
     legacy.end()
 
     modern = world.start_bridge("--no-start")

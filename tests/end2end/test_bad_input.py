@@ -7,9 +7,8 @@ import socket
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
-from tests.end2end.processes import Program, World, wait_until
+from tests.end2end.processes import Program, World, is_running, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 MIB = 2**20
@@ -90,7 +89,7 @@ def test_a_server_that_ignores_the_end_of_stdin_and_sigterm_is_ended_all_the_sam
     pid = json.loads(text_of(call(client_of(world), "pids")))[0]
     hub.signal(signal.SIGTERM)
     assert hub.wait() == 143
-    assert not psutil.pid_exists(pid)
+    assert not is_running(pid)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -100,7 +99,7 @@ def test_what_a_server_has_put_into_the_background_ends_with_the_hub(world, numb
     pids = json.loads(text_of(call(client_of(world, "--no-start"), "pids")))
     assert len(pids) == 2
     os.kill(world.hub_pid(), number)
-    wait_until(lambda: not any(map(psutil.pid_exists, pids)), "the server and its daemon to go")
+    wait_until(lambda: not any(map(is_running, pids)), "the server and its daemon to go")
 
 
 def test_300_mb_without_a_newline_are_dropped_and_the_server_goes_on(world):
@@ -167,8 +166,7 @@ def test_binary_from_a_client_is_answered_with_a_parse_error_and_the_session_goe
     world.start_hub()
     client = client_of(world)
     client.write(bytes(range(256)).replace(b"\n", b"") + b"\n")
-    reply = client.read()
-    assert (reply["id"], reply["error"]["code"]) == (None, -32700)
+    assert client.reply_to(None)["error"]["code"] == -32700
     assert tools_of(client)
 
 

@@ -160,14 +160,11 @@ def test_a_cancelled_call_is_never_answered_and_the_server_hears_of_it(world, np
     client.request("tools/list", id=1)
     arguments = {"duration": 30, "steps": 300}
     params = {"name": "trigger-long-running-operation", "arguments": arguments, "_meta": {"progressToken": "p"}}
-    client.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params})
-    while client.read().get("method") != "notifications/progress":
-        pass
+    client.send_request("tools/call", params, id="long")
+    client.next_of("notifications/progress")
     client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "long"}})
-    seen = []
-    client.send({"jsonrpc": "2.0", "id": "end", "method": "ping"})
-    while (message := client.read()).get("id") != "end":
-        seen.append(message)
+    client.send_request("ping", id="end")
+    _, seen = client.reply_and_before("end")
     assert all(message.get("id") != "long" for message in seen)
 
 

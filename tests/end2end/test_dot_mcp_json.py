@@ -12,7 +12,8 @@ import psutil
 import pytest
 from copilot import CopilotClient, RuntimeConnection, Tool, ToolInvocation, ToolResult
 from copilot.session import PermissionHandler
-from tests.end2end.processes import BRIDGE, Program, World, new_world, wait_until
+from tests.end2end.processes import BRIDGE, Program, World, is_running, new_world, wait_until
+from tests.end2end.raw_client import RawClient
 from tests.fakes.copilot_runtime import CopilotRuntime
 
 from tooltray.config.home import Home
@@ -20,7 +21,7 @@ from tooltray.copilot import copilot_tools
 from tooltray.presenter.instance import RESTART_AFTER_S
 from tooltray.publish.control_client import ControlClient
 from tooltray.publish.rest.server_views import status_of
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine
@@ -259,10 +260,10 @@ async def test_Tool_執行成功(shop: Shop) -> None:
 
 
 async def test_Tool_執行失敗(shop: Shop) -> None:
-    tools = await tools_of(shop, timeout_s=1.0)
+    tools, impatient = await tools_of(shop), await tools_of(shop, timeout_s=1.0)
     failed = await ran(tools["mcp_fs_read_file"], path="/etc/passwd")
     assert (failed.result_type, "denied" in failed.text_result_for_llm) == ("failure", True)
-    assert (await ran(tools["mcp_habits_hang"])).result_type == "timeout"
+    assert (await ran(impatient["mcp_habits_hang"])).result_type == "timeout"
     assert (await ran(tools["mcp_habits_echo"], text="goes on")).text_result_for_llm == "goes on"
 
 
@@ -287,58 +288,25 @@ def bridge_in(world: World, folder: Path, *arguments: str) -> Program:
     return world.start(sys.executable, "-I", "-S", str(BRIDGE), "--no-start", *arguments, cwd=folder)
 
 
-class Used:
-    """An AI client whose bridge runs in the project's folder, with a call that takes a while."""
-
-    def __init__(self, world: World, folder: Path, *arguments: str) -> None:
-        self._program = bridge_in(world, folder, *arguments)
-        self._program.initialize()
-        self._replies: dict[str, Any] = {}
-        self._calls = 0
-
-    def begin(self, name: str, **arguments: Any) -> str:
-        """Calls a tool; does not wait."""
-        self._calls += 1
-        params = {"name": name, "arguments": arguments}
-        self._program.send({"jsonrpc": "2.0", "id": f"c{self._calls}", "method": "tools/call", "params": params})
-        return f"c{self._calls}"
-
-    def reply(self, id: str) -> Any:
-        while id not in self._replies:
-            message = self._program.read(SOON_S)
-            if "id" in message and "method" not in message:
-                self._replies[message["id"]] = message
-        return self._replies.pop(id)
-
-    def call(self, name: str, **arguments: Any) -> str:
-        return text_of(self.reply(self.begin(name, **arguments))["result"])
-
-    def names(self) -> set[str]:
-        self._calls += 1
-        self._program.send({"jsonrpc": "2.0", "id": f"l{self._calls}", "method": "tools/list"})
-        return {each["name"] for each in self.reply(f"l{self._calls}")["result"]["tools"]}
-
-    def hears_of_tools(self) -> None:
-        """Waits until it is told that its tools have changed."""
-        while (message := self._program.read(SOON_S)).get("method") != "notifications/tools/list_changed":
-            if "id" in message:
-                self._replies[message["id"]] = message
+def client_in(world: World, folder: Path, *arguments: str) -> RawClient:
+    """An AI client whose bridge runs in a folder."""
+    return RawClient(bridge_in(world, folder, *arguments), patience_s=SOON_S)
 
 
 @pytest.fixture
-def edited(world: World) -> Iterator[tuple[Shop, Used]]:
+def edited(world: World) -> Iterator[tuple[Shop, RawClient]]:
     """A client in the folder of a project with one server, which is trusted and carries out a call that takes a while."""
     with shop_in(world) as shop:
         shop.write(habits=python("habits.py"))
         shop.start_hub()
-        client = Used(world, shop.folder)
+        client = client_in(world, shop.folder)
         assert "echo" not in client.names()
         assert shop.trust() == ["habits"]
         wait_until(lambda: "echo" in client.names(), "the client's tools", SOON_S)
         yield shop, client
 
 
-def test_新增_移除_修改_server_while_a_call_runs_on_another(edited: tuple[Shop, Used]) -> None:
+def test_新增_移除_修改_server_while_a_call_runs_on_another(edited: tuple[Shop, RawClient]) -> None:
     """All three in one life of one client, as a person edits; the next tests tell them apart."""
     shop, client = edited
     habits = python("habits.py")
@@ -356,35 +324,33 @@ def test_新增_移除_修改_server_while_a_call_runs_on_another(edited: tuple[
     assert json.loads(client.call("where")) == first  # until somebody says yes, the old one goes on
     shop.trust()
     wait_until(lambda: json.loads(client.call("where"))["args"] == ["two"], "the new server", SOON_S)
-    assert not psutil.pid_exists(first["pid"])
+    assert not is_running(first["pid"])
 
     shop.write(habits=habits)
     wait_until(lambda: "where" not in client.names(), "the tool to be gone", SOON_S)
     assert set(shop.servers()) == {"habits"}
-    assert text_of(client.reply(slow)["result"]) == "slow"
+    assert client.text(slow) == "slow"
     assert json.loads(client.call("pids")) == [pid]
 
 
-def test_新增_server(edited: tuple[Shop, Used]) -> None:
+def test_新增_server(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     shop.write(habits=python("habits.py"), here=python("in_project.py"))
     wait_until(lambda: shop.verb("get_trust_requests"), "the new entry to be asked about", SOON_S)
     shop.trust()
-    client.hears_of_tools()
-    assert "where" in client.names()
+    client.until_tools(lambda names: "where" in names)
 
 
-def test_移除_server(edited: tuple[Shop, Used]) -> None:
+def test_移除_server(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     (pid,) = shop.servers()["habits"]["pids"]
     shop.write()
-    client.hears_of_tools()
-    assert "echo" not in client.names()
-    wait_until(lambda: not psutil.pid_exists(pid), "its process to end", SOON_S)
+    client.until_tools(lambda names: "echo" not in names)
+    wait_until(lambda: not is_running(pid), "its process to end", SOON_S)
     assert shop.servers() == {}
 
 
-def test_修改_server_設定(edited: tuple[Shop, Used]) -> None:
+def test_修改_server_設定(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     (pid,) = shop.servers()["habits"]["pids"]
     shop.write(habits=python("habits.py", "tools:3"))
@@ -392,10 +358,10 @@ def test_修改_server_設定(edited: tuple[Shop, Used]) -> None:
     assert shop.servers()["habits"]["pids"] == [pid]
     shop.trust()
     wait_until(lambda: "tool_00002" in client.names(), "the new tools", SOON_S)
-    assert not psutil.pid_exists(pid)
+    assert not is_running(pid)
 
 
-def test_what_the_command_line_writes_into_the_file_is_trusted_at_once(edited: tuple[Shop, Used]) -> None:
+def test_what_the_command_line_writes_into_the_file_is_trusted_at_once(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     own = [sys.executable, str(SERVERS / "in_project.py"), "own"]
     done = shop.world.tooltray("servers", "add", "own", "--project", str(shop.folder), "--", *own)
@@ -406,7 +372,7 @@ def test_what_the_command_line_writes_into_the_file_is_trusted_at_once(edited: t
     assert shop.verb("get_trust_requests") == []
 
 
-def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Shop, Used]) -> None:
+def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     shop.channel.close()
     shop.world.tooltray("stop")
@@ -417,11 +383,11 @@ def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Sh
 # for whom
 
 
-def test_a_project_is_its_own_sessions_business(edited: tuple[Shop, Used]) -> None:
+def test_a_project_is_its_own_sessions_business(edited: tuple[Shop, RawClient]) -> None:
     shop, client = edited
     elsewhere = shop.world.home / "elsewhere"
     elsewhere.mkdir()
-    other, alone = Used(shop.world, elsewhere), Used(shop.world, shop.folder, "--server", "habits")
+    other, alone = client_in(shop.world, elsewhere), client_in(shop.world, shop.folder, "--server", "habits")
     assert "echo" not in other.names()
     assert "Unknown tool" in other.reply(other.begin("echo", text="x"))["error"]["message"]
     assert alone.call("echo", text="alone") == "alone"
@@ -433,7 +399,7 @@ def test_a_project_is_its_own_sessions_business(edited: tuple[Shop, Used]) -> No
 
 
 def test_other_people_s_clients_have_the_servers_of_the_folder_that_they_are_started_in(
-    edited: tuple[Shop, Used], node: str, inspector: str, fastmcp_python: str
+    edited: tuple[Shop, RawClient], node: str, inspector: str, fastmcp_python: str
 ) -> None:
     shop, _ = edited
     on_bridge = [sys.executable, "-I", "-S", str(BRIDGE), "--no-start"]

@@ -16,15 +16,7 @@ SUMMARY = "# Done\n\nThe invoice is **fixed**."
 
 def report(bridge, id, summary=SUMMARY, **arguments):
     params = {"name": "collect_feedback", "arguments": {"work_summary": summary, **arguments}, "_meta": {"progressToken": id}}
-    bridge.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-
-
-def reply_to(bridge, id):
-    """The reply, and the news before it."""
-    news = []
-    while (message := bridge.read()).get("id") != id:
-        news.append(message)
-    return message, news
+    bridge.send_request("tools/call", params, id=id)
 
 
 def texts(reply):
@@ -72,7 +64,7 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     assert "The invoice is **fixed**." in world.tooltray("feedback", "show", shown["id"]).stdout
     answered = world.tooltray("feedback", "answer", shown["id"], "Looks good", "--image", str(picture))
     assert answered.stdout == "Answered with 1 attachment.\n", answered.stderr
-    reply, news = reply_to(bridge, 1)
+    reply, news = bridge.reply_and_before(1)
     progress = [message["params"] for message in news if message["method"] == "notifications/progress"]
     assert progress[0]["progressToken"] == 1
     assert f"tooltray feedback answer {shown['id']}" in progress[0]["message"]
@@ -90,7 +82,7 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     assert waiting(world) == [{**shown, "is_client_there": False}]  # it has given up, and the report stays
     assert "the answer is kept for when it asks again" in world.tooltray("feedback", "answer", shown["id"], "Later").stdout
     report(bridge, 4, "# Next")
-    reply, _ = reply_to(bridge, 4)
+    reply = bridge.reply_to(4)
     assert texts(reply)[0] == "Later"
     assert "which you had stopped waiting for" in texts(reply)[-1]
     late = world.tooltray("feedback", "answer", shown["id"], "Too late")
@@ -102,19 +94,19 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     (shown,) = waiting(world)
     assert world.tooltray("feedback", "answer", shown["id"], *["--image", str(picture)] * 5).returncode == 0
     sent = base64.b64encode(picture.read_bytes()).decode()
-    assert [block["data"] == sent for block in reply_to(bridge, 7)[0]["result"]["content"] if block["type"] == "image"] == [True] * 5
+    assert [block["data"] == sent for block in bridge.reply_to(7)["result"]["content"] if block["type"] == "image"] == [True] * 5
 
     # the hub restarts: the call fails with a word on why, and asking again shows the report again
     report(bridge, 5, "# After")
     waiting(world)
     world.tooltray("stop")
     hub.wait()
-    assert "call again" in reply_to(bridge, 5)[0]["error"]["message"]
+    assert "call again" in bridge.reply_to(5)["error"]["message"]
     world.start_hub()
     report(bridge, 6, "# After")
     (shown,) = waiting(world)
     assert world.tooltray("feedback", "dismiss", shown["id"]).returncode == 0
-    assert "without an answer" in texts(reply_to(bridge, 6)[0])[0]
+    assert "without an answer" in texts(bridge.reply_to(6))[0]
     entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
     assert [(each["summary"], each["outcome"]) for each in entries] == [
         ("# After", "dismissed"),
@@ -133,7 +125,7 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     report(bridge, 1, "# Open")
     waiting(world)
     second = world.start(sys.executable, "-m", "tooltray", "serve", "--replace")
-    assert "Call collect_feedback again" in texts(reply_to(bridge, 1)[0])[0]
+    assert "Call collect_feedback again" in texts(bridge.reply_to(1))[0]
     first.wait()
     world.wait_for(second)
     report(bridge, 2, "# Again")
@@ -142,7 +134,7 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     second.wait()
     entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
     assert [(each["summary"], each["outcome"]) for each in entries] == [("# Again", "expired"), ("# Open", "withdrawn")]
-    assert "call again" in reply_to(bridge, 2)[0]["error"]["message"]
+    assert "call again" in bridge.reply_to(2)["error"]["message"]
     world.start_hub()
     assert json.loads(world.tooltray("feedback", "history", "--json").stdout) == entries
     assert world.tooltray("feedback", "list").stdout == "No report waits for an answer.\n"

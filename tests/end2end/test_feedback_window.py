@@ -4,26 +4,18 @@ import base64
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.end2end.editor import Editor
 from tests.end2end.processes import Program, World, wait_until
 from tests.end2end.x_display import XDisplay
 from tests.end2end.x_input import XInput
 from tests.end2end.x_windows import close_window, place_of, seen_windows
 
-EDITOR = Path(__file__).parent / "clients" / "editor.py"
 TITLE = "Feedback for shop"
 SUMMARY = "# Totals are fixed\n\n- `invoice.py` sums the **net** amounts\n- the footer shows the tax rate\n\nOnly new invoices?"
 WIDTH, HEIGHT = 64, 48
-
-
-@pytest.fixture
-def display() -> Iterator[XDisplay]:
-    with XDisplay() as display:
-        yield display
 
 
 def red_png() -> bytes:
@@ -45,19 +37,12 @@ def connected_bridge(world: World) -> tuple[Program, str]:
 
 def ask(bridge: Program, tool: str, id: int, folder: Path) -> None:
     arguments = {"work_summary": SUMMARY, "project_name": "shop", "project_path": str(folder)}
-    bridge.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+    bridge.send_request("tools/call", {"name": tool, "arguments": arguments}, id=id)
 
 
 def answer(bridge: Program, id: int) -> list[dict[str, Any]]:
-    while (message := bridge.read()).get("id") != id:
-        pass
-    content: list[dict[str, Any]] = message["result"]["content"]
+    content: list[dict[str, Any]] = bridge.reply_to(id)["result"]["content"]
     return content
-
-
-def wait_for_text(editor: Program, text: str) -> None:
-    while editor.read() != text:
-        pass
 
 
 def test_a_report_is_answered_with_text_and_a_pasted_picture_and_takes_no_keyboard(world: World, display: XDisplay, tmp_path: Path) -> None:
@@ -69,18 +54,17 @@ def test_a_report_is_answered_with_text_and_a_pasted_picture_and_takes_no_keyboa
     desktop.heeds_stdin = False
     world.wait_for(desktop)
     wait_until(lambda: seen_windows(display.name), "the main window")
-    editor = world.start(sys.executable, str(EDITOR), str(picture), environ=on_screen)
-    editor.heeds_stdin = False
+    editor = Editor(world, display, picture=picture)
     bridge, tool = connected_bridge(world)
     with XInput(display.name) as hands:
-        wait_for_text(editor, "")  # it has the keyboard
+        editor.wait_for_keyboard()
         hands.type("I am typ")
-        wait_for_text(editor, "I am typ")
+        editor.wait_for(text="I am typ")
         has_keyboard = hands.focus()
         ask(bridge, tool, 3, folder)
         [window] = wait_until(lambda: seen_windows(display.name, TITLE), "the feedback window")
         hands.type("ing here")
-        wait_for_text(editor, "I am typing here")
+        editor.wait_for(text="I am typing here")
         assert hands.focus() == has_keyboard
         left, top, width, _ = place_of(display.name, window)
         hands.click(left + width // 2, top + 30)
@@ -106,7 +90,6 @@ def test_a_report_is_answered_with_text_and_a_pasted_picture_and_takes_no_keyboa
     wait_until(lambda: seen_windows(display.name, TITLE), "the window of the next report")
     close_window(display.name, TITLE)
     assert "without an answer" in str(answer(bridge, 4))
-    editor.process.terminate()
-    editor.wait()
+    editor.end()
     assert world.tooltray("stop").returncode == 0
     assert desktop.wait() == 0

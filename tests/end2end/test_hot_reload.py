@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.end2end.processes import is_running, wait_until
+from tests.end2end.raw_client import RawClient
 
 from tooltray.config.home import Home
 from tooltray.publish.control_client import ControlClient
@@ -49,71 +50,28 @@ class Person:
         return wait_until(lambda: is_so(answer := self.hub.call(verb, **arguments)) and (answer or True), f"{verb} to say so")
 
 
-class Client:
-    """An AI client at the bridge; what it hears in between is kept."""
-
-    def __init__(self, world):
-        self.bridge = world.start_bridge()
-        self.bridge.initialize()
-        self.replies, self.count = {}, 0
-
-    def ask(self, method, **params):
-        self.count += 1
-        self.bridge.send({"jsonrpc": "2.0", "id": self.count, "method": method, "params": params})
-        return self.count
-
-    def call(self, tool, **arguments):
-        return self.ask("tools/call", name=tool, arguments=arguments)
-
-    def text(self, id):
-        while id not in self.replies:
-            message = self.bridge.read()
-            if "method" not in message:
-                self.replies[message["id"]] = message
-        return self.replies[id]["result"]["content"][0]["text"]
-
-    def tools(self):
-        id = self.ask("tools/list")
-        while id not in self.replies:
-            message = self.bridge.read()
-            if "method" not in message:
-                self.replies[message["id"]] = message
-        return {tool["name"] for tool in self.replies[id]["result"]["tools"]}
-
-    def until_told(self):
-        """Reads up to the next news that its tools are others."""
-        while (message := self.bridge.read()).get("method") != "notifications/tools/list_changed":
-            if "method" not in message:
-                self.replies[message["id"]] = message
-
-    def until_tools(self, is_so):
-        while not is_so(tools := self.tools()):
-            self.until_told()
-        return tools
-
-
 def test_servers_come_change_and_go_under_a_client_whose_call_runs_on(world):
     person = Person(world)
     hub = world.start_hub()
     with person.connect():
         busy = person.running("busy")
-        client = Client(world)
+        client = RawClient(world.start_bridge())
         client.until_tools(lambda tools: "echo" in tools)
 
         # one comes
-        running = client.call("slow", ms=IN_FLIGHT_MS)
+        running = client.begin("slow", ms=IN_FLIGHT_MS)
         person.save(mcpServers={"busy": HABITS, "counting": COUNTING}, defaultServers=["busy", "counting"])
         client.until_tools(lambda tools: "add_numbers" in tools)
-        assert client.text(client.call("add_numbers", a=1, b=2)) == "3"
+        assert client.call("add_numbers", a=1, b=2) == "3"
         first = person.running("counting")
         assert client.text(running) == "slow"
 
         # it changes: only that one is another process afterwards
-        running = client.call("slow", ms=IN_FLIGHT_MS)
+        running = client.begin("slow", ms=IN_FLIGHT_MS)
         changed = {**COUNTING, "args": [*COUNTING["args"], "--other"]}
         person.save(mcpServers={"busy": HABITS, "counting": changed})
         wait_until(lambda: person.running("counting").isdisjoint(first), "another process")
-        assert client.text(client.call("reverse_text", text="abc")) == "cba"
+        assert client.call("reverse_text", text="abc") == "cba"
         assert client.text(running) == "slow"
 
         # what does not change the process does not restart it
@@ -133,7 +91,7 @@ def test_servers_come_change_and_go_under_a_client_whose_call_runs_on(world):
         assert not list(world.root.glob("settings.json.*"))
 
         # it goes
-        running = client.call("slow", ms=IN_FLIGHT_MS)
+        running = client.begin("slow", ms=IN_FLIGHT_MS)
         person.save(mcpServers={"busy": HABITS}, defaultServers=["busy"])
         client.until_tools(lambda tools: "reverse_text" not in tools)
         wait_until(lambda: not any(map(is_running, second)), "its process to go")
@@ -142,7 +100,7 @@ def test_servers_come_change_and_go_under_a_client_whose_call_runs_on(world):
         assert not [each for each in person.hub.call("get_snapshot")["notices"] if "read again" in each["title"]]
     told = [record for record in world.records() if "cannot be read again" in json.dumps(record)]
     assert len(told) == 1
-    client.bridge.end()
+    client.end()
     assert world.tooltray("stop").returncode == 0
     hub.wait()
 

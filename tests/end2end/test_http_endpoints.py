@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import World, wait_until
+from tests.fakes.ports import free_port
 
 HERE = Path(__file__).parent
 ASKING = HERE / "servers" / "asking.py"
@@ -82,9 +83,7 @@ def test_fastmcp_s_client_lists_and_calls(world, fastmcp_python):
 
 
 def test_a_session_of_before_a_restart_is_not_found_and_a_new_one_begins(world):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    url, token = start_hub(world, port=port)
+    url, token = start_hub(world, port=str(free_port()))
     message = {"id": 1, "method": "initialize", "params": INITIALIZE}
     status, headers, _ = post(f"{url}/mcp", token, message)
     session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
@@ -110,8 +109,8 @@ def test_without_a_token_nobody_is_let_in_and_one_that_was_removed_is_none(world
 
 
 def test_a_taken_port_is_said_and_the_hub_goes_on(world):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    port = str(free_port())
+    with socket.create_server(("127.0.0.1", int(port))):
         world.start_hub()
         refused = world.tooltray("http", "on", "--port", port)
         assert refused.returncode == 1

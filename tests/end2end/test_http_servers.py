@@ -74,23 +74,16 @@ def test_a_server_over_http_works_for_clients_of_both_eras(world, fastmcp_python
 def test_progress_and_questions_of_a_server_over_http_reach_the_client(world, fastmcp_python, kind):
     start_hub(world, Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable).entry)
     client = world.start_bridge()
-    info = {"name": "end2end", "version": "1"}
-    client.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": info})
-    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    client.initialize(capabilities={"elicitation": {}})
     client.request("tools/list", id="list")
     params = {"name": "steps", "arguments": {"n": 3}, "_meta": {"progressToken": "p"}}
-    client.send({"jsonrpc": "2.0", "id": "steps", "method": "tools/call", "params": params})
-    steps = []
-    while (message := client.read()).get("id") != "steps":
-        steps += [message["params"]["progress"]] if message["method"] == "notifications/progress" else []
-    assert steps == [1, 2, 3]
-    client.send({"jsonrpc": "2.0", "id": "ask", "method": "tools/call", "params": {"name": "ask", "arguments": {}}})
-    while (question := client.read()).get("method") != "elicitation/create":
-        pass
+    client.send_request("tools/call", params, id="steps")
+    _, before = client.reply_and_before("steps")
+    assert [message["params"]["progress"] for message in before if message.get("method") == "notifications/progress"] == [1, 2, 3]
+    client.send_request("tools/call", {"name": "ask", "arguments": {}}, id="ask")
+    question = client.next_of("elicitation/create")
     client.send({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"colour": "red"}}})
-    while (message := client.read()).get("id") != "ask":
-        pass
-    assert text_of(message) == "accept red"
+    assert text_of(client.reply_to("ask")) == "accept red"
 
 
 @pytest.mark.parametrize("kind", ["streamable", "fastmcp"])
@@ -109,14 +102,13 @@ def test_a_server_that_restarts_is_opened_anew_and_the_next_calls_work(world, fa
 def texts_of_calls_at_once(client: Program) -> set[str]:
     """The one that finds the session gone first must not take the others with it."""
     for n in range(4):
-        params = {"name": "echo", "arguments": {"text": f"after {n}"}}
-        client.send({"jsonrpc": "2.0", "id": f"after {n}", "method": "tools/call", "params": params})
-    texts = set()
-    while len(texts) < 4:
+        client.send_request("tools/call", {"name": "echo", "arguments": {"text": f"after {n}"}}, id=f"after {n}")
+    replies: dict = {}
+    while len(replies) < 4:
         message = client.read()
         if str(message.get("id", "")).startswith("after"):
-            texts.add(text_of(message))
-    return texts
+            replies[message["id"]] = message
+    return {text_of(reply) for reply in replies.values()}
 
 
 def test_a_server_over_sse_that_restarts_is_opened_anew(world):
@@ -126,7 +118,7 @@ def test_a_server_over_sse_that_restarts_is_opened_anew(world):
     assert text_of(call(client, "echo", text="before")) == "before"
     remote.stop()
     remote.start()
-    assert text_of(wait_until(lambda: (reply := call(client, "echo", text="after")) and "result" in reply and reply, "the server"))
+    assert texts_of_calls_at_once(client) == {"after 0", "after 1", "after 2", "after 3"}
 
 
 def test_a_server_that_comes_late_is_found_in_the_background(world):

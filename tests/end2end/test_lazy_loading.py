@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from tests.end2end.conftest import NPM_SERVERS
 from tests.end2end.processes import BRIDGE, World, wait_until
+from tests.end2end.steered import activated
 
 HERE = Path(__file__).parent
-ACTIVATING, COUNTING = HERE / "clients" / "activating_client.py", HERE / "servers" / "counting.py"
+COUNTING = HERE / "servers" / "counting.py"
 STDIO = [sys.executable, "-I", "-S", str(BRIDGE)]
 BROWSER_TOOLS = 25
 ADD = ["add_numbers", {"a": 2, "b": 40}]
@@ -38,15 +39,6 @@ def hub(world: World, node: str) -> World:
 def states(world: World) -> dict[str, str]:
     status = json.loads(world.tooltray("status", "--json").stdout)
     return {server["name"]: server["state"] for server in status["servers"] if server["name"] in ("playwright", "counting")}
-
-
-def activated(world: World, mode: str, server: str, call: list, token: str, *target: str) -> dict:
-    """What a client sees that activates a server and lists again."""
-    program = world.start(sys.executable, str(ACTIVATING), mode, f"activate_{server}", json.dumps(call), token, *target)
-    try:
-        return program.read(timeout_s=60.0)
-    finally:
-        program.end()
 
 
 def check(seen: dict, era: str) -> None:

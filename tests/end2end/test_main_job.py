@@ -136,17 +136,14 @@ def calling_bridge(world: World) -> Iterator[Program]:
     assert "trigger-long-running-operation" in names
     arguments = {"duration": 60, "steps": 600}
     params = {"name": "trigger-long-running-operation", "arguments": arguments, "_meta": {"progressToken": "t"}}
-    bridge.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params})
-    while bridge.read().get("method") != "notifications/progress":
-        pass
+    bridge.send_request("tools/call", params, id="long")
+    bridge.next_of("notifications/progress")
     yield bridge
     bridge.end()
 
 
 def reply_to_the_call(bridge: Program) -> dict:
-    while (message := bridge.read()).get("id") != "long":
-        pass
-    return message
+    return bridge.reply_to("long")
 
 
 def sum_of(bridge: Program) -> str:

@@ -222,11 +222,9 @@ def test_two_clients_whose_token_has_expired_cost_one_renewal(world: World, far:
         assert "result" in whoami(client, "one")
     far.end_access_tokens()
     for client in clients:
-        client.send({"jsonrpc": "2.0", "id": "two", "method": "tools/call", "params": {"name": "whoami", "arguments": {}}})
+        client.send_request("tools/call", {"name": "whoami", "arguments": {}}, id="two")
     for client in clients:
-        while (message := client.read()).get("id") != "two":
-            pass
-        assert "result" in message
+        assert "result" in client.reply_to("two")
     assert far.count("refresh_token") == 1
 
 

@@ -41,12 +41,9 @@ def client_in(world, folder, *, roots=None):
     """An AI client that was started in a folder; its handshake is done, and its roots are told."""
     client = world.start(sys.executable, "-I", "-S", str(BRIDGE), "--no-start", cwd=folder)
     capabilities = {} if roots is None else {"roots": {}}
-    params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": {"name": "end2end", "version": "1"}}
-    client.request("initialize", params, id="hello")
-    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    client.initialize(capabilities=capabilities)
     if roots is not None:
-        while (asked := client.read()).get("method") != "roots/list":
-            pass
+        asked = client.next_of("roots/list")
         client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"roots": [{"uri": root.as_uri()} for root in roots]}})
     return client
 
@@ -93,10 +90,9 @@ def test_serena_shows_one_tool_until_it_is_activated_and_then_works_for_two_fold
         assert "activate_serena" in names(client)
         assert not SERENA_TOOLS & names(client)
     for number, client in enumerate(clients):  # both are starting before the first is asked for its answer
-        client.send({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "activate_serena", "arguments": {}}})
+        client.send_request("tools/call", {"name": "activate_serena", "arguments": {}}, id=number)
     for number, client in enumerate(clients):
-        while (reply := client.read(SERENA_START_S)).get("id") != number:
-            pass
+        reply = client.reply_to(number, SERENA_START_S)
         assert reply["result"].get("structuredContent", reply).get("toolCount") == 3, reply
         assert {tool["name"] for tool in reply["result"]["structuredContent"]["tools"]} == SERENA_TOOLS
         assert names(client) >= {"activate_serena", *SERENA_TOOLS}
@@ -168,16 +164,13 @@ def test_a_models_report_starts_what_waits_for_its_project(world):
     world.start_hub()
     client = client_in(world, one)
     report = {"work_summary": "done", "project_path": str(two), "project_name": "Two"}
-    client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "collect_feedback", "arguments": report}})
+    client.send_request("tools/call", {"name": "collect_feedback", "arguments": report}, id=1)
     refused = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
     assert world.tooltray("feedback", "answer", refused[0]["id"], "go on").returncode == 0
-    while (reply := client.read()).get("id") != 1:
-        pass
-    assert f"tooltray projects allow {two}" in json.dumps(reply["result"])
+    assert f"tooltray projects allow {two}" in json.dumps(client.reply_to(1)["result"])
     assert world.tooltray("projects", "allow", str(two)).returncode == 0
-    client.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "collect_feedback", "arguments": report}})
+    client.send_request("tools/call", {"name": "collect_feedback", "arguments": report}, id=2)
     asked = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
     assert world.tooltray("feedback", "answer", asked[0]["id"], "go on").returncode == 0
-    while (reply := client.read()).get("id") != 2:
-        pass
+    client.reply_to(2)
     assert where(client)["args"] == [str(two), "Two"]

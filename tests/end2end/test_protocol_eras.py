@@ -151,23 +151,15 @@ def test_a_question_that_the_legacy_client_cannot_answer_fails_the_call(bridge_t
 @pytest.mark.parametrize("server", EVERY_ERA)
 def test_a_call_that_is_given_up_while_its_client_is_asked_is_never_answered(bridge_to, server):
     bridge = bridge_to(server)
-    client = {"name": "asked", "version": "1"}
-    capabilities = {"elicitation": {}}
-    bridge.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client}, id="hello")
-    bridge.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    bridge.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask", "arguments": {"n": 1}}})
-    while (asked := bridge.read()).get("method") != "elicitation/create":
-        pass
-    bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    bridge.initialize(capabilities={"elicitation": {}}, name="asked")
+    bridge.send_request("tools/call", {"name": "ask", "arguments": {"n": 1}}, id="ask")
+    asked = bridge.next_of("elicitation/create")
+    bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "ask"}})
     if server != "older":  # the hub asked, and withdraws that; the SDK's server does not
-        while (withdrawn := bridge.read()).get("method") != "notifications/cancelled":
-            pass
-        assert withdrawn["params"]["requestId"] == asked["id"]
-    seen = []
-    bridge.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "about"}})
-    while (message := bridge.read()).get("id") != 2:
-        seen.append(message)
-    assert all(message.get("id") != 1 for message in seen)
+        assert bridge.next_of("notifications/cancelled")["params"]["requestId"] == asked["id"]
+    bridge.send_request("tools/call", {"name": "about"}, id="about")
+    _, seen = bridge.reply_and_before("about")
+    assert all(message.get("id") != "ask" for message in seen)
 
 
 def test_the_lowest_level_that_any_client_wants_is_set_and_each_hears_what_it_asked_for(hub):

@@ -24,14 +24,11 @@ def test_a_hundred_sessions_at_once_each_get_their_own_answers_and_progress(worl
         bridge.initialize()
         assert bridge.request("tools/list", id=1)["result"]["tools"]
         meta = {"progressToken": "the same for all", "example.org/number": number}
-        bridge.send(
-            {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "steps", "arguments": {"n": STEPS}, "_meta": meta}}
-        )
-        progress = []
-        while (message := bridge.read()).get("id") != 2:
-            assert message["params"]["progressToken"] == "the same for all"
-            progress.append(message["params"]["progress"])
-        assert progress == list(range(1, STEPS + 1))
+        bridge.send_request("tools/call", {"name": "steps", "arguments": {"n": STEPS}, "_meta": meta}, id=2)
+        _, before = bridge.reply_and_before(2)
+        progress = [message["params"] for message in before if message.get("method") == "notifications/progress"]
+        assert {params["progressToken"] for params in progress} == {"the same for all"}
+        assert [params["progress"] for params in progress] == list(range(1, STEPS + 1))
         result = bridge.request("tools/call", {"name": "meta", "_meta": meta}, id=3)["result"]
         return json.loads(result["content"][0]["text"])["example.org/number"]
 

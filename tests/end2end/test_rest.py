@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from tests.end2end.processes import BRIDGE, World, is_running, new_world, wait_until
 from tests.end2end.processes import Program as HubProcess
+from tests.fakes.ports import free_port
 
 from tooltray.config.home import Home
 from tooltray.publish.control_client import ControlClient
@@ -332,8 +333,7 @@ def test_events_are_resumed_end_with_their_token_and_with_the_interface(program)
 
 def test_the_address_moves_under_the_program_that_moves_it_and_gets_its_answer(program):
     events = program.events()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     answer = program("PUT", "/api/mcp/http", {"enabled": True, "port": port})
     assert (answer.status, answer.json["isEnabled"]) == (200, True)
     events.until_ended()

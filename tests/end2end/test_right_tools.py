@@ -4,13 +4,12 @@ lists again when it is told to, one that never does, and a modern one."""
 import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from tests.end2end.conftest import NPM_SERVERS
 from tests.end2end.processes import BRIDGE, wait_until
+from tests.end2end.steered import activated
 
-ACTIVATING = Path(__file__).parent / "clients" / "activating_client.py"
 STDIO = [sys.executable, "-I", "-S", str(BRIDGE), "--no-start"]
 SERENA_TOOLS = {"activate_project", "initial_instructions", "serena_repl"}
 COUNTS = {"playwright": 25, "serena": len(SERENA_TOOLS)}
@@ -92,9 +91,7 @@ def sees_its_profile_alone(hub):
 
 def lists_again(hub, mode, era, server):
     """A client that obeys list_changed, of either era."""
-    program = hub.start(sys.executable, str(ACTIVATING), mode, f"activate_{server}", json.dumps(CALLS[server]), "", *STDIO)
-    seen = program.read(timeout_s=SERENA_START_S)
-    program.end()
+    seen = activated(hub, mode, server, CALLS[server], "", *STDIO, timeout_s=SERENA_START_S)
     assert seen["era"] == era
     assert {other: of(other, seen["before"]) for other in COUNTS} == {other: {f"activate_{other}"} for other in COUNTS}
     assert (seen["answer"]["activated"], seen["answer"]["server"], seen["answer"]["toolCount"]) == (True, server, COUNTS[server])

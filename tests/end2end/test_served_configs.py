@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from tests.end2end.conftest import NPM_SERVERS
 from tests.end2end.processes import BRIDGE, Program, World, wait_until
+from tests.end2end.steered import activated
 
 HERE = Path(__file__).parent
-ACTIVATING, COUNTING = HERE / "clients" / "activating_client.py", HERE / "servers" / "counting.py"
+COUNTING = HERE / "servers" / "counting.py"
 FASTMCP, FASTMCP_OVER_HTTP = HERE / "clients" / "fastmcp_client.py", HERE / "clients" / "fastmcp_http_client.py"
 ADD = ["add_numbers", {"a": 2, "b": 40}]
 TOKEN, OTHER_TOKEN = "token-of-the-team-7f3a", "token-from-the-environment-91bc"
@@ -68,15 +69,6 @@ def base_url(hub: Program) -> str:
     while not (found := re.search(r"(http://\S+?)/(serena|fetch)/", hub.read_line().decode())):
         pass
     return found[1]
-
-
-def activated(world: World, mode: str, server: str, call: list, token: str, url: str) -> dict:
-    """What the SDK's client sees that activates a server and lists again."""
-    program = world.start(sys.executable, str(ACTIVATING), mode, f"activate_{server}", json.dumps(call), token, url)
-    try:
-        return program.read(timeout_s=60.0)
-    finally:
-        program.end()
 
 
 def save(path: Path, config: dict) -> None:

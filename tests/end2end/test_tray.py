@@ -17,12 +17,6 @@ SERVER = Path(__file__).parent / "servers" / "habits.py"
 
 
 @pytest.fixture
-def display() -> Iterator[XDisplay]:
-    with XDisplay() as display:
-        yield display
-
-
-@pytest.fixture
 def panel(tmp_path: Path) -> Iterator[Panel]:
     with Panel(tmp_path) as panel:
         yield panel

@@ -42,18 +42,14 @@ def write(folder, **entries):
 
 def bridge_in(world, folder):
     client = world.start(sys.executable, "-I", "-S", str(BRIDGE), "--no-start", cwd=folder)
-    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "acme", "version": "1"}}
-    client.request("initialize", params, id="hello")
-    client.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    client.initialize(name="acme")
     return client
 
 
 def tools_of(client):
     """Without the hub's own."""
-    client.send({"jsonrpc": "2.0", "id": "list", "method": "tools/list"})
-    while (reply := client.read()).get("id") != "list":
-        pass  # news
-    return {each["name"] for each in reply["result"]["tools"]} - {"list_servers", "server_status"}
+    tools = client.request("tools/list", id="list")["result"]["tools"]
+    return {each["name"] for each in tools} - {"list_servers", "server_status"}
 
 
 def states(world, folder):

@@ -2,10 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from PySide6.QtGui import QImage
 from tests.end2end.processes import BRIDGE, Program, World, wait_until
 from tests.end2end.x_display import XDisplay
@@ -22,12 +20,6 @@ INSIDE = 10  # px from the edge of a button to what is surely in it
 RING = 4  # px, at most
 BYTES = 4  # of a pixel
 Place = tuple[int, int]
-
-
-@pytest.fixture
-def display() -> Iterator[XDisplay]:
-    with XDisplay() as display:
-        yield display
 
 
 class Screen:
@@ -116,6 +108,7 @@ def test_a_project_s_server_starts_when_a_person_has_seen_it_and_said_yes(world:
         wait_until(lambda: "save_note" in tools_of(client), "the server's tool")
         wait_until(lambda: screen.banner_button() is None, "the banner to go")
     assert trusted(world) == ["notes"]
-    assert client.end() == 0
+    client.close_stdin()
+    assert client.wait() == 0
     assert world.tooltray("stop").returncode == 0
     assert desktop.wait() == 0

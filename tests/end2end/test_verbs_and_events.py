@@ -275,6 +275,18 @@ async def remove_secret(hub):
     assert "b/KEY" not in await hub("get_secret_names")
 
 
+async def unused_secrets(hub):
+    await hub("set_secret_backend", kind="memory")
+    await hub("add_mcp_server", name="leaving", config={"command": "x", "disable": True, "env": {"KEY": "${secret:leaving/KEY}"}})
+    for name in ("leaving/KEY", "leaving/OLD"):
+        await hub("set_secret", name=name, value="a value of mine")
+    assert (await hub("preview_removal", name="leaving"))["secrets"] == ["leaving/KEY", "leaving/OLD"]
+    assert "leaving/OLD" in await hub("get_unused_secrets")
+    assert await hub("remove_unused_secrets", names=["leaving/KEY", "leaving/OLD"]) == ["leaving/OLD"]
+    assert (await hub("remove_mcp_server", name="leaving"))["secrets"] == ["leaving/KEY"]
+    assert "leaving/KEY" not in await hub("get_secret_names")
+
+
 async def check_secrets(hub):
     await hub("set_secret_backend", kind="memory")
     assert await hub("check_secrets") == "memory"
@@ -975,6 +987,9 @@ VERBS_AT_WORK: dict[str, Callable[[Hub], Awaitable[None]]] = {
     "get_secret_names": secret_names,
     "set_secret": set_secret,
     "remove_secret": remove_secret,
+    "preview_removal": unused_secrets,
+    "get_unused_secrets": unused_secrets,
+    "remove_unused_secrets": unused_secrets,
     "check_secrets": check_secrets,
     "unlock_secrets": unlock_secrets,
     "set_secret_backend": secret_backend,
@@ -1148,9 +1163,8 @@ async def test_every_end_of_a_tool_call_is_told_with_its_numbers_and_without_its
     bridge = world.start_bridge()
     bridge.initialize()
     params = {"name": "wait", "arguments": {}, "_meta": {"progressToken": 1}}
-    bridge.send({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": params})
-    while bridge.read().get("method") != "notifications/progress":
-        pass
+    bridge.send_request("tools/call", params, id="w")
+    bridge.next_of("notifications/progress")
     bridge.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}})
     cancelled = await told("cancelled")
     assert (cancelled["tool"], cancelled["server"], cancelled["result_bytes"]) == ("wait", "s", 0)

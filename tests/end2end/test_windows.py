@@ -3,25 +3,16 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import pytest
+from tests.end2end.editor import Editor
 from tests.end2end.processes import Program, World, wait_until
 from tests.end2end.x_display import XDisplay
 from tests.end2end.x_input import XInput
 from tests.end2end.x_windows import place_of, seen_windows
 
-HERE = Path(__file__).parent
-EDITOR, NOTES = HERE / "clients" / "editor.py", HERE / "servers" / "notes.py"
+NOTES = Path(__file__).parent / "servers" / "notes.py"
 TITLE = "Tooltray asks"
-
-
-@pytest.fixture
-def display() -> Iterator[XDisplay]:
-    with XDisplay() as display:
-        yield display
 
 
 def write_settings(world: World) -> None:
@@ -42,19 +33,7 @@ def connected(world: World) -> Program:
 
 def ask(bridge: Program, id: int) -> None:
     params = {"name": "save_note", "arguments": {"text": f"note {id}"}}
-    bridge.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
-
-
-def reply(bridge: Program, id: int) -> dict[str, Any]:
-    while (message := bridge.read()).get("id") != id:
-        pass
-    found: dict[str, Any] = message
-    return found
-
-
-def wait_for_text(editor: Program, text: str) -> None:
-    while editor.read() != text:
-        pass
+    bridge.send_request("tools/call", params, id=id)
 
 
 def user_time(display: str, window: int) -> str:
@@ -80,8 +59,7 @@ def test_a_call_asks_without_taking_the_keyboard_and_enter_grants_nothing(world:
     desktop.heeds_stdin = False
     world.wait_for(desktop)
     wait_until(lambda: seen_windows(display.name), "the main window")
-    editor = world.start(sys.executable, str(EDITOR), "no picture", environ=on_screen)
-    editor.heeds_stdin = False
+    editor = Editor(world, display)
     bridge = connected(world)
 
     def gone(*keys: str, control: bool = False) -> bool:
@@ -90,7 +68,7 @@ def test_a_call_asks_without_taking_the_keyboard_and_enter_grants_nothing(world:
         return not seen_windows(display.name, TITLE)
 
     with XInput(display.name) as hands:
-        wait_for_text(editor, "")  # it has the keyboard
+        editor.wait_for_keyboard()
         has_keyboard = hands.focus()
         ask(bridge, 1)
         [window] = wait_until(lambda: seen_windows(display.name, TITLE), "the window that asks")
@@ -99,19 +77,18 @@ def test_a_call_asks_without_taking_the_keyboard_and_enter_grants_nothing(world:
         hands.press("Return", control=True)
         hands.press("Escape")
         hands.type("Hello")
-        wait_for_text(editor, "Hello")
+        editor.wait_for(text="Hello")
         assert hands.focus() == has_keyboard
         assert seen_windows(display.name, TITLE) == [window]
         display.screenshot(tmp_path / "approval.png").keep_as("approval_window")
         go_there(display, hands, window)
         wait_until(lambda: gone("Return", "Escape"), "Not now")
-        assert "refused" in reply(bridge, 1)["error"]["message"]
+        assert "refused" in bridge.reply_to(1)["error"]["message"]
         ask(bridge, 2)
         [window] = wait_until(lambda: seen_windows(display.name, TITLE), "the window of the next call")
         go_there(display, hands, window)
         wait_until(lambda: gone("Return", control=True), "Allow once")
-        assert reply(bridge, 2)["result"]["content"][0]["text"] == "saved note 2"
-    editor.process.terminate()
-    editor.wait()
+        assert bridge.reply_to(2)["result"]["content"][0]["text"] == "saved note 2"
+    editor.end()
     assert world.tooltray("stop").returncode == 0
     assert desktop.wait() == 0

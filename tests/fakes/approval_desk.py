@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.events import ApprovalAsked, ApprovalEnded, ToolListChanged
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 
 FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 
@@ -112,13 +112,13 @@ async def desk(
     Args:
         tools: of the server; one that writes and one that reads, unless given.
         is_started: the server runs and was listed.
-        options: more fields of the server's entry, or `settings`, or `tools_options` for the ToolManager.
+        options: more fields of the server's entry, or `settings`, or `waits` of the hub.
     """
     program = ScriptedServer(*(tools or (WRITE, READ)), eras=eras)
-    settings, manager = options.pop("settings", None), options.pop("tools_options", {})
+    settings, waits = options.pop("settings", None), options.pop("waits", {})
     servers = {"s": entry("program", **{"autoApprove": [], **options})}
     programs = {"program": program}
-    async with hub_parts(root, servers=servers, settings=settings, programs=programs, has_window=has_window, tools=manager) as parts:
+    async with hub_parts(root, servers=servers, settings=settings, programs=programs, has_window=has_window, waits=waits) as parts:
         if is_started:
             await parts.servers.start("s")
             await parts.listed()

@@ -106,6 +106,12 @@ class FakeHub:
         self._connections.append(connection)
         return connection
 
+    def accept_greeted(self) -> Connection:
+        """The same, its hello line taken."""
+        connection = self.accept()
+        connection.hello()
+        return connection
+
     def die(self) -> None:
         """Ends as by `kill -9`: all connections close, the socket's file stays."""
         if self._listening:

@@ -22,38 +22,20 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
-from tooltray.snapshots import (
-    ApprovalSnapshot,
-    ClientModeSnapshot,
-    ClientTokenSnapshot,
-    FeedbackAttachment,
-    FeedbackEntry,
-    FeedbackSnapshot,
-    GrantSnapshot,
-    HttpStatus,
-    HubSnapshot,
-    McpClientSnapshot,
-    MCPToolCall,
-    MCPToolResponse,
-    NpmRegistryStatus,
-    ProfileSnapshot,
-    RecentCall,
-    RegistryMeasurement,
-    ReloadChange,
-    ServerEntry,
-    ServerFileSnapshot,
-    ServerSnapshot,
-    ServerState,
-    SessionSnapshot,
-    SettingsDocument,
-    SetupChange,
-    SignInSnapshot,
-    ToolChange,
-    ToolCosts,
-    ToolSnapshot,
-    TrustedEntry,
-    TrustRequest,
-)
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse, RecentCall
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerSnapshot, ServerState
+from tooltray.snapshots.setup import SettingsDocument, SetupChange
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 STARTED_AT = 1_700_000_000.0
 
@@ -187,13 +169,21 @@ class FakePresenter:
         self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
         self._publish_config()
 
-    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
+    async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
         self._note("remove_mcp_server", name, *([revision] if revision else []))
+        removal = self._removal(name)
         del self.entries[name]
         self.defaults = [each for each in self.defaults if each != name]
         self.snapshot = replace(self.snapshot, servers=tuple(each for each in self.snapshot.servers if each.name != name))
         self.bus.publish(ServerRemoved(name))
         self._publish_config()
+        if not keep_secrets:
+            self.secrets = {secret: value for secret, value in self.secrets.items() if secret not in removal.secrets}
+        return removal
+
+    def _removal(self, name: str) -> ServerRemoval:
+        """What is named after a server is its own; there are no others."""
+        return ServerRemoval(name, tuple(secret for secret in self.secrets if secret.startswith(f"{name}/")))
 
     async def start_server(self, name: str) -> None:
         self._note("start_server", name)
@@ -266,6 +256,20 @@ class FakePresenter:
     async def remove_secret(self, name: str) -> None:
         self._note("remove_secret", name)
         del self.secrets[name]
+
+    async def preview_removal(self, name: str) -> ServerRemoval:
+        self._note("preview_removal", name)
+        return self._removal(name)
+
+    async def get_unused_secrets(self) -> list[str]:
+        self._note("get_unused_secrets")
+        return [secret for secret in sorted(self.secrets) if secret.partition("/")[0] not in self.entries]
+
+    async def remove_unused_secrets(self, names: list[str]) -> list[str]:
+        self._note("remove_unused_secrets", names)
+        removed = [secret for secret in await self.get_unused_secrets() if secret in names]
+        self.secrets = {secret: value for secret, value in self.secrets.items() if secret not in removed}
+        return removed
 
     async def check_secrets(self) -> str:
         self._note("check_secrets")

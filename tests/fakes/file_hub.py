@@ -7,23 +7,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import Client, HubParts, hub_parts
+from tests.fakes.heard import PATIENCE_S
+from tests.fakes.hub_parts import Client, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
+from tests.fakes.session_hub import SessionHub
 
 from tooltray.presenter.files.server_files import ServerFiles
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
 
 
-class FileHub:
-    """
-    Attributes:
-        root: real path of the folder in which projects are.
-    """
-
-    def __init__(self, parts: HubParts, program: ScriptedServer, root: Path) -> None:
-        self.parts, self.program, self.root = parts, program, root
-        self._keys = 0
+class FileHub(SessionHub):
+    """Projects are folders with a `.mcp.json`."""
 
     @property
     def files(self) -> ServerFiles:
@@ -48,14 +41,9 @@ class FileHub:
         self.write(folder, entries)
         await self.quiet()
 
-    async def session(self, folder: str = "", *, key: Any = None, is_lasting: bool = True) -> Client:
-        """An AI client that has connected; what it works on is known, and the file of that is read."""
-        self._keys += 1
-        client = self.parts.client(name=f"client {self._keys}")
-        client.is_lasting = is_lasting
-        client.state = self.parts.states.connect(key or self._keys, folder=folder, is_lasting=is_lasting)
-        client.folder = folder
-        await self.parts.projects.settle(client)
+    async def session(self, folder: str = "", **options: Any) -> Client:
+        """The same, and its project's file is read."""
+        client = await super().session(folder, **options)
         await self.files.before_listing(client)
         return client
 
@@ -65,14 +53,6 @@ class FileHub:
         names = await self.files.trust(folder, {each.entry: each.digest for each in requests})
         await self.quiet()
         return names
-
-    async def listed(self, client: Client) -> list[str]:
-        """The names in a session's `tools/list`."""
-        request = Envelope(method="tools/list", params=dump({}))
-        head = eras.read_head(request.params)
-        assert head is not None
-        reply = await self.parts.presenter.answer(request, head, client, client.held, server=None, client="test")
-        return [each["name"] for each in json.loads(bytes(reply.result))["tools"]]
 
     def names(self) -> list[str]:
         """The servers of files that there are."""
@@ -85,7 +65,7 @@ class FileHub:
 
     async def quiet(self) -> None:
         """Until nothing is being read or started any more."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while tasks := [task for task in asyncio.all_tasks() if task.get_name().startswith(("read ", "names of", "remove "))]:
                 await asyncio.wait(tasks)
 
@@ -114,5 +94,4 @@ async def file_hub(
         project=project,
     ) as parts:
         await parts.files.start()
-        parts.live_settings.start()
         yield FileHub(parts, program, tmp_path.resolve() / "projects")

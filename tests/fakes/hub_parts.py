@@ -18,72 +18,36 @@ from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.activity.call_stats import CallStats
-from tooltray.activity.recent_calls import RecentCalls
+from tooltray.activity.masking import Mask
 from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.files.reading import read_file
-from tooltray.config.files.trust_store import TrustStore
-from tooltray.config.grants import GrantStore
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import Problem
 from tooltray.events import EventBus
-from tooltray.presenter.approvals.approvals import Approvals
-from tooltray.presenter.approvals.grant_book import GrantBook
-from tooltray.presenter.completion import Completion
-from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
-from tooltray.presenter.era_memory import EraMemory
-from tooltray.presenter.feedback.feedback_tool import FeedbackTool
-from tooltray.presenter.feedback.feedbacks import Feedbacks
-from tooltray.presenter.feedback.ready_answers import ReadyAnswers
+from tooltray.presenter.files.file_parts import make_files
 from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.presenter.http_access import HttpAccess
+from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.instance import Patience
-from tooltray.presenter.live_settings import LiveSettings
-from tooltray.presenter.log_levels import LogLevels
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.npm_registries import NpmRegistries
-from tooltray.presenter.offers import Offers, read_offered
-from tooltray.presenter.projects.projects import Projects
-from tooltray.presenter.prompt_manager import PromptManager
-from tooltray.presenter.relay import Relay
-from tooltray.presenter.remedies import Remedies
-from tooltray.presenter.request_router import RequestRouter
-from tooltray.presenter.resource_manager import ResourceManager
-from tooltray.presenter.server_listen import ServerListens
-from tooltray.presenter.server_lists import ServerLists
-from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.setup import Setup
-from tooltray.presenter.sign_ins.sign_ins import SignIns
-from tooltray.presenter.sign_ins.token_store import TokenStore
+from tooltray.presenter.offer_parts import make_offer_parts
+from tooltray.presenter.presenter_parts import make_presenter_parts
+from tooltray.presenter.request_parts import RequestParts, make_request_parts
+from tooltray.presenter.server_parts import make_server_parts
+from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.start_gate import StartGate
-from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.tool_calls import ToolCalls
-from tooltray.presenter.tool_formats import ToolFormats
-from tooltray.presenter.tool_manager import ToolManager, read_tools
-from tooltray.presenter.views.known_clients import KnownClients
-from tooltray.presenter.views.modes import Modes
-from tooltray.presenter.views.profiles import Profiles
-from tooltray.presenter.views.tool_costs import ToolCosting
-from tooltray.presenter.views.view_parts import make_views
-from tooltray.presenter.visibility import Visibility
-from tooltray.resources import resource
+from tooltray.presenter.views.view_parts import make_view_parts
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
-from tooltray.snapshots import HttpStatus
+from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
-from tooltray.tools.asked_words import read_asked_words
 from tooltray.tools.catalogue import CatalogueStore
-from tooltray.tools.client_profiles import read_client_profiles
-from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
-from tooltray.tools.offer import KINDS, TOOLS
 from tooltray.wire import eras
 from tooltray.wire.envelope import NOTHING, Envelope, dump, success
 
@@ -207,34 +171,34 @@ class HubParts:
         patience: Patience,
         gate: StartGate | None,
         start_process: Callable[..., Transport] | None,
-        tools: Mapping[str, Any],
-        offers: Mapping[str, Any],
+        waits: Mapping[str, float],
         names_type: type[PublishedNames],
         catalogues_type: type[CatalogueStore],
         own_url: str | None,
         clock: Callable[[], float],
         has_window: bool,
+        is_live: bool,
         configs: Sequence[Path],
         project: str,
     ) -> None:
         self.home, self.programs, self.shell = home, programs, shell
         self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
         self.heard = Heard(self.bus)
+        self.person = home.root / "person"  # the person's home folder
+        self.person.mkdir(exist_ok=True)
         self.conf = McpConfHelper(home.settings, self.bus)
         self.secrets = SecretStore(home, "memory")
         self.stats = CallStats()
         self.catalogues = catalogues_type(home.catalogue)
-        self._given: dict[str, Any] = {
-            "builtins": builtins,
-            "patience": patience,
-            "gate": gate,
-            "start_process": start_process or self._start,
-            "own_url": lambda: own_url,
-            "clock": clock,
-        }
+        self._server_options: dict[str, Any] = {"builtins": builtins, "patience": patience, "gate": gate, "clock": clock}
+        self._start_process = start_process or self._start
+        self._own_url = lambda: own_url
         self._has_window = has_window
+        self._is_live = is_live
         self._configs, self._project = tuple(map(str, configs)), project
-        self._tool_options, self._offer_options, self._names_type = tools, offers, names_type
+        self._names_type = names_type
+        self._offer_waits = {name: wait_s for name, wait_s in waits.items() if name != "lists_wait_s"}
+        self._view_waits = {name: wait_s for name, wait_s in waits.items() if name in ("start_wait_s", "lists_wait_s")}
         self.launches: list[Launch] = []
         self.door = Door()
         self.shipped: dict[str, Any] = {"mcpServers": {}, "defaultServers": []}  # the servers that come with Tooltray, for a reset
@@ -245,243 +209,112 @@ class HubParts:
 
     async def load(self) -> None:
         await self.conf.load()
-        spawn, bus, folder = self.keeper.spawn, self.bus, self.home.root
-        deadlines: Any = self.wheel
-        self.eras = EraMemory(self.home.eras)
+        spawn, bus = self.keeper.spawn, self.bus
+        base = self._base()
+        elicitations = Elicitations(bus, has_window=False)
         self.registries = NpmRegistries(
             config=self.conf,
             cache=RegistryCache(self.home.registries),
             environ=self.shell.environ,
-            folder=str(folder),
+            folder=str(self.person),
             bus=bus,
             spawn=spawn,
             mirrors=(),
             measure=NoRegistries().measure,
             read=NoRegistries().read,
         )
-        self.sign_ins = SignIns(
-            config=self.conf,
-            secrets=self.secrets,
-            store=TokenStore(self.home.sign_ins, self.secrets),
-            servers=lambda: self.servers,
-            login_shell=self.shell,  # type: ignore[arg-type]
-            bus=bus,
-            spawn=spawn,
-        )
-        self.sign_ins.follow()
-        self.visibility = Visibility(self.conf)
-        self.servers = ServerManager(
-            config=self.conf,
-            secrets=self.secrets,
-            login_shell=self.shell,  # type: ignore[arg-type]
-            visibility=self.visibility,
-            eras=self.eras,
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
-            folder=folder,
-            mask=lambda text: text,
-            registry_variables=self.registries.variables,
-            authorize=self.sign_ins.authorization,
-            **self._given,
-        )
-        self.servers.load()
-        options = dict(self._tool_options)
-        self._view_options = {"lists_wait_s": options.pop("lists_wait_s")} if "lists_wait_s" in options else {}
-        relay_options = {"start_wait_s": options.pop("start_wait_s")} if "start_wait_s" in options else {}
-        manager_options = {"confirmed_within_s": options.pop("confirmed_within_s")} if "confirmed_within_s" in options else {}
-        self.log_levels = LogLevels(spawn=spawn, serves=self.servers.serves)
-        self.relay = Relay(is_paused=lambda: not self.conf.settings.mcp_enabled, log_levels=self.log_levels, **relay_options)
-        names = self._names_type(self.home.names)
-        parts = {"servers": self.servers, "catalogues": self.catalogues, "bus": bus, "deadlines": deadlines, "spawn": spawn}
-        self.offers = Offers(lists=ServerLists(KINDS, read=read_offered, **parts, **self._offer_options), servers=self.servers, bus=bus)
-        self.tools = ToolManager(
-            servers=self.servers,
-            lists=ServerLists((TOOLS,), read=read_tools, **parts, **options),
-            offers=self.offers,
-            names=names,
-            bus=bus,
-            **manager_options,
-        )
-        self.states = SessionStates(bus=bus, deadlines=deadlines)
-        self.known_clients = KnownClients(config=self.conf, profiles=read_client_profiles(resource("client-profiles.json")))
-        self.profiles = Profiles(config=self.conf, clients=self.known_clients, tools=self.tools, visibility=self.visibility)
-        self.modes = Modes(
-            config=self.conf,
-            states=self.states,
-            clients=self.known_clients,
-            profiles=self.profiles,
-            tools=self.tools,
-            visibility=self.visibility,
-            bus=bus,
-        )
-        self.prompts = PromptManager(servers=self.servers, offers=self.offers, names=names, relay=self.relay, bus=bus)
-        self.resources = ResourceManager(servers=self.servers, offers=self.offers, relay=self.relay)
-        self.views = make_views(
-            config=self.conf,
-            servers=self.servers,
-            tools=self.tools,
-            offers=self.offers,
-            prompts=self.prompts,
-            resources=self.resources,
-            names=names,
-            modes=self.modes,
-            profiles=self.profiles,
-            visibility=self.visibility,
-            states=self.states,
-            known=KnownServers(resource("known-servers.json")),
-            asked=read_asked_words(resource("search-words.json")),
-            call=lambda request, head, caller, held, **options: self.calls.call(request, head, caller, held, **options),
-            bus=bus,
-            **relay_options,
-            **self._view_options,
-        )
-        self.approvals = Approvals(
-            servers=self.servers,
-            tools=self.tools,
-            modes=self.modes,
-            states=self.states,
-            grants=GrantBook(
-                store=GrantStore(self.home.grants),
-                states=self.states,
-                tools=self.tools,
-                bus=bus,
-                spawn=spawn,
-                is_of_file=lambda server: self.files.keeps(server),
-            ),
-            has_window=self._has_window,
-            masked=lambda text: text.replace("hunter2", "***"),
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
-        )
-        self.projects = Projects(
-            config=self.conf,
-            servers=self.servers,
-            states=self.states,
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
-            home=str(folder / "person"),
-            includes=self.profiles.includes,
-        )
-        self.feedbacks = Feedbacks(
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
-            states=self.states,
-            history=FeedbackHistory(self.home.feedback),
-            ready=ReadyAnswers(config=self.conf, shipped=("Go on",)),
-            mask=lambda text: text.replace("hunter2", "***"),
-            has_window=self._has_window,
-        )
-        self.feedback_tool = FeedbackTool(
-            feedbacks=self.feedbacks,
-            projects=self.projects,
-            tools=self.tools,
-            spawn=spawn,
-            offers=lambda state, route: self.views.offers(state, route),
-        )
-        self.calls: ToolCalls = ToolCalls(
-            servers=self.servers,
-            tools=self.tools,
-            views=self.views,
-            approvals=self.approvals,
-            relay=self.relay,
-            own={("hub", "collect_feedback"): self.feedback_tool},
-            look_at_project=lambda session: self.files.before_listing(session),
-            config=self.conf,
-            stats=self.stats,
-            bus=bus,
-        )
-        self.completion = Completion(servers=self.servers, prompts=self.prompts, resources=self.resources, relay=self.relay)
-        self.listens = ServerListens(spawn=spawn, tell=self.servers.tell)
-        self.subscriptions = Subscriptions(servers=self.servers, listens=self.listens, spawn=spawn)
-        for follow in (self.log_levels.on_running, self.listens.on_running, self.subscriptions.on_running):
-            self.servers.listen_running(follow)
-        self.servers.keep_while(self.subscriptions.is_wanted)
-        self.projects.listen_moved(self.subscriptions.follow)
-        self.projects.listen_moved(lambda state: self.log_levels.follow())
-        self.projects.listen_moved(self.views.moved)
-        self.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
-        self.router = RequestRouter(
-            servers=self.servers,
-            calls=self.calls,
-            views=self.views,
-            prompts=self.prompts,
-            resources=self.resources,
-            completion=self.completion,
-            subscriptions=self.subscriptions,
-            log_levels=self.log_levels,
-            relay=self.relay,
-        )
-        self.remedies = Remedies(
-            config=self.conf,
-            secrets=self.secrets,
-            servers=self.servers,
+        started = await make_server_parts(
+            base=base,
             registries=self.registries,
-            home=self.home.root / "person",
-            common=(),
+            tool_schema=lambda server, tool: self.tools.input_schema(server, tool),
+            own_url=self._own_url,
+            ask_person=elicitations.ask,
+            start_process=self._start_process,
+            **self._server_options,
         )
+        self.sign_ins, self.visibility, self.eras, self.servers = started.sign_ins, started.visibility, started.eras, started.servers
+        offered = make_offer_parts(
+            base=base, servers=self.servers, catalogues=self.catalogues, names=self._names_type(self.home.names), **self._offer_waits
+        )
+        self.offers, self.tools, self.log_levels, self.relay = offered.offers, offered.tools, offered.log_levels, offered.relay
+        self.prompts, self.resources = offered.prompts, offered.resources
+        viewed = await make_view_parts(
+            base=base,
+            servers=self.servers,
+            visibility=self.visibility,
+            offered=offered,
+            call=lambda request, head, caller, held, **options: self.calls.call(request, head, caller, held, **options),
+            **self._view_waits,
+        )
+        self.states, self.known_clients, self.profiles = viewed.states, viewed.clients, viewed.profiles
+        self.modes, self.views = viewed.modes, viewed.views
+        requests: RequestParts = await make_request_parts(
+            base=base,
+            servers=self.servers,
+            offered=offered,
+            viewed=viewed,
+            is_of_file=lambda server: self.files.keeps(server),
+            look_at_project=lambda session: self.files.before_listing(session),
+            own_tools={},
+            shipped_answers=("Go on",),
+            stats=self.stats,
+        )
+        self.approvals, self.projects, self.router = requests.approvals, requests.projects, requests.router
+        self.feedbacks, self.feedback_tool, self.calls = requests.feedbacks, requests.feedback_tool, requests.calls
+        self.completion = requests.completion
+        self.listens, self.subscriptions = requests.listens, requests.subscriptions
         self.watching = Watching()
-        self.files: ServerFiles = ServerFiles(
-            config=self.conf,
-            store=TrustStore(self.home.trust),
+        self.files: ServerFiles = await make_files(
+            base=base,
             projects=self.projects,
             states=self.states,
             watching=self.watching,
             read=read_file,
-            home=str(folder / "person"),
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
             configs=self._configs,
             project=self._project,
             second_look_s=0.0,
         )
-        self.presenter = McpPresenter(
+        joined = make_presenter_parts(
             pid=1,
-            config=self.conf,
-            secrets=self.secrets,
-            servers=self.servers,
-            tools=self.tools,
-            calls=self.calls,
-            prompts=self.prompts,
-            resources=self.resources,
-            router=self.router,
-            login_shell=self.shell,  # type: ignore[arg-type]
-            doctor=Doctor(
-                secrets=self.secrets,
-                login_shell=self.shell,  # type: ignore[arg-type]
-                remedies=self.remedies,
-                folder=folder,
-            ),
-            stats=self.stats,
-            http=HttpAccess(
-                config=self.conf, tokens=ClientTokens(self.home.clients), api_token=ApiToken(self.home.http_token), door=lambda: self.door
-            ),
-            elicitations=Elicitations(bus, has_window=False),
-            formats=ToolFormats(servers=self.servers, tools=self.tools),
-            registries=self.registries,
-            sign_ins=self.sign_ins,
-            setup=Setup(config=self.conf, secrets=self.secrets, shipped=lambda: self.shipped),
-            remedies=self.remedies,
-            modes=self.modes,
-            profiles=self.profiles,
-            costs=ToolCosting(tools=self.tools, listing=self.views.at_start, sees=self.visibility.sees, count=counted_words),
-            projects=self.projects,
-            approvals=self.approvals,
-            feedbacks=self.feedbacks,
+            base=base,
+            started=started,
+            offered=offered,
+            viewed=viewed,
+            requests=requests,
             files=self.files,
-            recent=RecentCalls(bus=bus),
-            bus=bus,
-            deadlines=deadlines,
-            spawn=spawn,
+            registries=self.registries,
+            elicitations=elicitations,
+            tokens=ClientTokens(self.home.clients),
+            api_token=ApiToken(self.home.http_token),
+            door=lambda: self.door,
+            stats=self.stats,
+            shipped=lambda: self.shipped,
+            common_folders=(),
+            count=counted_words,
             stats_told_after_s=0.0,
         )
-        self.live_settings = LiveSettings(config=self.conf, names=names, hub=self.presenter, spawn=spawn, bus=bus)
-        await self.tools.load()
-        await self.offers.load()
+        self.presenter, self.live_settings = joined.presenter, joined.live_settings
+        self.snapshots, self.notices, self.server_news = joined.snapshots, joined.notices, joined.news
+        self.remedies = joined.remedies
+        if self._is_live:
+            self.live_settings.start()
+        await offered.load()
+
+    def _base(self) -> HubBase:
+        shell: Any = self.shell
+        deadlines: Any = self.wheel
+        return HubBase(
+            home=self.home,
+            config=self.conf,
+            secrets=self.secrets,
+            mask=Mask(lambda: {"hunter2"}),
+            login_shell=shell,
+            user_folder=self.person,
+            has_window=self._has_window,
+            bus=self.bus,
+            deadlines=deadlines,
+            spawn=self.keeper.spawn,
+        )
 
     async def ended(self) -> None:
         """Stops all servers and waits for everything that is still being done, on the disk too."""
@@ -500,6 +333,12 @@ class HubParts:
         await self.secrets.close()
 
     # short ways for tests
+
+    @property
+    def settings_on_disk(self) -> dict[str, Any]:
+        """What stands in settings.json now."""
+        document: dict[str, Any] = json.loads(self.home.settings.read_bytes())
+        return document
 
     def client(self, **options: Any) -> Client:
         client = Client(**options)
@@ -546,6 +385,22 @@ def entry(command: str, /, **fields: Any) -> dict[str, Any]:
     return {"command": command, "autoApprove": ["all"], **fields}
 
 
+def one_server(program: ScriptedServer, **fields: Any) -> dict[str, Any]:
+    """For `hub_parts`: a server `s` that runs a program; more of its entry is in `fields`."""
+    return {"servers": {"s": entry("program", **fields)}, "programs": {"program": program}}
+
+
+def two_servers(first: ScriptedServer, second: ScriptedServer) -> dict[str, Any]:
+    """For `hub_parts`: servers `a` and `b`."""
+    return {"servers": {"a": entry("first"), "b": entry("second")}, "programs": {"first": first, "second": second}}
+
+
+async def started(parts: "HubParts", *names: str) -> None:
+    """Starts servers one after the other; `s` if none is named."""
+    for name in names or ("s",):
+        await parts.servers.start(name)
+
+
 @contextlib.asynccontextmanager
 async def hub_parts(
     root: Path,
@@ -559,13 +414,13 @@ async def hub_parts(
     patience: Patience = QUICK,
     gate: StartGate | None = None,
     start_process: Callable[..., Transport] | None = None,
-    tools: Mapping[str, Any] | None = None,
-    offers: Mapping[str, Any] | None = None,
+    waits: Mapping[str, float] | None = None,
     names_type: type[PublishedNames] = PublishedNames,
     catalogues_type: type[CatalogueStore] = CatalogueStore,
     own_url: str | None = None,
     clock: Callable[[], float] = time.monotonic,
     has_window: bool = False,
+    is_live: bool = True,
     configs: Sequence[Path] = (),
     project: str = "",
 ) -> AsyncIterator[HubParts]:
@@ -575,11 +430,12 @@ async def hub_parts(
         servers, default: entries of `mcpServers`, and which of them start with the hub; None leaves the file as it is.
         settings: more of the settings.
         programs: what the commands in the entries run.
-        tools, offers: further options of the ServerLists for tools and for all else; of the Relay, too, in `tools`.
+        waits: how long who waits for what, by the names of make_offer_parts and make_view_parts.
         names_type, catalogues_type: what keeps the published names, and the last known lists.
         own_url: where the hub itself listens for AI clients.
         clock: by which servers are idle.
         has_window: whether a person at a desktop is asked about calls, as soon as somebody listens.
+        is_live: whether what the settings name for the first time is started and listed; False: they are followed by the servers alone.
         configs, project: what the hub was started with, see EngineOptions; the test starts `files`.
     """
     home = Home(root)
@@ -595,13 +451,13 @@ async def hub_parts(
         patience=patience,
         gate=gate,
         start_process=start_process,
-        tools=tools or {},
-        offers=offers or {},
+        waits=waits or {},
         names_type=names_type,
         catalogues_type=catalogues_type,
         own_url=own_url,
         clock=clock,
         has_window=has_window,
+        is_live=is_live,
         configs=configs,
         project=project,
     )

@@ -138,7 +138,7 @@ def news(parts: OfferParts) -> list[Any]:
 
 @contextlib.asynccontextmanager
 async def offer_parts(
-    root: Path, programs: Mapping[str, ScriptedServer] | None = None, *, known: Mapping[str, ScriptedServer] | None = None, **options: Any
+    root: Path, programs: Mapping[str, ScriptedServer] | None = None, *, known: Mapping[str, ScriptedServer] | None = None, **options: float
 ) -> AsyncIterator[OfferParts]:
     """Parts of a hub in a folder, loaded, with a server for each program; nothing is started.
 
@@ -148,5 +148,5 @@ async def offer_parts(
         options: further ones of what lists them.
     """
     servers = None if programs is None else {name: entry(name) for name in programs}
-    async with hub_parts(root, servers=servers, programs=programs or known, offers=options) as parts:
+    async with hub_parts(root, servers=servers, programs=programs or known, waits=options) as parts:
         yield OfferParts(parts)

@@ -6,27 +6,19 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
+from tests.fakes.hub_parts import Client, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer, tool
+from tests.fakes.session_hub import SessionHub
 
 from tooltray.presenter.deferred_server import DeferredServer
 from tooltray.presenter.mcp_client import McpClient
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era
 
 TEMPLATE = ["--project", "{project_path}", "--name={project_name}"]
 
 
-class ProjectHub:
-    """
-    Attributes:
-        root: real path of the folder in which projects are.
-    """
-
-    def __init__(self, parts: HubParts, program: ScriptedServer, root: Path) -> None:
-        self.parts, self.program, self.root = parts, program, root
-        self._keys = 0
+class ProjectHub(SessionHub):
+    """The projects are folders in its `root`."""
 
     @property
     def server(self) -> DeferredServer:
@@ -37,16 +29,6 @@ class ProjectHub:
         (self.root / name).mkdir(parents=True, exist_ok=True)
         return str(self.root / name)
 
-    async def session(self, folder: str = "", *, key: Any = None, is_lasting: bool = True, **options: Any) -> Client:
-        """An AI client that has connected, its bridge started in a folder; what that says of its project is known."""
-        self._keys += 1
-        client = self.parts.client(name=f"client {self._keys}", **options)
-        client.is_lasting = is_lasting
-        client.state = self.parts.states.connect(key or self._keys, folder=folder, is_lasting=is_lasting)
-        client.folder = folder
-        await self.parts.projects.settle(client)
-        return client
-
     def leave(self, client: Client, key: Any) -> None:
         self.parts.states.disconnect(key, is_lasting=client.is_lasting)
 
@@ -55,12 +37,8 @@ class ProjectHub:
         return await self.server.running(era, timeout_s=10, session=client)
 
     async def listed(self, client: Client) -> list[str]:
-        """The names in a session's `tools/list`."""
-        request = Envelope(method="tools/list", params=dump({}))
-        head = eras.read_head(request.params)
-        assert head is not None
-        reply = await self.parts.presenter.answer(request, head, client, client.held, server=None, client="test")
-        return [name for name in _names(reply) if name.startswith("work")]
+        """Those of `s` in a session's `tools/list`."""
+        return [name for name in await super().listed(client) if name.startswith("work")]
 
     def args(self) -> list[tuple[str, ...]]:
         """With what the copies that run were started."""
@@ -68,12 +46,6 @@ class ProjectHub:
 
     def copy_of(self, folder: str) -> Copy:
         return next(copy for copy in self.program.running if folder in copy.launch.args)
-
-
-def _names(reply: Envelope) -> list[str]:
-    from tests.fakes.hub_parts import opened
-
-    return [each["name"] for each in opened(reply)["result"]["tools"]]
 
 
 @contextlib.asynccontextmanager

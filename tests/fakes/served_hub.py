@@ -16,9 +16,11 @@ from tests.fakes.http_hub import ScriptedClients
 from tooltray.config.files.file_server import Endpoint, FileEntry, FileReading, FileServer
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.events import EventBus, ServerFilesChanged
 from tooltray.publish.served.served_listener import ServedListener
+from tooltray.publish.served.served_tokens import ServedTokens
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -67,6 +69,7 @@ class ServedHub:
     heard: Heard
     http: aiohttp.ClientSession
     listener: ServedListener
+    secrets: SecretStore
 
     def now(self, *readings: FileReading, names: Mapping[str, str] | None = None) -> None:
         """The files say this now, and everybody is told.
@@ -98,9 +101,11 @@ async def served_hub(folder: Path, *readings: FileReading, names: Mapping[str, s
     home, bus, keeper, clients, files = Home(folder), EventBus(), TaskKeeper(), ScriptedClients(), Files()
     config = McpConfHelper(home.settings, bus)
     await config.load()
+    secrets = SecretStore(home, "memory")
     listener = ServedListener(
         files=files,
         config=config,
+        tokens=ServedTokens(secrets, {}),
         sessions=clients,
         schemas=files,
         bus=bus,
@@ -108,11 +113,13 @@ async def served_hub(folder: Path, *readings: FileReading, names: Mapping[str, s
         spawn=keeper.spawn,
     )
     async with aiohttp.ClientSession() as http:
-        hub = ServedHub(files, config, bus, clients, Heard(bus), http, listener)
+        secrets.listen(listener.secrets_changed)
+        hub = ServedHub(files, config, bus, clients, Heard(bus), http, listener, secrets)
         hub.now(*readings, names=names)
         try:
             yield hub
         finally:
             clients.go.set()
             await listener.close()
+            await secrets.close()
             await keeper.close()

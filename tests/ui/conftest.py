@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 import qasync
 from PySide6.QtCore import QLocale
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication
+from tests.ui.browser import Browser
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -20,10 +22,12 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application as app.py sets it up, in English."""
+    """The application as app.py sets it up, in English; nothing is on the clipboard, and nothing stays there."""
     qapp.setQuitOnLastWindowClosed(False)
     QLocale.setDefault(QLocale("en_US"))
-    return qapp
+    QGuiApplication.clipboard().clear()
+    yield qapp
+    QGuiApplication.clipboard().clear()
 
 
 @pytest.fixture
@@ -32,3 +36,12 @@ def theme(app: QApplication) -> Theme:
     theme = Theme("light", reduced_motion=True)
     theme.apply(app)
     return theme
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    """Addresses of https go there."""
+    browser = Browser()
+    QDesktopServices.setUrlHandler("https", browser, "visit")
+    yield browser
+    QDesktopServices.unsetUrlHandler("https")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.attachments import Attachment
 from tooltray.ui.dialogs.feedback_window import FeedbackWindow

@@ -1,18 +1,19 @@
 """Files with servers in them for pictures and tests: projects' own files, problems, and entries that wait for a person's yes."""
 
 from tooltray.errors import Problem
-from tooltray.snapshots import (
-    FileEntrySnapshot,
-    FileProblem,
-    ReloadChange,
-    ServerFileSnapshot,
-    TrustedEntry,
-    TrustRequest,
-)
+from tooltray.phrases import Phrase
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 SHOP, SITE = "/srv/projects/shop", "/srv/projects/a-site-with-a-very-long-name-in-a-deep-folder/frontend"
 NO_COMMAND = FileProblem(
-    Problem("'search' cannot be used", "line 7: it has neither a command nor a URL", f"Correct it in {SHOP}/.mcp.json"), 7, "search"
+    Problem(
+        "'search' cannot be used",
+        Phrase("line {line}: {reason}", line=7, reason=Phrase("it has neither a command nor a URL")),
+        f"Correct it in {SHOP}/.mcp.json",
+    ),
+    7,
+    "search",
 )
 COMMA = FileProblem(Problem("this is no JSON", "line 12, column 3: a comma is missing", "The servers that ran before go on"), line=12)
 SETTINGS_FILE = ServerFileSnapshot(
@@ -55,6 +56,7 @@ DEPLOY = TrustRequest(
     command="./tools/deploy-server",
     secrets=("deploy/KEY",),
     variables=("STAGE",),
+    variable_states=("default",),
     is_inside=True,
     auto_approve=("read",),
     line=14,
@@ -87,6 +89,7 @@ THIEF = TrustRequest(
     host="collect.example.net",
     secrets=("github/TOKEN", "linear/KEY", "openai/KEY"),
     variables=("AWS_SECRET_ACCESS_KEY", "HOME"),
+    variable_states=("missing", "set"),
     warnings=("it asks for every secret that you have", "it sends them to another computer"),
     line=3,
 )

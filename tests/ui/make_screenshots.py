@@ -30,30 +30,16 @@ from tooltray.errors import Problem  # noqa: E402
 from tooltray.events import ElicitationAsked  # noqa: E402
 from tooltray.phrases import Phrase  # noqa: E402
 from tooltray.servers.diagnosis import Diagnosis, Remedy  # noqa: E402
-from tooltray.snapshots import (  # noqa: E402
-    AnswerKind,
-    ApprovalSnapshot,
-    ClientModeSnapshot,
-    ElicitationField,
-    ElicitationOption,
-    ElicitationSnapshot,
-    GrantSnapshot,
-    HttpStatus,
-    NpmRegistryStatus,
-    ProfileSnapshot,
-    ProjectCopySnapshot,
-    RegistryMeasurement,
-    ServerCost,
-    ServerFileSnapshot,
-    ServerSnapshot,
-    ServerState,
-    SessionProject,
-    SessionSnapshot,
-    SetupChange,
-    ToolChange,
-    ToolCosts,
-    TrustRequest,
-)
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange  # noqa: E402
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot  # noqa: E402
+from tooltray.snapshots.files import ServerFileSnapshot  # noqa: E402
+from tooltray.snapshots.http import HttpStatus  # noqa: E402
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot  # noqa: E402
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement  # noqa: E402
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState  # noqa: E402
+from tooltray.snapshots.setup import SetupChange  # noqa: E402
+from tooltray.snapshots.tools import ServerCost, ToolCosts  # noqa: E402
+from tooltray.snapshots.trust import TrustRequest  # noqa: E402
 from tooltray.ui.dialogs.add_server import AddServerPanel  # noqa: E402
 from tooltray.ui.dialogs.approval_window import ApprovalWindow  # noqa: E402
 from tooltray.ui.hub_phase import HubPhase, TrayState  # noqa: E402

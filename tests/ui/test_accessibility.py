@@ -9,7 +9,9 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, ProjectCopySnapshot, ServerState, SessionSnapshot, SetupChange
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.main_window import CLIENTS, PROFILES, SETTINGS
 from tooltray.ui.settings_commands import SetupPreview
 from tooltray.ui.theme import Theme

@@ -6,9 +6,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import field, words
 
 from tooltray.errors import TooltrayError
 from tooltray.ui.dialogs.add_server import AddServerPanel
@@ -26,14 +27,6 @@ def panel(desk: Desk, text: str = "") -> AddServerPanel:
     found = desk.window.findChild(AddServerPanel)
     assert isinstance(found, AddServerPanel)
     return found
-
-
-def words(sheet: AddServerPanel) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in sheet.findChildren(QLabel) if label.isVisibleTo(sheet))
-
-
-def field(sheet: AddServerPanel, name: str) -> QLineEdit:
-    return next(each for each in sheet.findChildren(QLineEdit) if each.accessibleName() == name)
 
 
 def switch(sheet: AddServerPanel, name: str) -> Switch:

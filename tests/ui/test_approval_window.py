@@ -12,7 +12,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.dialogs.approval_window import GUARD_MS, ApprovalWindow
 from tooltray.ui.theme import Theme

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots import GrantSnapshot
+from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval_words import details, ends, granted, granted_to, granted_until, minutes, moment
 from tooltray.ui.hub_phase import waiting_calls
 

@@ -5,13 +5,15 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
 from tooltray.events import SessionListChanged
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot, ToolCosts
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.main_window import CLIENTS
 from tooltray.ui.pages.clients import ClientsPage
 from tooltray.ui.theme import Theme
@@ -29,11 +31,6 @@ KINDS = [
     ClientModeSnapshot("", "", "", "everything", "Nothing is lazy."),
 ]
 PROFILES = [ProfileSnapshot("coding", None, {}), ProfileSnapshot("web", ("web",), {})]
-
-
-def words(widget: QWidget | None) -> str:
-    assert widget is not None
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
 
 
 def press(widget: QWidget | None, name: str) -> None:

@@ -18,7 +18,10 @@ from tests.ui.file_scenes import DEPLOY
 from tooltray.errors import Problem
 from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.snapshots import ApprovalSnapshot, ElicitationSnapshot, FeedbackSnapshot, ServerState
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.desktop import Desktop
 from tooltray.ui.feedback_windows import FeedbackWindows

@@ -3,25 +3,27 @@
 import asyncio
 import base64
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QRect, QSize, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QSize, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
+from tests.ui.browser import Browser
+from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless, tab
 from tests.ui.test_attachments import bomb, encoded
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui import feedback_drafts
 from tooltray.ui.dialogs.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.dialogs.feedback_window import SIZE, FeedbackWindow
@@ -79,16 +81,6 @@ class Feedback:
 async def asked(theme: Theme, request: FeedbackSnapshot = SHOP) -> AsyncIterator[tuple[Feedback, FeedbackWindow]]:
     async with Feedback(theme) as feedback:
         yield feedback, await feedback.ask(request)
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def button(widget: QWidget, name: str) -> QAbstractButton:
-    return next(
-        each for each in widget.findChildren(QAbstractButton) if name in (each.text(), each.accessibleName()) and each.isVisibleTo(widget)
-    )
 
 
 def chips(window: QWidget) -> list[str]:
@@ -166,7 +158,7 @@ async def test_an_answer_goes_out_by_ctrl_enter_with_its_picture_and_the_window_
 
 async def test_nothing_can_be_sent_while_there_is_nothing_to_send(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        send = button(window, "Send")
+        send = control(window, "Send")
         assert not send.isEnabled()
         write(window, "  \n ")
         assert not send.isEnabled()
@@ -189,8 +181,8 @@ async def test_enter_writes_a_line_and_sends_nothing(theme: Theme) -> None:
 async def test_a_ready_answer_goes_into_the_text_and_is_not_sent(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Go on"])
-        button(window, "Go on").click()
-        button(window, "Show me the diff").click()
+        control(window, "Go on").click()
+        control(window, "Show me the diff").click()
         assert window.box.text == "Go on\nShow me the diff"
         assert not feedback.asked("answer_feedback")
 
@@ -199,14 +191,14 @@ async def test_ready_answers_are_added_changed_and_removed_in_a_sheet(theme: The
     async with asked(theme) as (feedback, window):
         await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Go on"])
         await come(window)
-        button(window, "Edit ready answers").click()
+        control(window, "Edit ready answers").click()
         assert window.sheet is not None
         panel = window.sheet.panel
         first, second = panel.findChildren(QLineEdit)
         assert (first.text(), second.text()) == tuple(READY)
-        button(panel, "Remove this answer").click()
+        control(panel, "Remove this answer").click()
         second.setText("Run & test")
-        button(panel, "Add an answer").click()
+        control(panel, "Add an answer").click()
         panel.findChildren(QLineEdit)[-1].setText("Run & test")  # once is enough
         feedback.engine.ready_answers = ["Run & test"]
         QTest.keyClick(second, Qt.Key.Key_Return, CONTROL)
@@ -218,15 +210,15 @@ async def test_ready_answers_are_added_changed_and_removed_in_a_sheet(theme: The
 async def test_ready_answers_that_cannot_be_kept_leave_the_sheet_open_with_the_reason(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         feedback.engine.failures["set_ready_answers"] = TooltrayError("The settings cannot be written", "disk full")
-        button(window, "Edit ready answers").click()
+        control(window, "Edit ready answers").click()
         assert window.sheet is not None
         panel = window.sheet.panel
         for _ in range(20):
-            button(panel, "Add an answer").click()
+            control(panel, "Add an answer").click()
         assert len(panel.findChildren(QLineEdit)) == 12
-        button(panel, "Save").click()
+        control(panel, "Save").click()
         await until(lambda: "The settings cannot be written" in words(panel))
-        assert button(panel, "Save").isEnabled()
+        assert control(panel, "Save").isEnabled()
         window.sheets.dismiss()
         assert window.sheet is None
 
@@ -242,7 +234,7 @@ async def test_files_are_dropped_anywhere_shown_as_chips_and_taken_out_again(the
             await until(lambda: not window.box.is_reading)
         assert chips(window) == ["a.log", "large.bin"]
         assert "1.0 MiB, sent as its path" in words(window)
-        button(window, "Remove a.log").click()
+        control(window, "Remove a.log").click()
         assert chips(window) == ["large.bin"]
         assert window.box.attachments[0].for_engine().path == str(large)
 
@@ -251,7 +243,7 @@ async def test_files_are_chosen_in_a_dialog_that_blocks_nothing(theme: Theme, tm
     async with asked(theme) as (_, window):
         note = tmp_path / "note.txt"
         note.write_text("x")
-        button(window, "Add a picture or file").click()
+        control(window, "Add a picture or file").click()
         dialog = window.findChild(QFileDialog)
         assert dialog is not None
         dialog.filesSelected.emit([str(note)])
@@ -270,7 +262,7 @@ async def test_what_cannot_be_taken_is_refused_in_the_window_and_the_rest_stays(
         assert chips(window) == ["note.txt"]
         assert window.box.text == "words"
         for _ in range(2):
-            button(window, "Close this notice").click()
+            control(window, "Close this notice").click()
         assert "bomb.png" not in words(window)
 
 
@@ -286,12 +278,12 @@ async def test_a_refused_answer_stays_with_the_reason_and_can_be_sent_again(them
     async with asked(theme) as (feedback, window):
         feedback.engine.failures["answer_feedback"] = TooltrayError("The picture cannot be taken", "too odd", "Send it as a file")
         write(window, "here")
-        button(window, "Send").click()
+        control(window, "Send").click()
         await until(lambda: "The picture cannot be taken" in words(window))
         assert "Too odd. Send it as a file." in words(window)
         assert window.box.text == "here"
         feedback.engine.failures.clear()
-        button(window, "Send").click()
+        control(window, "Send").click()
         await feedback.gone(window)
         assert len(feedback.asked("answer_feedback")) == 2
 
@@ -300,7 +292,7 @@ async def test_a_window_closed_while_its_answer_fails_comes_back_with_it(theme: 
     async with asked(theme) as (feedback, window):
         feedback.engine.failures["answer_feedback"] = TooltrayError("No space left")
         write(window, "here")
-        button(window, "Send").click()
+        control(window, "Send").click()
         window.close()
         await until(lambda: "No space left" in words(window))
         assert window.isVisible()
@@ -311,7 +303,7 @@ async def test_a_window_closed_while_its_answer_fails_comes_back_with_it(theme: 
 async def test_a_window_closed_while_its_answer_is_sent_is_no_refusal_and_leaves_no_draft(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         write(window, "here")
-        button(window, "Send").click()
+        control(window, "Send").click()
         window.close()
         await feedback.gone(window)
         assert feedback.asked("answer_feedback")
@@ -362,14 +354,14 @@ async def test_a_newer_report_of_the_same_session_takes_over_the_window_and_what
         write(window, "typed")
         feedback.engine.end_feedback("1")
         await until(lambda: "This report waits no longer." in words(window))
-        assert not button(window, "Send").isEnabled()
+        assert not control(window, "Send").isEnabled()
         assert await feedback.ask(replace(SHOP, id="3", summary="Next")) is window
         assert "This report waits no longer." not in words(window)
         assert "This is a newer report" in words(window)
         assert "was not sent" in words(window)
-        assert not button(window, "Send").isEnabled()  # who was about to answer the one before sees this first
-        await until(button(window, "Send").isEnabled)
-        button(window, "Send").click()
+        assert not control(window, "Send").isEnabled()  # who was about to answer the one before sees this first
+        await until(control(window, "Send").isEnabled)
+        control(window, "Send").click()
         await feedback.gone(window)
         assert feedback.asked("answer_feedback")[0][1:3] == ("3", "typed")
 
@@ -379,7 +371,7 @@ async def test_an_answer_sent_as_its_report_was_replaced_is_a_draft_for_the_newe
     async with asked(theme) as (feedback, window):
         write(window, "typed")
         feedback.engine.failures["answer_feedback"] = TooltrayError("This report has ended")
-        button(window, "Send").click()
+        control(window, "Send").click()
         feedback.engine.end_feedback("1")
         newer = await feedback.ask(replace(SHOP, id="3", summary="Next"))
         if not is_empty:
@@ -465,8 +457,8 @@ async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> N
         )
         outcomes = ("dismissed", "expired", "withdrawn", "replaced", "waiting", "odd")
         feedback.engine.feedback_history = [answered, *(replace(answered, outcome=each, text="", attachments=()) for each in outcomes)]
-        button(window, "History").click()
-        button(window, "History").click()  # once is enough
+        control(window, "History").click()
+        control(window, "History").click()  # once is enough
         await feedback.desk.asked("get_feedback_history", "/srv/code/shop", 50)
         assert window.sheet is not None
         panel = window.sheet.panel
@@ -493,13 +485,13 @@ async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme)
     async with asked(theme, replace(SHOP, project_name="", project_path="", client="")) as (feedback, window):
         assert "An AI client has finished a step" in words(window)
         assert "No project · waiting for" in words(window)
-        button(window, "History").click()
+        control(window, "History").click()
         assert window.sheet is not None
         panel = window.sheet.panel
         await until(lambda: "Nothing yet." in words(panel))
         window.sheet.dismiss()
         feedback.engine.failures["get_feedback_history"] = TooltrayError("The history cannot be read", "disk")
-        button(window, "History").click()
+        control(window, "History").click()
         assert window.sheet is not None
         panel = window.sheet.panel
         await until(lambda: "The history cannot be read" in words(panel))
@@ -519,26 +511,6 @@ async def test_a_window_closed_before_its_history_or_its_ready_answers_came_is_n
         await until(lambda: not len(feedback.desk.tasks))
 
 
-class Browser(QObject):
-    """Stands in for the person's browser."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-
-    @Slot(QUrl)
-    def visit(self, url: QUrl) -> None:
-        self.opened.append(url.toString())
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    found = Browser()
-    QDesktopServices.setUrlHandler("https", found, "visit")
-    yield found
-    QDesktopServices.unsetUrlHandler("https")
-
-
 def choose_link(window: FeedbackWindow, address: str) -> None:
     summary = window.findChild(MarkdownView)
     assert summary is not None
@@ -551,7 +523,7 @@ async def test_a_link_opens_after_the_person_saw_where_it_leads(theme: Theme, br
         assert "This link leads to x.example:444" in words(window)
         assert "https://x.example:444/a?b=c" in words(window)
         assert browser.opened == []
-        button(window, "Open page").click()
+        control(window, "Open page").click()
         assert browser.opened == ["https://x.example:444/a?b=c"]
         assert "This link leads" not in words(window)
 
@@ -574,7 +546,7 @@ async def test_what_is_no_page_of_the_web_is_not_opened(theme: Theme, address: s
         choose_link(window, address)
         assert "This link leads to no web page. It is not opened." in words(window)
         assert not [each for each in window.findChildren(QAbstractButton) if each.text() == "Open page"]
-        button(window, "Copy the address").click()
+        control(window, "Copy the address").click()
         assert QGuiApplication.clipboard().text() == address
 
 
@@ -603,7 +575,7 @@ async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:
         window.box.field.setFocus()
         path = {await tab(window) for _ in range(14)}
         assert {"History", "What was done", "Go on", "Edit ready answers", "Your answer", "Remove picture.png", "Send"} <= path
-        button(window, "Edit ready answers").click()
+        control(window, "Edit ready answers").click()
         await asyncio.sleep(0)
         assert nameless(window) == []
 
@@ -616,8 +588,8 @@ async def test_a_switch_of_language_and_theme_reaches_an_open_window(theme: Them
         try:
             QApplication.sendEvent(window, QEvent(QEvent.Type.LanguageChange))
             assert window.windowTitle() == "shop 的回饋"
-            assert button(window, "送出")
-            assert button(window, "繼續")
+            assert control(window, "送出")
+            assert control(window, "繼續")
         finally:
             app.removeTranslator(translator)
         theme.apply(app, "dark")
@@ -637,5 +609,5 @@ async def test_long_text_and_many_pictures_leave_the_report_in_sight_in_the_smal
         summary = window.findChild(MarkdownView)
         assert summary is not None
         assert summary.height() >= 64
-        bottom = button(window, "Send").mapTo(window, QPoint(0, 32)).y()
+        bottom = control(window, "Send").mapTo(window, QPoint(0, 32)).y()
         assert bottom <= window.height()

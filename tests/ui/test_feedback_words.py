@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.snapshots import FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.ui.feedback_words import (
     duration_words,
     moment_words,

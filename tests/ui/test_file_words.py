@@ -6,7 +6,8 @@ import pytest
 from tests.ui.file_scenes import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE, SITE, THIEF
 
 from tooltray.errors import Problem
-from tooltray.snapshots import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot, TrustedEntry
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry
 from tooltray.ui.file_words import (
     entry_look,
     file_kind,

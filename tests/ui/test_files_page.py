@@ -1,29 +1,29 @@
 """Files with servers in them are listed with what is wrong in them, can be opened, and are read again after a look at what that does."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 from tests.ui.file_scenes import FILES, NO_COMMAND, PLAN, PROXY_FILE, REQUESTS, SETTINGS_FILE, SHOP, SHOP_FILE, TRUSTED, many_files
+from tests.ui.seen import cells, control, table, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
-from tooltray.snapshots import ReloadChange, ServerFileSnapshot, SettingsDocument
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.setup import SettingsDocument
 from tooltray.ui.dialogs.file_sheet import FileSheet
 from tooltray.ui.dialogs.reload_plan import ReloadPlanPanel
 from tooltray.ui.main_window import FILES as FILES_PAGE
 from tooltray.ui.pages.files import FilesPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.file_problems import MOST_FILES
-from tooltray.ui.widgets.table import Table
 
 
 def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
@@ -32,39 +32,12 @@ def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
     return fake
 
 
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget, name: str) -> QAbstractButton:
-    for each in widget.findChildren(QAbstractButton):
-        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
-            return each
-    raise AssertionError(f"no control {name!r}")
-
-
-def table(page: QWidget, name: str) -> Table:
-    return next(each for each in page.findChildren(Table) if each.accessibleName() == name)
-
-
-def cells(shown: Table, row: int = 0) -> list[str]:
-    model = shown.model()
-    return [model.index(row, column).data() for column in range(model.columnCount())]
-
-
 async def opened(desk: Desk) -> FilesPage:
     desk.window.open_page(FILES_PAGE)
     page = desk.window.file_pages.page
     await until(lambda: len(table(page, "Files with servers").rows) == len(desk.engine.files))
     await until(lambda: len(table(page, "Trusted").rows) == len(desk.engine.trusted))
     return page
-
-
-@pytest.fixture(autouse=True)
-def _empty_clipboard(app: QApplication) -> Iterator[None]:
-    QGuiApplication.clipboard().clear()
-    yield
-    QGuiApplication.clipboard().clear()
 
 
 @pytest.fixture

@@ -7,14 +7,16 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
 from tooltray.events import GrantsChanged
-from tooltray.snapshots import ClientModeSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
 from tooltray.ui.dialogs.tool_change import ToolChangePanel
 from tooltray.ui.grant_commands import GrantSubjects, GrantWish
@@ -38,23 +40,6 @@ def engine(grants: list[GrantSnapshot], changes: list[ToolChange] | None = None)
     fake = FakePresenter([server("files"), server("github"), server("bank")], TOOLS)
     fake.grants, fake.tool_changes, fake.client_modes = grants, changes or [], [SEEN, UNSEEN]
     return fake
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def button(widget: QWidget, name: str) -> QAbstractButton:
-    return next(each for each in widget.findChildren(QAbstractButton) if each.text() == name and each.isVisibleTo(widget))
-
-
-def table(page: GrantsPage, name: str) -> Table:
-    return next(each for each in page.findChildren(Table) if each.accessibleName() == name)
-
-
-def cells(shown: Table, row: int = 0) -> list[str]:
-    model = shown.model()
-    return [model.index(row, column).data() for column in range(model.columnCount())]
 
 
 async def opened(desk: Desk, count: int) -> GrantsPage:

@@ -11,10 +11,12 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 from tests.fakes.fake_presenter import server
 
+from tooltray.config.settings import read_settings
+from tooltray.config.settings_places import SettingsPlaces
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import whole
 from tooltray.ui.server_words import foot
@@ -72,6 +74,50 @@ def test_no_text_goes_past_tr() -> None:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str) and argument.value not in product
             ]
     assert not raw
+
+
+SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotUse", "CannotRead", "CannotOpen", "NotJson", "ValueError"}
+"""What carries a sentence for a person."""
+OF_FILES = (
+    *("config/settings.py", "config/settings_file.py", "config/settings_places.py", "config/server_config.py", "config/usable.py"),
+    *("config/json_text.py", "config/files/*.py", "presenter/files/*.py"),
+)
+"""Where that is worded which a window says of files with servers in them."""
+
+
+def is_plain(node: ast.expr) -> bool:
+    """Whether it is a sentence of one language alone."""
+    if isinstance(node, ast.IfExp):
+        return is_plain(node.body) or is_plain(node.orelse)
+    is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(node.value.strip())
+    return is_text or isinstance(node, ast.JoinedStr)
+
+
+def test_what_is_wrong_with_files_is_said_in_phrases_alone() -> None:
+    plain = []
+    for path in sorted(path for pattern in OF_FILES for path in DESKTOP.glob(pattern)):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SAYING:
+                parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+                plain += [f"{path.name}: {ast.unparse(part)}" for part in parts if is_plain(part)]
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("title", "message", "reason", "hint"):
+                plain += [f"{path.name}: {ast.unparse(node.value)}"] * is_plain(node.value)
+    assert plain == ["trust_store.py: 'a time is out of range'"]  # the file's own check, which nobody reads
+
+
+def test_a_slip_in_the_settings_is_said_whole_in_the_person_s_language(app: QApplication) -> None:
+    text = b'{"mcpServers": {\n"a": {},\n"b": {"command": 1, "args": 2},\n"c/d": {}}, "publish": {"clients": {"acme": {"mode": "x"}}}}'
+    slips = read_settings(json.loads(text)).slips
+    translator = JsonTranslator("zh_TW")
+    QCoreApplication.installTranslator(translator)
+    try:
+        said = [whole(each.problem) for each in SettingsPlaces(text).located(slips)]
+    finally:
+        QCoreApplication.removeTranslator(translator)
+    assert said[0] == "無法使用伺服器「a」的項目。 第 2 行：它既沒有命令也沒有網址。 請在 settings.json 中修正。"
+    assert said[1] == "無法使用伺服器「b」的項目。 第 3 行：command：必須是文字；args：必須是清單。 請在 settings.json 中修正。"
+    names = re.compile(r"AI|settings\.json|mcpServers|publish|clients\.acme\.mode|acme|'[a-z]+'|command|args|c/d|[ab]")
+    assert not [text for text in said if re.search("[A-Za-z]", names.sub("", text))]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -14,7 +14,9 @@ from tests.fakes.fake_presenter import FakePresenter, server
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.snapshots import HubSnapshot, MCPToolResponse, ServerState
+from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.presenter.link import MOST_CALL_RESULTS, EngineLink
 
 RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.0, argument_bytes=0, result_bytes=0)

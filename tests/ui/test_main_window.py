@@ -6,13 +6,14 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.theme import Theme
@@ -22,10 +23,6 @@ from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
 
 
 def toasts(desk: Desk) -> list[str]:
@@ -86,16 +83,16 @@ async def test_pause_and_resume(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         press(desk.window, "Pause all servers")
         await desk.asked("set_mcp_enabled", False)
-        await until(lambda: "Hub is paused" in words(desk.window))
+        await until(lambda: "Hub is paused" in drawn(desk.window))
         press(desk.window, "Resume all servers")
         await desk.asked("set_mcp_enabled", True)
-        await until(lambda: "Hub is running" in words(desk.window))
+        await until(lambda: "Hub is running" in drawn(desk.window))
 
 
 async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=Problem("x"))]), theme) as desk:
         desk.engine.set_sessions(1)
-        await until(lambda: "1 client connected" in words(desk.window))
+        await until(lambda: "1 client connected" in drawn(desk.window))
         assert any(each.accessibleName() == "Servers, 1 need you" for each in desk.window.findChildren(QWidget))
 
 
@@ -141,8 +138,8 @@ async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: 
         panel = desk.window.findChild(LogPanel)
         assert isinstance(panel, LogPanel)
         await until(lambda: panel.text == "first\nsecond")
-        assert "It fell over" in words(panel)
-        assert "Exit code 7. Pick it up." in words(panel)
+        assert "It fell over" in drawn(panel)
+        assert "Exit code 7. Pick it up." in drawn(panel)
         press(panel, "Copy all")
         assert QGuiApplication.clipboard().text() == "It fell over. Exit code 7. Pick it up.\n\nfirst\nsecond"
         desk.engine.set_state("a", ServerState.RUNNING, problem=None)
@@ -167,10 +164,10 @@ async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
 async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme) -> None:
     first, second = Problem("settings.json was set aside", "line 4 is no JSON"), Problem("an entry was skipped")
     async with Desk(FakePresenter(notices=(first, second)), theme) as desk:
-        await until(lambda: "settings.json was set aside" in words(desk.window).replace("Settings", "settings"))
-        await until(lambda: "1 more notice" in words(desk.window))
+        await until(lambda: "settings.json was set aside" in drawn(desk.window).replace("Settings", "settings"))
+        await until(lambda: "1 more notice" in drawn(desk.window))
         press(desk.window, "Put this notice away")
-        await until(lambda: "An entry was skipped" in words(desk.window))
+        await until(lambda: "An entry was skipped" in drawn(desk.window))
         press(desk.window, "Put this notice away")
         assert desk.window.page.notices.isHidden()
 
@@ -179,15 +176,15 @@ async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_n
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.bus.publish(ProblemReported(Problem("of a server"), "a"))
         desk.engine.bus.publish(ProblemReported(Problem("of the hub")))
-        await until(lambda: "Of the hub" in words(desk.window))
-        assert "Of a server" not in words(desk.window)
+        await until(lambda: "Of the hub" in drawn(desk.window))
+        assert "Of a server" not in drawn(desk.window)
 
 
 async def test_a_wish_that_fails_and_belongs_to_no_server_is_a_notice(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_mcp_enabled"] = TooltrayError("the disk is full")
         press(desk.window, "Pause all servers")
-        await until(lambda: "The disk is full" in words(desk.window))
+        await until(lambda: "The disk is full" in drawn(desk.window))
 
 
 async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme: Theme) -> None:
@@ -196,12 +193,12 @@ async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme:
     retries: list[bool] = []
     desk.window.retry_requested.connect(lambda: retries.append(True))
     desk.window.set_phase(HubPhase.FAILED, Problem("another hub runs", "pid 7", "End it with `kill 7`"))
-    await until(lambda: "Another hub runs" in words(desk.window))
-    assert "Pid 7. End it with `kill 7`." in words(desk.window)
+    await until(lambda: "Another hub runs" in drawn(desk.window))
+    assert "Pid 7. End it with `kill 7`." in drawn(desk.window)
     press(desk.window, "Try again")
     assert retries == [True]
     desk.window.set_phase(HubPhase.STARTING)
-    assert "Another hub runs" not in words(desk.window)
+    assert "Another hub runs" not in drawn(desk.window)
     await desk.close()
 
 
@@ -226,7 +223,7 @@ async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme:
         desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
         desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
         await desk.asked("get_secret_names")
-        await until(lambda: "Command not found" in words(desk.window) and not len(desk.tasks))
+        await until(lambda: "Command not found" in drawn(desk.window) and not len(desk.tasks))
         assert desk.window.findChild(SecretsHelp) is None
 
 

@@ -1,12 +1,12 @@
 """The scenarios of "MCP Settings UI", each under its name: the Servers page is that tab."""
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import button, words
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
@@ -18,14 +18,6 @@ SERVERS = [
     server("fetch", ServerState.STOPPED),
 ]
 TOOLS = [tool("read_file", "filesystem", description="Reads a file."), tool("write_file", "filesystem", description="Writes a file.")]
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def button(widget: QWidget, text: str) -> QAbstractButton:
-    return next(each for each in widget.findChildren(QAbstractButton) if each.text() == text and each.isVisibleTo(widget))
 
 
 async def test_顯示_server_列表(theme: Theme) -> None:

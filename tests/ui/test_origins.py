@@ -1,17 +1,17 @@
 """Each server says which file it is from, and what of it is changed there; new ones can be written into a project's own file."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
 from tests.ui.file_scenes import SETTINGS_FILE, SHOP, SHOP_FILE
+from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.file_words import change_there, origin, origin_chip
 from tooltray.ui.theme import Theme
@@ -24,16 +24,6 @@ SERVED = server("fetch", origin="served", file="/srv/etc/a-config-with-a-long-na
 OWN = server("own")
 
 
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget, name: str) -> QAbstractButton:
-    return next(
-        each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName())
-    )
-
-
 def names(widget: QWidget) -> set[str]:
     return {each.accessibleName() for each in widget.findChildren(QWidget) if each.isVisibleTo(widget)}
 
@@ -41,12 +31,6 @@ def names(widget: QWidget) -> set[str]:
 def menu_of(desk: Desk, shown: ServerSnapshot) -> list[str]:
     menu = ServerMenu(desk.theme, shown, desk.wishes, desk.window)
     return [action.text() for action in menu.actions() if action.text()]
-
-
-@pytest.fixture(autouse=True)
-def _empty_clipboard(app: object) -> Iterator[None]:
-    yield
-    QGuiApplication.clipboard().clear()
 
 
 @pytest.mark.parametrize(

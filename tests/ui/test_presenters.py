@@ -21,7 +21,9 @@ from tooltray.events import (
     SessionsChanged,
     ToolCallResult,
 )
-from tooltray.snapshots import HubSnapshot, MCPToolResponse, ServerState
+from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied

@@ -2,7 +2,7 @@
 
 from tests.fakes.fake_presenter import BUILTIN, server, tool
 
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.profile_choice import Choice, ProfileChoice, choices, profile_choice
 
 SERVERS = [server("files", description="Reads and writes"), server("web")]

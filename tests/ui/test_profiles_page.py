@@ -3,12 +3,13 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.dialogs.profile_panel import ProfilePanel
 from tooltray.ui.main_window import PROFILES
 from tooltray.ui.theme import Theme
@@ -18,24 +19,6 @@ from tooltray.ui.widgets.toast import Toast
 TOOLS = [tool("read", "files"), tool("write", "files"), tool("fetch", "web")]
 CODING = ProfileSnapshot("coding", ("files",), {"files": ("read",)}, "Files only", 1)
 ALL = ProfileSnapshot("all", None, {}, tool_count=3)
-
-
-def words(widget: QWidget | None) -> str:
-    assert widget is not None
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget | None, name: str) -> QAbstractButton:
-    assert widget is not None
-    found = [
-        each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName())
-    ]
-    assert found, f"no control {name!r}"
-    return found[0]
-
-
-def field(widget: QWidget, name: str) -> QLineEdit:
-    return next(each for each in widget.findChildren(QLineEdit) if each.accessibleName() == name)
 
 
 def engine(*profiles: ProfileSnapshot) -> FakePresenter:

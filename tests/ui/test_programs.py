@@ -1,17 +1,17 @@
 """Programs are let in by a switch; their token is shown only while a person looks at it, and is made anew after a question."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import control
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import HttpStatus
+from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.dialogs.new_token import NewTokenPanel
 from tooltray.ui.main_window import SERVERS, SETTINGS
 from tooltray.ui.theme import Theme
@@ -32,26 +32,12 @@ def words(widget: QWidget) -> str:
     return "\n".join(f"{label.accessibleName()}\n{label.text()}" for label in labels)
 
 
-def control(widget: QWidget, name: str) -> QAbstractButton:
-    for each in widget.findChildren(QAbstractButton):
-        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
-            return each
-    raise AssertionError(f"no control {name!r}")
-
-
 async def opened(desk: Desk) -> QWidget:
     desk.window.open_page(SETTINGS)
     section = desk.window.settings_page.api
     await until(lambda: desk.window.settings_page._address == desk.engine.http.url)
     await until(lambda: not len(desk.tasks))
     return section
-
-
-@pytest.fixture(autouse=True)
-def _empty_clipboard(app: object) -> Iterator[None]:
-    QGuiApplication.clipboard().clear()
-    yield
-    QGuiApplication.clipboard().clear()
 
 
 async def test_programs_are_let_in_and_out_by_a_switch(theme: Theme) -> None:

@@ -3,13 +3,15 @@
 from datetime import datetime
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton, QFileDialog, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import control, words
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ToolListChanged
-from tooltray.snapshots import ProjectCopySnapshot, ServerCost, ServerSnapshot, ServerState, ToolCosts
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.dialogs.server_options import ServerOptionsPanel
 from tooltray.ui.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
@@ -29,20 +31,6 @@ COPIES = (
     ProjectCopySnapshot("/srv/old", "old", S.STOPPING),
 )
 COSTS = ToolCosts("o200k", 6_600, 210, (ServerCost("serena", 6_480, 90, ()), ServerCost("b", 120, 120, ())))
-
-
-def words(widget: QWidget | None) -> str:
-    assert widget is not None
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget | None, name: str) -> QAbstractButton:
-    assert widget is not None
-    found = [
-        each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName())
-    ]
-    assert found, f"no control {name!r}"
-    return found[0]
 
 
 def pick(desk: Desk, text: str) -> None:

@@ -1,20 +1,21 @@
 """A server's question is shown one at a time, answers nothing by itself, and sends only what the person chose to send."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLabel
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.browser import Browser
+from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded
-from tooltray.snapshots import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.dialogs.question import QuestionPanel, host_of
@@ -64,43 +65,9 @@ def shown(desk: Desk) -> QuestionPanel:
     return found
 
 
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def button(widget: QWidget, name: str) -> QAbstractButton:
-    return next(
-        each for each in widget.findChildren(QAbstractButton) if name in (each.text(), each.accessibleName()) and each.isVisibleTo(widget)
-    )
-
-
-def field(widget: QWidget, name: str) -> QLineEdit:
-    return next(each for each in widget.findChildren(QLineEdit) if each.accessibleName() == name)
-
-
 def option(sheet: QuestionPanel, of: str, name: str) -> Option:
     inside = next(each for each in sheet.fields if each.name == of)
     return next(each for each in inside.findChildren(Option) if each.text() == name)
-
-
-class Browser(QObject):
-    """Stands in for the person's browser."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opened: list[str] = []
-
-    @Slot(QUrl)
-    def visit(self, url: QUrl) -> None:
-        self.opened.append(url.toString())
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    found = Browser()
-    QDesktopServices.setUrlHandler("https", found, "visit")
-    yield found
-    QDesktopServices.unsetUrlHandler("https")
 
 
 async def test_a_form_says_who_asks_and_shows_the_server_s_words_as_plain_text(theme: Theme) -> None:
@@ -122,7 +89,7 @@ async def test_what_was_filled_in_and_chosen_is_sent_and_the_rest_is_left_out(th
         option(sheet, "tints", "Red").click()
         sheet.findChildren(Switch)[0].click()
         assert "Yes" in words(sheet)
-        button(sheet, "Send").click()
+        control(sheet, "Send").click()
         await desk.asked("answer_elicitation", "1", "accept", {"name": "Ada", "age": 40, "tints": ["r", "g"], "sure": True})
         await until(lambda: desk.window.sheet is None)
 
@@ -137,7 +104,7 @@ async def test_one_of_several_is_chosen_and_may_be_taken_back_where_it_is_option
         green.click()
         assert (red.isChecked(), green.isChecked()) == (False, False)
         ask(desk, replace(FORM, id="9", fields=(replace(FORM.fields[3], is_required=True),)))
-        button(sheet, "Decline").click()
+        control(sheet, "Decline").click()
         await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "9")
         red = option(shown(desk), "colour", "Red")
         red.click()
@@ -163,7 +130,7 @@ async def test_declining_and_closing_send_no_values(theme: Theme, press: str, ac
     async with Desk(FakePresenter(), theme) as desk:
         sheet = await panel(desk)
         field(sheet, "Your name").setText("Ada")
-        button(sheet, press).click()
+        control(sheet, press).click()
         await desk.asked("answer_elicitation", "1", action, None)
         await until(lambda: desk.window.sheet is None)
         assert len(answers(desk)) == 1
@@ -204,7 +171,7 @@ async def test_a_fault_that_is_out_of_sight_is_brought_into_view(theme: Theme) -
         last = ElicitationField("last", "The last one", K.TEXT, is_required=True)
         sheet = await panel(desk, replace(FORM, fields=(*FORM.fields[1:], *FORM.fields[1:], last)))
         assert field(sheet, "The last one").visibleRegion().isEmpty()
-        button(sheet, "Send").click()
+        control(sheet, "Send").click()
         await until(lambda: not field(sheet, "The last one").visibleRegion().isEmpty())
 
 
@@ -220,7 +187,7 @@ async def test_questions_wait_in_line_behind_each_other_and_behind_other_sheets(
         desk.window.sheet.dismiss()
         await until(lambda: desk.window.sheet is not None)
         assert "2 more questions wait" in words(shown(desk))
-        button(shown(desk), "Decline").click()
+        control(shown(desk), "Decline").click()
         await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "2")
         assert "1 more question waits" in words(shown(desk))
 
@@ -260,7 +227,7 @@ async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(
 async def test_an_answer_that_comes_too_late_is_told(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["answer_elicitation"] = TooltrayError("this question has ended")
-        button(await panel(desk), "Decline").click()
+        control(await panel(desk), "Decline").click()
         await until(lambda: "This question has ended" in words(desk.window))
         assert desk.window.sheet is None
 
@@ -271,7 +238,7 @@ async def test_a_page_is_opened_by_the_person_alone_and_its_host_stands_out(them
         assert {"sign-in.example.org:444", PAGE.url} <= set(words(sheet).splitlines())
         assert "not encrypted" not in words(sheet)
         assert browser.opened == []
-        button(sheet, "Open page").click()
+        control(sheet, "Open page").click()
         assert browser.opened == [PAGE.url]
         await desk.asked("answer_elicitation", "2", "accept", None)
 
@@ -288,7 +255,7 @@ async def test_without_a_browser_the_address_can_be_copied(theme: Theme) -> None
         sheet.show_no_browser()
         sheet.show_no_browser()
         await until(lambda: words(sheet).count("No browser could be opened") == 1)
-        button(sheet, "Copy and go on").click()
+        control(sheet, "Copy and go on").click()
         assert QGuiApplication.clipboard().text() == "https://example.org/x"
         await desk.asked("answer_elicitation", "2", "accept", None)
 
@@ -297,7 +264,7 @@ async def test_a_question_that_has_ended_is_answered_no_more(theme: Theme) -> No
     async with Desk(FakePresenter(), theme) as desk:
         sheet = await panel(desk)
         sheet.settle()
-        button(sheet, "Decline").click()
+        control(sheet, "Decline").click()
         sheet.on_closed()
         assert answers(desk) == []
 

@@ -7,13 +7,14 @@ from datetime import datetime, timedelta
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMenu
+from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server
+from tests.ui.seen import control, drawn
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, foot, milliseconds, stopped
 from tooltray.ui.theme import Theme
@@ -36,18 +37,6 @@ def make_card(theme: Theme, wishes: ServerWishes, qtbot: QtBot) -> Callable[[Ser
         return card
 
     return make
-
-
-def words(card: ServerCard) -> str:
-    return "\n".join(label.text() for label in card.findChildren(QLabel) if label.isVisibleTo(card))
-
-
-def button(card: ServerCard, name: str) -> QAbstractButton:
-    """The visible button with this text or name."""
-    for each in card.findChildren(QAbstractButton):
-        if each.isVisibleTo(card) and name in (each.text(), each.accessibleName()):
-            return each
-    raise AssertionError(f"no button {name!r} on the card")
 
 
 class Heard:
@@ -101,7 +90,7 @@ def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app
 
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
     card = make_card(server("a", ServerState.STARTING, detail="Slow: no answer for 45 s"))
-    assert "Slow: no answer for 45 s" in words(card)
+    assert "Slow: no answer for 45 s" in drawn(card)
 
 
 def test_a_remote_server_s_card_says_how_and_where_it_is_reached(make_card: MakeCard) -> None:
@@ -160,10 +149,10 @@ def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: Serv
 
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     card = make_card(server("a", tool_count=3))
-    assert "3 tools" in words(card)
+    assert "3 tools" in drawn(card)
     card.set_server(server("a", ServerState.ERROR, tool_count=1, problem=PROBLEM))
-    assert "1 tool" in words(card)
-    assert "Command not found" in words(card)
+    assert "1 tool" in drawn(card)
+    assert "Command not found" in drawn(card)
     assert card.accessibleName() == "a, Error"
 
 
@@ -174,7 +163,7 @@ def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: S
 def test_the_button_asks_for_the_next_step(make_card: MakeCard, wishes: ServerWishes, state: ServerState, text: str, wish: str) -> None:
     heard = Heard(wishes)
     card = make_card(server("a", state, problem=PROBLEM))
-    button(card, text).click()
+    control(card, text).click()
     assert heard.wishes == [(wish, "a")]
 
 
@@ -186,18 +175,18 @@ def test_the_second_half_of_a_double_click_does_not_cancel_what_the_first_one_st
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     card.set_server(server("a", ServerState.STARTING))
-    button(card, "Cancel").click()
+    control(card, "Cancel").click()
     assert heard.wishes == []
     monkeypatch.setattr(time, "monotonic", lambda: now + 1.0)
-    button(card, "Cancel").click()
+    control(card, "Cancel").click()
     assert heard.wishes == [("stop", "a")]
 
 
 def test_the_keyboard_stays_on_the_card_when_its_button_becomes_another(make_card: MakeCard, wishes: ServerWishes) -> None:
     card = make_card(server("a", ServerState.STARTING))
-    button(card, "Cancel").setFocus()
+    control(card, "Cancel").setFocus()
     card.set_server(server("a", ServerState.RUNNING))
-    assert card.focusWidget() is button(card, "Show tools")
+    assert card.focusWidget() is control(card, "Show tools")
 
 
 def test_the_switch_stays_where_a_person_put_it_until_the_server_follows(make_card: MakeCard, wishes: ServerWishes) -> None:
@@ -222,8 +211,8 @@ async def test_a_refused_start_puts_the_switch_back_and_says_why_on_the_card(the
         assert isinstance(switch, Switch)
         QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
         assert switch.isChecked()
-        await until(lambda: "Command 'npx' not found" in words(card))
-        assert "Install Node.js" in words(card)
+        await until(lambda: "Command 'npx' not found" in drawn(card))
+        assert "Install Node.js" in drawn(card)
         assert not switch.isChecked()
 
 
@@ -232,7 +221,7 @@ def test_the_built_in_server_has_no_switch_and_cannot_be_removed(make_card: Make
     switch = card.findChild(Switch)
     assert isinstance(switch, Switch)
     assert not switch.isVisible()
-    button(card, "More for hub").click()
+    control(card, "More for hub").click()
     assert menu_texts(card) == ["Show log"]
 
 
@@ -251,7 +240,7 @@ def menu_texts(card: ServerCard) -> list[str]:
 def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     heard = Heard(wishes)
     card = make_card(server("a", is_default=True))
-    button(card, "More for a").click()
+    control(card, "More for a").click()
     for action in menu(card).actions():
         action.trigger()
     assert heard.wishes == [("restart", "a"), ("log", "a"), ("default", "a", False), ("copy", "a"), ("removal", "a")]

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.fake_presenter import BUILTIN, server, tool
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.server_details import ServerDetails

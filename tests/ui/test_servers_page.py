@@ -11,7 +11,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab

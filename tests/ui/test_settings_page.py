@@ -5,17 +5,19 @@ import stat
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import NpmRegistryChanged
-from tooltray.snapshots import HttpStatus, NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.main_window import SETTINGS
 from tooltray.ui.settings_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme
@@ -26,22 +28,6 @@ FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", "Europe", 
 SILENT = RegistryMeasurement("https://silent.example/", "Silent", "settings", "", None, "no answer within 10 s")
 STATUS = NpmRegistryStatus(url=FAST.url, origin="mirror", measured_at=1.0, measurements=(FAST, SILENT))
 ADDED = SetupChange("add", "server", "github")
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget, name: str) -> QAbstractButton:
-    for each in widget.findChildren(QAbstractButton):
-        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
-            return each
-    raise AssertionError(f"no control {name!r}")
-
-
-@pytest.fixture(autouse=True)
-def _empty_clipboard(app: QApplication) -> None:
-    QGuiApplication.clipboard().clear()
 
 
 async def opened(desk: Desk) -> QWidget:
@@ -73,7 +59,7 @@ async def test_news_of_a_measurement_is_shown(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.engine.bus.publish(NpmRegistryChanged(NpmRegistryStatus(is_measuring=True)))
-        await until(lambda: "Nothing is measured yet" in words(page))
+        await until(lambda: "Nothing is measured yet" in drawn(page))
         assert not control(page, "Measuring…").isEnabled()
 
 
@@ -86,7 +72,7 @@ async def test_switches_and_buttons_ask_the_engine(theme: Theme) -> None:
         await desk.asked("refresh_npm_registry")
         await desk.asked("set_auto_detect_npm_registry", False)
         await desk.asked("set_http_enabled", True, None)
-        await until(lambda: "http://127.0.0.1:7717/mcp" in words(page))
+        await until(lambda: "http://127.0.0.1:7717/mcp" in drawn(page))
         assert control(page, "Copy address")
 
 
@@ -95,7 +81,7 @@ async def test_a_switch_goes_back_when_it_was_refused_and_the_page_says_why(them
         desk.engine.failures["set_http_enabled"] = TooltrayError("port 7717 is taken")
         page = await opened(desk)
         control(page, "HTTP access").click()
-        await until(lambda: "Port 7717 is taken" in words(page))
+        await until(lambda: "Port 7717 is taken" in drawn(page))
         assert not control(page, "HTTP access").isChecked()
 
 
@@ -107,7 +93,7 @@ async def test_a_registry_that_is_refused_stays_in_the_sheet_and_one_that_works_
         panel = desk.window.sheet.panel
         panel.findChild(QLineEdit).setText(" https://x.example ")
         control(panel, "Measure and use").click()
-        await until(lambda: "This is no npm registry" in words(panel))
+        await until(lambda: "This is no npm registry" in drawn(panel))
         assert panel.findChild(QLineEdit).text() == " https://x.example "
         desk.engine.failures.clear()
         control(panel, "Measure and use").click()
@@ -156,9 +142,9 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.settings.open_import(str(tmp_path / "x.json"))
-        await until(lambda: "This file is no set-up" in words(page))
+        await until(lambda: "This file is no set-up" in drawn(page))
         desk.settings.open_import(str(tmp_path / "missing.json"))
-        await until(lambda: "The file could not be read" in words(page))
+        await until(lambda: "The file could not be read" in drawn(page))
 
 
 async def test_an_export_is_a_file_for_its_owner_alone(theme: Theme, tmp_path: Path) -> None:
@@ -174,9 +160,9 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.http = HttpStatus(is_enabled=True, problem=Problem("port 7717 is taken"))
         page = await opened(desk)
-        await until(lambda: "Port 7717 is taken" in words(page))
+        await until(lambda: "Port 7717 is taken" in drawn(page))
         desk.settings.failed.emit("http", None)
-        await until(lambda: "Port 7717 is taken" in words(page))  # still
+        await until(lambda: "Port 7717 is taken" in drawn(page))  # still
 
 
 async def test_pages_have_their_shortcuts(theme: Theme) -> None:
@@ -192,12 +178,12 @@ async def test_pages_have_their_shortcuts(theme: Theme) -> None:
 async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_can_be_left(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        assert "Your registry" not in words(page)
+        assert "Your registry" not in drawn(page)
         desk.settings.registry_changed.emit(replace(STATUS, custom_url="https://npm.example/"))
-        await until(lambda: "https://npm.example/" in words(page))
+        await until(lambda: "https://npm.example/" in drawn(page))
         long = "https://npm.example/" + "repository/" * 30
         desk.settings.registry_changed.emit(replace(STATUS, custom_url=long))
-        await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in words(page).split("\n")))
+        await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in drawn(page).split("\n")))
         control(page, "Use no longer").click()
         await desk.asked("set_custom_npm_registry", "")
 
@@ -206,7 +192,7 @@ async def test_the_address_of_http_access_is_copied_whole(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
         page = await opened(desk)
-        await until(lambda: "http://127.0.0.1:7717/mcp" in words(page))
+        await until(lambda: "http://127.0.0.1:7717/mcp" in drawn(page))
         control(page, "Copy address").click()
         assert QGuiApplication.clipboard().text() == "http://127.0.0.1:7717/mcp"
 
@@ -251,7 +237,7 @@ async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Pat
         control(await opened(desk), "Import…").click()
         chosen(desk, tmp_path / "setup.json")
         await until(lambda: desk.window.sheet is not None)
-        assert "This is what changes. Nothing is done yet." in words(desk.window.sheet.panel)
+        assert "This is what changes. Nothing is done yet." in drawn(desk.window.sheet.panel)
         await desk.asked("preview_import", {"mcpServers": {}}, False)
 
 
@@ -259,7 +245,7 @@ async def test_an_export_that_fails_says_so_on_the_page(theme: Theme, tmp_path: 
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.settings.export(str(tmp_path / "missing" / "x.json"))
-        await until(lambda: "The file could not be written" in words(page))
+        await until(lambda: "The file could not be written" in drawn(page))
 
 
 async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) -> None:
@@ -313,11 +299,11 @@ async def test_what_cannot_be_imported_or_put_back_stays_in_the_sheet_with_the_r
         desk.engine.failures["import_setup"] = TooltrayError("the disk is full")
         control(panel, "Import").click()
         assert not control(panel, "Importing…").isEnabled()
-        await until(lambda: "The disk is full" in words(panel))
+        await until(lambda: "The disk is full" in drawn(panel))
         assert control(panel, "Import").isEnabled()
         desk.engine.failures["preview_import"] = TooltrayError("the file is gone")
         control(panel, "Replace servers of the same name").click()
-        await until(lambda: "The file is gone" in words(panel))
+        await until(lambda: "The file is gone" in drawn(panel))
 
 
 async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path: Path) -> None:
@@ -326,7 +312,7 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.settings.open_import(str(tmp_path / "huge.json"))
-        await until(lambda: "This file is no set-up" in words(page))
+        await until(lambda: "This file is no set-up" in drawn(page))
 
 
 async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Theme) -> None:
@@ -334,4 +320,4 @@ async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Them
         page = await opened(desk)
         desk.link.detach()
         control(page, "Measure again").click()
-        await until(lambda: "The hub is not running" in words(page))
+        await until(lambda: "The hub is not running" in drawn(page))

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import JsonTranslator
 from tooltray.ui.settings_words import change_look, does_something, measured, registry_look, registry_time, subject, where_from
 

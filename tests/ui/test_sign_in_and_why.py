@@ -4,14 +4,16 @@ import asyncio
 
 import pytest
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import control, words
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.servers.diagnosis import Diagnosis, Remedy
-from tooltray.snapshots import ServerSnapshot, ServerState, SignInSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
@@ -22,24 +24,8 @@ PAGE = "https://sign.in.example/a"
 FULL_PATH = Remedy("use_absolute_path", "use the full path of npx", "/opt/npx", True)
 
 
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def control(widget: QWidget, name: str) -> QAbstractButton:
-    for each in widget.findChildren(QAbstractButton):
-        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
-            return each
-    raise AssertionError(f"no control {name!r}")
-
-
 def badge(desk: Desk) -> str:
     return str(desk.card("a").findChild(StateBadge).accessibleName())
-
-
-@pytest.fixture(autouse=True)
-def _empty_clipboard(app: QApplication) -> None:
-    QGuiApplication.clipboard().clear()
 
 
 async def test_the_button_opens_the_page_and_waits_for_the_outcome(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:

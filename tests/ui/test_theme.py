@@ -12,7 +12,7 @@ from tests.fakes.fake_presenter import FakePresenter, server, tool
 
 from tooltray.errors import Problem
 from tooltray.resources import resource
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.motion import MotionSetting
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import PLACEHOLDER, Theme, _families

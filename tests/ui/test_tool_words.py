@@ -5,20 +5,16 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
 from tooltray.ui.dialogs.tool_words import ToolWordsPanel
 from tooltray.ui.theme import Theme
 
 READ = tool("read_file", "files", description="Reads a file.")
-
-
-def words(widget: QWidget | None) -> str:
-    assert widget is not None
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
 
 
 def control(panel: QWidget, name: str) -> QAbstractButton:

@@ -8,7 +8,8 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 
 from tooltray.errors import Problem
-from tooltray.snapshots import HubSnapshot, ServerState
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.hub_phase import HubPhase, TrayState, hub_words, summary, tray_state
 from tooltray.ui.theme import Theme
 from tooltray.ui.tray import SHOWN_SERVERS, ServerEntry, Tray, TrayMenu

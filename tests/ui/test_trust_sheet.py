@@ -6,15 +6,16 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter, server
 from tests.ui.file_scenes import DB, DEPLOY, REQUESTS, SHOP, SITE, THIEF, many_requests
+from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Conflict
 from tooltray.events import ServerFilesChanged
-from tooltray.snapshots import TrustRequest
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.dialogs.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.main_window import FILES
 from tooltray.ui.theme import Theme
@@ -27,14 +28,6 @@ def engine(requests: list[TrustRequest]) -> FakePresenter:
     fake = FakePresenter([server("a")])
     fake.trust_requests = list(requests)
     return fake
-
-
-def words(widget: QWidget) -> str:
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
-
-
-def button(widget: QWidget, *names: str) -> QAbstractButton:
-    return next(each for each in widget.findChildren(QAbstractButton) if each.text() in names and each.isVisibleTo(widget))
 
 
 def switch(panel: QWidget, name: str) -> Switch:
@@ -74,6 +67,22 @@ async def test_it_shows_what_each_server_starts_and_where_and_what_it_gets(theme
             assert text in said
         assert "it sees your environment" in said
         assert "collect.example.net" not in said  # another project's
+
+
+async def test_of_each_variable_it_says_whether_it_is_set_now(theme: Theme) -> None:
+    wants = replace(DEPLOY, variables=("A", "B", "C"), variable_states=("set", "default", "missing"))
+    async with Desk(engine([wants]), theme) as desk:
+        panel = await asked(desk)
+        said = words(panel)
+        for text in ("A: is set now", "B: is not set; its default counts", "C: is not set; without it the server cannot start"):
+            assert text in said
+        is_on = switch(panel, "deploy").isChecked()
+        await again(desk, [replace(wants, variable_states=("set", "default", "set"))])
+        assert "C: is set now" in words(panel)
+        assert "It has changed while you looked at it" not in words(panel)
+        assert switch(panel, "deploy").isChecked() is is_on
+        await again(desk, [replace(wants, variable_states=())])  # of a hub that does not know it
+        assert "A\nB\nC" in words(panel)
 
 
 async def test_a_server_elsewhere_shows_its_host_apart_and_its_warnings_and_is_off(theme: Theme) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui import view_words
 
 NOW = datetime(2026, 11, 21, 12, 0)

@@ -60,6 +60,16 @@ class Mask:
                 text = text.replace(form, MASKED)
         return text if len(text) <= most else text[:most] + "…"
 
+    def masked(self, text: str) -> str:
+        """A text without the secrets that are known at this moment, cut as by `text`."""
+        self.refresh()
+        return self.text(text)
+
+    def masked_whole(self, text: str) -> str:
+        """The same for a text that is not cut."""
+        self.refresh()
+        return self.text(text, len(text))
+
     def value(self, value: Any, depth: int = 0) -> Any:
         """A value in JSON's own types; what JSON has no type for becomes text."""
         kind = type(value)  # exact types first: this runs for every field of every record

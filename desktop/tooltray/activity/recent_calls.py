@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import count, islice
 
 from tooltray.events import EventBus, ToolCallResult
-from tooltray.snapshots import MCPToolResponse, RecentCall
+from tooltray.snapshots.calls import MCPToolResponse, RecentCall
 
 MOST_KEPT = 200
 

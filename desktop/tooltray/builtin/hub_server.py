@@ -12,7 +12,8 @@ import msgspec
 
 from tooltray import __version__
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.snapshots import HubSnapshot, ServerSnapshot
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
 from tooltray.wire.protocol import HANDSHAKE_VERSIONS

@@ -16,6 +16,7 @@ from tooltray.cli.hub import started_hub
 from tooltray.cli.secrets import chosen_backend
 from tooltray.cli.servers import START_TIMEOUT_S, note_start, tools_once_started
 from tooltray.cli.terminal import clean, clean_line, count, print_json, state_in_words
+from tooltray.cli.unused_secrets import REMOVE
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.publish.control_client import Hub
@@ -112,6 +113,9 @@ def _checks_of_hub(hub: Hub, home: Home) -> Iterator[Check]:
     if not notices:
         yield Check("settings", str(home.settings))
     yield _check_secrets(hub, home)
+    with contextlib.suppress(TooltrayError):  # why they cannot be looked into has been said
+        if unused := hub.call("get_unused_secrets", timeout_s=START_TIMEOUT_S):
+            yield Check("unused secrets", f"no server uses {', '.join(unused)}; to forget them: {REMOVE}")
 
 
 def _check_secrets(hub: Hub, home: Home) -> Check:

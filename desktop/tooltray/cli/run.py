@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tooltray.cli import arguments
+from tooltray.cli.options.usage import UsageError
 
 if TYPE_CHECKING:
     from tooltray.config.home import Home
@@ -45,7 +46,7 @@ def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: 
         args = arguments.parse(argv, environ)
         if args.run == arguments.DESKTOP and not has_display(environ):
             args = arguments.parse([*argv, "serve"], environ)
-    except arguments.UsageError as error:
+    except UsageError as error:
         return _complain_of_usage(error, as_json=as_json)
     except SystemExit:  # after `--help` and `--version`
         _flush_quietly()
@@ -80,7 +81,7 @@ def _flush_quietly() -> None:
         silence_stdout()
 
 
-def _complain_of_usage(error: arguments.UsageError, *, as_json: bool) -> int:
+def _complain_of_usage(error: UsageError, *, as_json: bool) -> int:
     if as_json:
         from tooltray.cli.terminal import print_error
         from tooltray.errors import Problem

@@ -46,6 +46,10 @@ def list_secrets(args: argparse.Namespace, home: Home) -> int:
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
+    if args.unused:
+        from tooltray.cli.unused_secrets import remove_unused
+
+        return remove_unused(args, home)
     _call(home, "remove_secret", name=args.name)
     if args.json:
         print_json({"secret": args.name, "removed": True})

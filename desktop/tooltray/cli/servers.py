@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tooltray.cli import unasked
+from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.project_server import FILE, project_entry, real_folder
-from tooltray.cli.secret_input import ask_for_secrets
+from tooltray.cli.secret_input import ask_for_secrets, is_person_there
 from tooltray.cli.secrets import with_secrets
 from tooltray.cli.terminal import (
     clean,
+    clean_line,
     count,
     needs_sign_in,
     print_error,
@@ -31,6 +33,7 @@ from tooltray.cli.terminal import (
     state_in_words,
     to_json,
 )
+from tooltray.cli.unused_secrets import going, gone, once_unlocked
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.publish.control_client import Hub
@@ -41,7 +44,6 @@ STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5
 APPROVED = [unasked.ALL]  # who types a server's command line trusts it
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
-_SECRET = re.compile(r"\$\{secret:([^}]+)\}")
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
 
@@ -318,30 +320,26 @@ def _secrets_stored(hub: Hub, values: dict[str, str]) -> Iterator[None]:
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
-    """Removes a server. Its secrets stay: another entry may use them, and a removed server often comes back."""
+    """Removes a server, and what is among the secrets for it alone; a person at a terminal is asked where there is any."""
+    kept: dict[str, Any] = {"keep_secrets": True} if args.keep_secrets else {}
+    if is_person_there() and not (args.yes or kept):
+        with contextlib.closing(hub_or_settings(home)) as hub:
+            lines = going(hub.call("preview_removal", timeout_s=None, name=args.name))
+        if lines and not confirmed(f"Remove {args.name}? {'; '.join(lines)}", yes=False):
+            print("Nothing was changed.")
+            return 0
     with contextlib.closing(hub_or_settings(home)) as hub:
-        entry = hub.call("get_mcp_servers").get(args.name, {})
-        hub.call("remove_mcp_server", timeout_s=STOP_TIMEOUT_S, name=args.name)
-        left, is_known = _left_secrets(hub, entry)
+        removal = hub.call("remove_mcp_server", timeout_s=None, name=args.name, **kept)  # the keyring may ask to be unlocked
+    if removal["problem"] and is_person_there() and not kept:
+        removal = once_unlocked(removal, home)
     if args.json:
-        print_json({"server": args.name, "removed": True, "secrets": left})
+        secrets = [] if kept or removal["problem"] else removal["secrets"]
+        print_json({"server": args.name, "removed": True, "secrets": secrets, "kept": removal["shared"], "problem": removal["problem"]})
         return 0
     print(f"Removed {args.name}.")
-    for name in left:
-        print(f"Its secret {'is' if is_known else 'may be'} still stored; forget it with: tooltray secrets remove {shlex.quote(name)}")
+    for line in () if kept else gone(removal):
+        print(clean_line(line))
     return 0
-
-
-def _left_secrets(hub: Hub, entry: dict[str, Any]) -> tuple[list[str], bool]:
-    """The secrets that an entry has used and that are stored, and whether that could be found out."""
-    used = sorted(set(_SECRET.findall(to_json(entry))))
-    if not used:
-        return [], True
-    try:
-        stored = hub.call("get_secret_names")
-    except TooltrayError:  # they are locked; nobody is asked for a passphrase because of a remark
-        return used, False
-    return [name for name in used if name in stored], True
 
 
 def start(args: argparse.Namespace, home: Home) -> int:

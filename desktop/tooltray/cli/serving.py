@@ -17,7 +17,8 @@ from typing import IO, Protocol
 from tooltray.cli.outcome import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import Engine, EngineOptions, HubFailed, HubRunning
+from tooltray.config.hub_place import HubRunning
+from tooltray.engine import Engine, EngineOptions, HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.publish.bridge_entry import bridge_entry_text

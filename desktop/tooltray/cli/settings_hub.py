@@ -21,13 +21,16 @@ from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.config.settings_edits import api_access
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
-from tooltray.snapshots import HttpStatus, HubSnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.tools.catalogue import CatalogueStore
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
     from tooltray.cli.settings_trust import SettingsTrust
     from tooltray.presenter.projects.project_folders import ProjectFolders
+    from tooltray.presenter.server_secrets import ServerSecrets
     from tooltray.presenter.setup import Setup
 
 
@@ -49,6 +52,7 @@ class SettingsHub:
         self._helper = McpConfHelper(home.settings, self._bus)
         self._catalogues = CatalogueStore(home.catalogue)
         self._store: SecretStore | None = None
+        self._of_servers: ServerSecrets | None = None
         self._registries: SettingsRegistries | None = None
         self._trust: SettingsTrust | None = None
         self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
@@ -64,6 +68,9 @@ class SettingsHub:
             "get_secret_names": self._get_secret_names,
             "set_secret": self._set_secret,
             "remove_secret": self._remove_secret,
+            "preview_removal": self._preview_removal,
+            "get_unused_secrets": self._get_unused_secrets,
+            "remove_unused_secrets": self._remove_unused_secrets,
             "unlock_secrets": self._unlock_secrets,
             "set_secret_backend": self._set_secret_backend,
             "get_http_status": self._get_http_status,
@@ -190,9 +197,27 @@ class SettingsHub:
     async def _remove_mcp_default_server(self, name: str) -> None:
         await self._helper.set_default(name, False)
 
-    async def _remove_mcp_server(self, name: str) -> None:
+    async def _remove_mcp_server(self, name: str, keep_secrets: bool = False) -> dict[str, Any]:
+        removal = await self._server_secrets().of(name)
         await self._helper.remove_server(name)
         self._catalogues.forget(name)
+        return asdict(removal if keep_secrets else await self._server_secrets().forget(removal))
+
+    async def _preview_removal(self, name: str) -> dict[str, Any]:
+        return asdict(await self._server_secrets().of(name))
+
+    async def _get_unused_secrets(self) -> list[str]:
+        return await self._server_secrets().unused()
+
+    async def _remove_unused_secrets(self, names: list[str]) -> list[str]:
+        return await self._server_secrets().remove_unused(names)
+
+    def _server_secrets(self) -> "ServerSecrets":
+        if self._of_servers is None:
+            from tooltray.cli.settings_secrets import server_secrets
+
+            self._of_servers = server_secrets(self._home, self._helper, self._secrets())
+        return self._of_servers
 
     async def _get_secret_names(self) -> list[str]:
         return sorted(await self._secrets().names())

@@ -16,7 +16,7 @@ from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.resources import resource
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.npm_registry.registry import read_mirrors
-from tooltray.snapshots import NpmRegistryStatus
+from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.tasks import TaskKeeper
 
 

@@ -16,6 +16,7 @@ from tooltray.presenter.files.names import look
 from tooltray.presenter.files.trust import Trust
 from tooltray.presenter.files.trust_decisions import TrustDecisions
 from tooltray.presenter.projects.project_folders import ProjectFolders
+from tooltray.servers.environment.login_shell import LoginShell, own_environ
 
 
 class SettingsTrust:
@@ -29,8 +30,9 @@ class SettingsTrust:
         def is_taken(name: str) -> bool:
             return any(look(name) == look(other) for other in config.own_settings.mcp_servers)
 
+        shell = LoginShell(own=own_environ(is_foreign=True))  # what only this terminal has, no server gets
         self._trust = Trust(store, is_taken=is_taken, reserved=BUILTIN_NAMES)
-        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=folders, read=read_file)
+        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=folders, read=read_file, environ=shell.environ)
         self.verbs: Mapping[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_trust_requests": self._get_trust_requests,
             "trust_entries": self._trust_entries,

@@ -20,6 +20,7 @@ from tooltray.errors import NotFound
 from tooltray.publish.control_client import Hub
 
 QUESTION = "Let this server run?"
+VARIABLE_STATES = {"set": "set now", "default": "not set: its default counts", "missing": "not set: it cannot start without"}
 NOTHING_WAITS = "Nothing waits for a yes"
 
 
@@ -125,6 +126,12 @@ def _print_request(request: dict[str, Any]) -> None:
         print("    " + clean(text).replace("\n", " "))
 
 
+def _variables(request: dict[str, Any]) -> list[str]:
+    """Each with how it is now; a hub of another version may not say that."""
+    names, states = request["variables"], request.get("variable_states") or ()
+    return [f"{name} ({VARIABLE_STATES[state]})" for name, state in zip(names, states, strict=True)] if states else names
+
+
 def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
     is_process = bool(request["command"])
     facts = [("It would run" if is_process else "It would connect to", request["target"])]
@@ -133,7 +140,7 @@ def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
         facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request['project']})"))
     facts.append(("Secrets of yours that it would get", ", ".join(request["secrets"]) or "none"))
     nothing = "none by name; like every program that you start, it sees your environment" if is_process else "none"
-    facts.append(("Variables of yours that it would get", ", ".join(request["variables"]) or nothing))
+    facts.append(("Variables of yours that it would get", ", ".join(_variables(request)) or nothing))
     facts += [("With the variable", each) for each in request["env"]]
     facts += [("With the header", each) for each in request["headers"]]
     facts += [("It also says", each) for each in request["others"]]

@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.config.atomic_file import set_aside, write_atomically
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.snapshots import ClientTokenSnapshot
+from tooltray.snapshots.http import ClientTokenSnapshot
 
 TOKEN_BYTES = 32  # nobody guesses 256 bits, which is why a plain hash is enough
 PREFIX = "tooltray_"  # by which a person, or a scanner of leaked secrets, knows what it is

@@ -27,7 +27,7 @@ from tooltray.config.secret_errors import SecretMissing, missing
 from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _OURS_OR_PROJECT = re.compile(_PLACEHOLDER.pattern + r"|(?<!\{)\{(project_path|project_name)\}(?!\})")
@@ -92,6 +92,18 @@ async def resolve(
     )
 
 
+async def fill_text(text: str, place: str, *, secrets: SecretStore, environ: Mapping[str, str], server: str) -> str:
+    """Fills in one text that belongs to a server, but is not part of what runs.
+
+    Args:
+        place: where it stands, for error messages.
+
+    Raises:
+        TooltrayError: as `resolve`.
+    """
+    return await _Filler(secrets, environ, server).fill(text, place, {})
+
+
 async def _fill_oauth(oauth: OAuthSettings | None, filler: "_Filler") -> OAuthSettings | None:
     if oauth is None or oauth.client_secret is None:
         return oauth
@@ -133,6 +145,11 @@ def project_remark(config: MCPServerConfig) -> str:
     return f"{names} is handed over as it is written: only {{project_path}} and {{project_name}} are filled in, and not in the command"
 
 
+def has_secret(text: str) -> bool:
+    """Whether a text names a secret."""
+    return any(_SECRET.fullmatch(inner) for inner in _PLACEHOLDER.findall(_closed(text)))
+
+
 def is_placeholder(inner: str) -> bool:
     """Whether what stands between `${` and `}` says something here: a variable, with a default or without, or a secret."""
     return bool(_SECRET.fullmatch(inner) or _VARIABLE.fullmatch(inner))
@@ -148,6 +165,12 @@ def variable_names(config: MCPServerConfig) -> tuple[str, ...]:
     """The same for variables, also those with a default."""
     wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(config))
     return tuple(dict.fromkeys(found[1] for found in wanted if found))
+
+
+def needed_variables(config: MCPServerConfig) -> frozenset[str]:
+    """Those of them that have no default in one place at least: unless they are set, the server does not start."""
+    wanted = (_VARIABLE.fullmatch(inner) for inner in _placeholders(config))
+    return frozenset(found[1] for found in wanted if found and found[2] is None)
 
 
 def _placeholders(config: MCPServerConfig) -> list[str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.config.atomic_file import write_atomically
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 
 logger = logging.getLogger(__name__)
 MOST_ENTRIES = 200  # of a project; older ones go first

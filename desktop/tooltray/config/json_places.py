@@ -23,7 +23,7 @@ MAX_DEPTH = 100  # no config nests deeper; a text that does is not for us to edi
 Dialect = Literal["jsonc", "json5"]
 
 _REST = r"""|(?P<sign>[{}\[\]:,])|(?P<word>[^\s{}\[\]:,"'/]+)"""
-_DOUBLE, _SINGLE = r'"(?:[^"\\\n]|\\(?:\r\n|.))*"', r"'(?:[^'\\\n]|\\(?:\r\n|.))*'"
+_DOUBLE, _SINGLE = r'"(?:[^"\\\n\r]|\\(?:\r\n|.))*"', r"'(?:[^'\\\n\r]|\\(?:\r\n|.))*'"
 _TOKENS: dict[str, re.Pattern[str]] = {
     "jsonc": re.compile(r"(?P<space>\s+)|(?P<comment>//[^\n\r]*|/\*.*?\*/)|(?P<text>" + _DOUBLE + ")" + _REST, re.DOTALL),
     "json5": re.compile(
@@ -32,7 +32,7 @@ _TOKENS: dict[str, re.Pattern[str]] = {
 }
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _IDENTIFIER = re.compile(r"(?:[^\W\d]|[$_])(?:\w|[$\u200c\u200d])*")
-_ESCAPE = re.compile(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|(0[0-9]|.))", re.DOTALL)
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _NUMBER = re.compile(r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?))", re.ASCII)
@@ -269,6 +269,6 @@ def _unescaped(found: re.Match[str]) -> str:
         return ""
     if two or four:
         return chr(int(two or four, 16))
-    if one in "xu" or one in "123456789":
+    if one in "xu" or (one[-1] in "0123456789" and one != "0"):
         raise ValueError("an escape that there is not")
     return _SHORT.get(one, one)

@@ -1,6 +1,6 @@
 """Reads and writes JSON so that what we do not understand comes back as it was.
 
-Above it: the settings file. Below it: the standard library. Knows no field.
+Above it: the settings file. Below it: the standard library, phrases. Knows no field.
 Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is no JSON, cuts long fractions, accepts
 `NaN`, and keeps the last of two equal keys without a word.
 """
@@ -13,9 +13,24 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
+from tooltray.phrases import Phrase
+
 MAX_DIGITS = 4000  # Python refuses to read an int of more than 4300 digits; longer ones are kept as Decimal
 MAX_DEPTH = 100  # what walks the document (copying, checking, writing) calls itself once or thrice per level, and Python allows 1000 calls
 
+TOO_DEEP = Phrase("it is nested too deeply")
+_OF_PYTHON = {
+    "Expecting value": Phrase("a value is missing"),
+    "Expecting property name enclosed in double quotes": Phrase("a name in double quotes is missing"),
+    "Expecting ':' delimiter": Phrase("{sign} is missing", sign="':'"),
+    "Expecting ',' delimiter": Phrase("{sign} is missing", sign="','"),
+    "Extra data": Phrase("something stands behind the end"),
+    "Unterminated string starting at": Phrase("a text begins here and does not end in its line"),
+    "Invalid control character at": Phrase("a text begins here and does not end in its line"),
+    "Illegal trailing comma before end of object": Phrase("a comma stands behind the last member"),
+    "Illegal trailing comma before end of array": Phrase("a comma stands behind the last member"),
+}
+"""What the standard library says, in our words; what it says besides is rare, and stays its own."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -23,12 +38,13 @@ class NotJson(Exception):
     """The text is no JSON, or the document has no JSON form; says where and why, and quotes no value (somebody may have typed a key).
 
     Attributes:
+        reason: for a person.
         line: of the text, from 1; 0: nobody knows.
     """
 
     def __init__(self, reason: str, line: int = 0) -> None:
         super().__init__(reason)
-        self.line = line
+        self.reason, self.line = reason, line
 
 
 def read_json(data: bytes) -> tuple[Any, list[str]]:
@@ -52,11 +68,12 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
         text = data.decode("utf-8-sig")
         document = json.loads(text, object_pairs_hook=to_object, parse_float=_number, parse_int=_integer, parse_constant=_refuse)
     except UnicodeDecodeError as error:
-        raise NotJson(f"it is not UTF-8 text (byte {error.start})") from None
+        raise NotJson(Phrase("byte {number} is not {encoding}", number=error.start + 1, encoding="UTF-8")) from None
     except json.JSONDecodeError as error:
-        raise NotJson(f"line {error.lineno}, column {error.colno}: {error.msg}", error.lineno) from None
+        place = Phrase("line {line}, column {column}", line=error.lineno, column=error.colno)
+        raise NotJson(Phrase("{place}: {reason}", place=place, reason=_OF_PYTHON.get(error.msg, error.msg)), error.lineno) from None
     except RecursionError:
-        raise NotJson("it is nested too deeply") from None
+        raise NotJson(TOO_DEEP) from None
     _check_depth(document)
     return document, twice
 
@@ -78,7 +95,7 @@ def _check_depth(document: Any) -> None:
         level = [member for value in level for member in _members(value)]
         if not level:
             return
-    raise NotJson("it is nested too deeply")
+    raise NotJson(TOO_DEEP)
 
 
 def _members(value: Any) -> Iterable[Any]:
@@ -95,7 +112,7 @@ def _number(text: str) -> float | Decimal:
     try:
         exact = Decimal(text)
     except InvalidOperation:
-        raise NotJson(f"the number {text[:40]} is too large") from None
+        raise NotJson(Phrase("the number {number} is too large", number=text[:40])) from None
     return number if math.isfinite(number) and Decimal(repr(number)) == exact else exact
 
 
@@ -104,7 +121,7 @@ def _integer(text: str) -> int | Decimal:
 
 
 def _refuse(text: str) -> NoReturn:
-    raise NotJson(f"{text} is no JSON")
+    raise NotJson(Phrase("{word} is no JSON", word=text))
 
 
 def _write(value: Any, line: str) -> Iterator[str]:
@@ -132,7 +149,7 @@ def _write(value: Any, line: str) -> Iterator[str]:
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise NotJson(f"a {type(key).__name__} cannot be a key")
+        raise NotJson(Phrase("a {kind} cannot be a key", kind=type(key).__name__))
     return _word(key)
 
 
@@ -142,4 +159,4 @@ def _word(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):
-        raise NotJson(f"a {type(value).__name__} in it has no JSON form") from None
+        raise NotJson(Phrase("a {kind} in it has no JSON form", kind=type(value).__name__)) from None

@@ -7,7 +7,7 @@ server and no secret.
 import asyncio
 import copy
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from tooltray.config.settings import FileServerSettings, SecretBackend, Settings
 from tooltray.config.settings_file import Edit, Loaded, NotReread, SettingsFile
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
-from tooltray.snapshots import FileProblem, ServerEntry, SettingsDocument
+from tooltray.snapshots.files import FileProblem
+from tooltray.snapshots.servers import ServerEntry
+from tooltray.snapshots.setup import SettingsDocument
 
 BUILTIN_NAMES = ("hub",)
 
@@ -49,6 +51,11 @@ class McpConfHelper:
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
+        self._edited: list[Callable[[Collection[str]], None]] = []
+
+    def listen_edited(self, callback: Callable[[Collection[str]], None]) -> None:
+        """Calls back with the servers whose entries were changed or removed here, not by an edit of the file; before `ConfigChanged`."""
+        self._edited.append(callback)
 
     @property
     def settings(self) -> Settings:
@@ -99,8 +106,12 @@ class McpConfHelper:
     @property
     def file_problems(self) -> tuple[FileProblem, ...]:
         """The same, with the line of the file where one is known."""
-        notices, others = (tuple(map(FileProblem, found)) for found in (self._loaded.notices, self._loaded.reading.problems))
-        return notices + self._trouble + others
+        return (*map(FileProblem, self._loaded.notices), *self._trouble, *self._loaded.problems)
+
+    def _told(self) -> Mapping[Problem, Problem]:
+        """What is wrong, by what it is wherever it stands: a slip that is on another line now is not a new one."""
+        by_itself = [*self._loaded.notices, *(each.problem for each in self._trouble), *self._loaded.reading.problems]
+        return dict(zip(by_itself, self.problems, strict=True))
 
     def revision(self, name: str) -> str:
         """Of a server's entry: another one where that is another one; empty for one that is in no file."""
@@ -121,6 +132,12 @@ class McpConfHelper:
         server_edits.check_server(self._loaded.document, name)
         entry = self._loaded.document["mcpServers"][name]
         return ServerEntry(name, copy.deepcopy(entry), copy.deepcopy(entry))
+
+    def choices(self, name: str) -> dict[str, Any]:
+        """All that was chosen here for a server of another file, in the spelling of the settings; the caller's own copy."""
+        servers = self._loaded.document.get("fileServers")
+        chosen = servers.get(name) if isinstance(servers, dict) else None
+        return copy.deepcopy(chosen) if isinstance(chosen, dict) else {}
 
     def settings_document(self) -> SettingsDocument:
         """What the settings say besides the servers."""
@@ -145,13 +162,13 @@ class McpConfHelper:
         if error := (await asyncio.shield(work)).error:
             raise error
 
-    async def read_again(self) -> Settings:
-        """What `reload` would make of `own_settings`; nothing is changed.
+    async def read_again(self) -> Loaded:
+        """What `reload` would find; nothing is changed.
 
         Raises:
             TooltrayError: as `reload`.
         """
-        return (await asyncio.to_thread(self._file.reread, self._loaded)).reading.settings
+        return await asyncio.to_thread(self._file.reread, self._loaded)
 
     async def set_server(
         self,
@@ -204,6 +221,17 @@ class McpConfHelper:
             spelled = ", ".join(MCPServerConfig.model_fields[field].alias or field for field in others)
             raise TooltrayError(f"'{name}' is not changed", f"its entry is in {server.file}", f"Change {spelled} there")
         await self._change(server_edits.choices(name, fields))
+
+    async def set_choices(self, chosen: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replaces all that was chosen here for servers of other files, also of files that are not read now.
+
+        Args:
+            chosen: by their names here, as `choices` gives it; empty for a server: nothing is chosen any more.
+
+        Raises:
+            TooltrayError: the settings cannot be written.
+        """
+        await self._change(server_edits.all_choices(copy.deepcopy(dict(chosen))))
 
     async def remove_server(self, name: str, *, revision: str = "") -> None:
         """Removes a server, also one whose entry cannot be used.
@@ -300,15 +328,15 @@ class McpConfHelper:
     def _reread(self, is_last_look: bool) -> "_Reread":
         """Runs in a thread."""
         with self._lock:
-            before, known, error = (self._loaded.document, self._loaded.reading, self._trouble), self.problems, None
+            before, known, error = (self._loaded.document, self.own_settings, self.file_problems), self._told(), None
             try:
                 self._loaded, self._trouble = self._file.reread(self._loaded), ()
             except TooltrayError as raised:
                 error = raised
                 found = FileProblem(error.problem, error.line if isinstance(error, NotReread) else 0)
                 self._trouble = (found,) if is_last_look else self._trouble
-            is_changed = before != (self._loaded.document, self._loaded.reading, self._trouble)
-            return _Reread(is_changed, tuple(problem for problem in self.problems if problem not in known), error)
+            is_changed = before != (self._loaded.document, self.own_settings, self.file_problems)
+            return _Reread(is_changed, self._new(known), error)
 
     def _on_reread(self, work: "asyncio.Future[_Reread]") -> None:
         for problem in work.result().problems:
@@ -316,23 +344,42 @@ class McpConfHelper:
         if work.result().is_changed:
             self._tell_changed()
 
-    def _write(self, edit: Edit) -> tuple[Problem, ...]:
-        """Runs in a thread; returns the problems that were not known before."""
+    def _write(self, edit: Edit) -> "_Written":
+        """Runs in a thread."""
         with self._lock:
-            known = self.problems
-            self._loaded, self._trouble = self._file.change(self._loaded, edit), ()
-            return tuple(problem for problem in self.problems if problem not in known)
+            known, watched = self._told(), server_edits.Watched(edit)
+            self._loaded, self._trouble = self._file.change(self._loaded, watched), ()
+            return _Written(self._new(known), watched.edited)
 
-    def _on_written(self, work: "asyncio.Future[tuple[Problem, ...]]") -> None:
+    def _new(self, known: Mapping[Problem, Problem]) -> tuple[Problem, ...]:
+        """What is wrong that was not before."""
+        return tuple(problem for by_itself, problem in self._told().items() if by_itself not in known)
+
+    def _on_written(self, work: "asyncio.Future[_Written]") -> None:
         if work.cancelled() or work.exception():
             return
-        for problem in work.result():
+        for problem in work.result().problems:
             self._bus.publish(ProblemReported(problem))
+        if edited := work.result().edited:
+            for callback in self._edited:
+                callback(edited)
         self._tell_changed()
 
     def _tell_changed(self) -> None:
         settings = self.settings
         self._bus.publish(ConfigChanged(self.entries, settings.default_servers, settings.mcp_enabled))
+
+
+@dataclass(frozen=True)
+class _Written:
+    """
+    Attributes:
+        problems: that were not known before.
+        edited: the servers that were changed or removed.
+    """
+
+    problems: tuple[Problem, ...]
+    edited: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.config.atomic_file import write_atomically
-from tooltray.snapshots import RegistryMeasurement
+from tooltray.snapshots.registries import RegistryMeasurement
 
 logger = logging.getLogger(__name__)
 MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB

@@ -71,7 +71,12 @@ class SecretStore:
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
         self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
+        self._on_changed: list[Callable[[], None]] = []
         self.use(kind)
+
+    def listen(self, on_changed: Callable[[], None]) -> None:
+        """Calls back whenever a secret may be another one than before, or can be read now."""
+        self._on_changed.append(on_changed)
 
     @property
     def kind(self) -> SecretBackend:
@@ -81,6 +86,7 @@ class SecretStore:
     def use(self, kind: SecretBackend | None) -> None:
         """Goes on with another backend. No secret is moved; the one that is left keeps what it has, and memory as long as the hub runs."""
         self._kind: SecretBackend = kind or "keyring"
+        self._tell_changed()
 
     async def get(self, name: str) -> str:
         """The value of a secret.
@@ -116,6 +122,7 @@ class SecretStore:
         else:
             self.hide(name, parts)
         await self._run(lambda vault: vault.set(name, value))
+        self._tell_changed()
 
     def hide(self, owner: str, values: Collection[str]) -> None:
         """These must not show in a log, nor what was hidden for the same owner before them; what is older is no secret any more."""
@@ -132,6 +139,7 @@ class SecretStore:
         """
         if not await self._run(lambda vault: vault.remove(name)):
             raise missing(name)
+        self._tell_changed()
 
     async def names(self) -> list[str]:
         """The names of all secrets, sorted; no values.
@@ -157,6 +165,7 @@ class SecretStore:
             SecretsDenied: the file cannot be used.
         """
         await self._run(lambda vault: vault.unlock(passphrase))
+        self._tell_changed()
 
     def known_values(self) -> frozenset[str]:
         """Every value seen since the start, also replaced and removed ones: what must not show in a log."""
@@ -167,6 +176,10 @@ class SecretStore:
     async def close(self) -> None:
         """Ends the worker thread; a call later starts it again. May be called twice."""
         await self._worker.close()
+
+    def _tell_changed(self) -> None:
+        for on_changed in self._on_changed:
+            on_changed()
 
     async def _run(self, call: Callable[[Vault], T]) -> T:
         kind = self._kind

@@ -1,6 +1,6 @@
 """What one entry of `mcpServers` says, checked.
 
-Above it: settings, and the readers of other files with such entries. Knows no file and no secret's value.
+Above it: settings, and the readers of other files with such entries. Below it: phrases. Knows no file and no secret's value.
 
 Where an entry can be read in several ways, what its writer meant counts:
 
@@ -31,6 +31,8 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+
+from tooltray.phrases import Phrase
 
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 
@@ -131,9 +133,9 @@ class OAuthSettings(JsonModel):
     @model_validator(mode="after")
     def _can_sign_in(self) -> Self:
         if self.grant == "client_credentials" and not (self.client_id and self.client_secret):
-            raise ValueError("the grant client_credentials needs clientId and clientSecret")
+            raise ValueError(Phrase("the grant client_credentials needs clientId and clientSecret"))
         if self.client_secret and not self.client_id:
-            raise ValueError("clientSecret needs clientId")
+            raise ValueError(Phrase("clientSecret needs clientId"))
         return self
 
 
@@ -205,7 +207,7 @@ class MCPServerConfig(JsonModel):
         for name, spellings in SPELLINGS.items():
             given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
             if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
-                raise ValueError(f"{' and '.join(given)} differ; keep one of them")
+                raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
             for spelling in given:
                 ours[spellings[0]], spelled[name] = given[spelling], spelling
         config = handler(ours)
@@ -275,23 +277,23 @@ def shown_url(url: str) -> str:
 def _why_not_started(config: MCPServerConfig) -> str:
     match config.type:
         case None if config.command and config.base_url:
-            return 'it has a command and a URL; say which counts with "type"'
+            return Phrase('it has a command and a URL; say which counts with "type"')
         case None if not config.command and not config.base_url:
-            return "it has neither a command nor a URL"
+            return Phrase("it has neither a command nor a URL")
         case "stdio" if not config.command:
-            return "its type is stdio, but it has no command"
+            return Phrase("its type is stdio, but it has no command")
         case "http" | "sse" if not config.base_url:
-            return f"its type is {config.type}, but it has no URL"
+            return Phrase("its type is {type}, but it has no URL", type=config.type)
     return ""
 
 
 def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
     """What no operating system and no HTTP request could carry."""
     if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
-        yield "the URL must begin with http:// or https://"
+        yield Phrase("the URL must begin with http:// or https://")
     if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):
-        yield "a zero character is in the command, its arguments or its environment"
+        yield Phrase("a zero character is in the command, its arguments or its environment")
     if any(not name or "=" in name or "\0" in name for name in config.env):
-        yield "env: the name of a variable is empty or has a '=' in it"
+        yield Phrase("env: the name of a variable is empty or has a '=' in it")
     if any(character in text for pair in config.custom_headers.items() for text in pair for character in "\r\n\0"):
-        yield "customHeaders: a header has a line break in it"
+        yield Phrase("customHeaders: a header has a line break in it")

@@ -4,6 +4,7 @@ Above it: McpConfHelper. Below it: the settings' models. Each function returns a
 raises TooltrayError where the result could not be used.
 """
 
+import copy
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,11 +13,29 @@ from pydantic_core import to_jsonable_python
 
 from tooltray.config.document_parts import part
 from tooltray.config.migrations import Document
-from tooltray.config.revisions import revision_of
+from tooltray.config.revisions import check_revision, revision_of
 from tooltray.config.server_config import SPELLINGS
 from tooltray.config.settings import read_usable_entry
 from tooltray.config.settings_file import Edit
 from tooltray.errors import Conflict, NotFound, TooltrayError
+
+
+class Watched:
+    """An edit, and what it did to servers that were there.
+
+    Attributes:
+        edited: the names of those that it has changed or removed.
+    """
+
+    def __init__(self, edit: Edit) -> None:
+        self._edit = edit
+        self.edited: tuple[str, ...] = ()
+
+    def __call__(self, document: Document) -> None:
+        before = copy.deepcopy(_entries(document))
+        self._edit(document)
+        after = _entries(document)
+        self.edited = tuple(name for name, written in before.items() if after.get(name) != written)
 
 
 def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revision: str, is_new: bool) -> Edit:
@@ -24,7 +43,7 @@ def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revisio
 
     def edit(document: Document) -> None:
         entries = part(document, "mcpServers")
-        _check_revision(entries.get(name), revision)
+        check_revision(revision_of(entries[name]) if name in entries else "", revision)
         if is_new and _is_usable(name, entries.get(name)):
             raise name_is_taken(name)
         entries[name] = new
@@ -52,7 +71,7 @@ def without_entry(name: str, revision: str) -> Edit:
 
     def edit(document: Document) -> None:
         check_server(document, name)
-        _check_revision(document["mcpServers"][name], revision)
+        check_revision(revision_of(document["mcpServers"][name]), revision)
         del document["mcpServers"][name]
         _set_default(document, name, False)
 
@@ -91,8 +110,26 @@ def choices(name: str, changed: Mapping[str, Any]) -> Edit:
     return edit
 
 
+def all_choices(chosen: Mapping[str, Mapping[str, Any]]) -> Edit:
+    """See McpConfHelper.set_choices."""
+
+    def edit(document: Document) -> None:
+        servers = part(document, "fileServers")
+        for name, fields in chosen.items():
+            servers.pop(name, None)
+            if fields:
+                servers[name] = dict(fields)
+
+    return edit
+
+
 def name_is_taken(name: str) -> Conflict:
     return Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
+
+
+def _entries(document: Document) -> Mapping[str, Any]:
+    entries = document.get("mcpServers")
+    return entries if isinstance(entries, dict) else {}
 
 
 def _is_usable(name: str, written: Any) -> bool:
@@ -111,11 +148,6 @@ def check_server(document: Document, name: str) -> None:
     entries = document.get("mcpServers")
     if not isinstance(entries, dict) or name not in entries:
         raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
-
-
-def _check_revision(written: Any, revision: str) -> None:
-    if revision and (written is None or revision_of(written) != revision):
-        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
 
 
 def _set_default(document: Document, name: str, is_default: bool) -> None:

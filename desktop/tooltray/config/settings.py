@@ -21,8 +21,26 @@ from pydantic.alias_generators import to_camel
 
 from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
 from tooltray.config.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
-from tooltray.config.usable import CORRECT_IT, in_words, not_used, read_fields, read_members, read_texts
+from tooltray.config.usable import (
+    CORRECT_IT,
+    MUST_BE_OBJECT,
+    Path,
+    Slip,
+    correct_it,
+    first_path,
+    in_words,
+    joined,
+    not_fully_used,
+    not_used,
+    of_field,
+    of_member,
+    printable,
+    read_fields,
+    read_members,
+    read_texts,
+)
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
@@ -32,8 +50,8 @@ Mode = Literal["everything", "lazy", "search", "automatic"]
 UNREADABLE_PROFILE = "(cannot be read)"
 """Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
 
-_MEANWHILE = {"http": "AI clients cannot connect over HTTP"}
-_HELD = {"autoApprove": "each of its calls is asked about", "profile": "it sees nothing"}
+_MEANWHILE = {"http": Phrase("AI clients cannot connect over HTTP")}
+_HELD = {"autoApprove": Phrase("each of its calls is asked about"), "profile": Phrase("it sees nothing")}
 
 
 class ApiSettings(JsonModel):
@@ -190,7 +208,24 @@ class Reading:
     """What a document says, and what of it cannot be used."""
 
     settings: Settings = field(default_factory=Settings)
-    problems: tuple[Problem, ...] = ()
+    slips: tuple[Slip, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong, without where."""
+        return tuple(slip.problem for slip in self.slips)
+
+
+class UnusableEntry(TooltrayError):
+    """An entry of a server cannot be used.
+
+    Attributes:
+        path: of what is wrong with it; empty: the whole.
+    """
+
+    def __init__(self, title: str, message: str, hint: str, *, path: Path) -> None:
+        super().__init__(title, message, hint)
+        self.path = path
 
 
 def check_name(name: str, reserved: Collection[str]) -> None:
@@ -200,33 +235,34 @@ def check_name(name: str, reserved: Collection[str]) -> None:
         TooltrayError: it may not; says why.
     """
     if name in reserved:
-        reason = "this is the name of a server that comes with Tooltray"
+        reason: str = Phrase("this is the name of a server that comes with Tooltray")
     elif not 0 < len(name) <= MAX_NAME_LENGTH:
-        reason = f"a name has 1 to {MAX_NAME_LENGTH} characters, this one has {len(name)}"
+        reason = Phrase("a name has 1 to {most} characters, this one has {count}", most=MAX_NAME_LENGTH, count=len(name))
     elif not name.isprintable() or name != name.strip() or any(character in name for character in FORBIDDEN_IN_NAMES):
-        reason = "a name has letters, digits, signs and inner spaces, but no '/', '{' or '}'"
+        reason = Phrase("a name has letters, digits, signs and inner spaces, but no '/', '{brace}' or '{closing}'", brace="{", closing="}")
     else:
         return
-    raise TooltrayError(f"'{_printable(name)}' cannot be the name of a server", reason, "Choose another name")
+    raise TooltrayError(Phrase("'{name}' cannot be the name of a server", name=_printable(name)), reason, Phrase("Choose another name"))
 
 
 def read_entry(name: str, entry: Any) -> MCPServerConfig:
     """One entry, checked.
 
     Raises:
-        TooltrayError: it cannot be used; says which field and why, and quotes no value.
+        UnusableEntry: says which field and why, and quotes no value.
     """
     try:
         return MCPServerConfig.model_validate(entry)
     except ValidationError as error:
-        raise TooltrayError(f"The entry of server '{name}' cannot be used", in_words(error), "Correct it in settings.json") from None
+        title = Phrase("The entry of server '{server}' cannot be used", server=name)
+        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=first_path(error)) from None
 
 
 def read_usable_entry(name: str, entry: Any) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
     """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
 
     Raises:
-        TooltrayError: the rest cannot be used, either.
+        UnusableEntry: the rest cannot be used, either.
     """
     overrides = entry.get("toolOverrides") if isinstance(entry, Mapping) else None
     if overrides is None:
@@ -234,13 +270,13 @@ def read_usable_entry(name: str, entry: Any) -> tuple[MCPServerConfig, tuple[Pro
     odd: list[str] = []
     usable: dict[str, Any] = {}
     if isinstance(overrides, Mapping):
-        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(f"toolOverrides.{why}"))
+        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(of_member("toolOverrides", why)))
         usable = {tool: overrides[tool] for tool in read}
     else:
-        odd.append("toolOverrides: must be an object")
+        odd.append(of_field("toolOverrides", MUST_BE_OBJECT))
     config = read_entry(name, {**entry, "toolOverrides": usable})
-    title = f"The overrides of tools of server '{name}' are not fully used"
-    return config, (Problem(title, "; ".join(odd), CORRECT_IT),) if odd else ()
+    title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
+    return config, (Problem(title, joined(odd), CORRECT_IT),) if odd else ()
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
@@ -250,130 +286,142 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         document: the parsed file, of any version up to now or newer.
         reserved: names of servers that come with Tooltray.
     """
-    problems: list[Problem] = []
+    slips: list[Slip] = []
     settings = Settings(
         version=version_of(document),
-        mcp_servers=_read_servers(document.get("mcpServers"), reserved, problems),
-        default_servers=_read_defaults(document.get("defaultServers"), problems),
-        mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, problems),
-        publish=_read_publish(document.get("publish"), problems),
-        secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), problems),
-        auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, problems),
-        custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, problems),
-        npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), problems),
-        profiles=_read_profiles(document.get("profiles"), problems),
-        allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), problems),
-        ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), problems),
-        hot_reload=_read_part(document, "hotReload", StrictBool, True, problems),
-        file_servers=_read_file_servers(document.get("fileServers"), problems),
+        mcp_servers=_read_servers(document.get("mcpServers"), reserved, slips),
+        default_servers=_read_defaults(document.get("defaultServers"), slips),
+        mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, slips),
+        publish=_read_publish(document.get("publish"), slips),
+        secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
+        auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),
+        custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, slips),
+        npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), slips),
+        profiles=_read_profiles(document.get("profiles"), slips),
+        allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), slips),
+        ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), slips),
+        hot_reload=_read_part(document, "hotReload", StrictBool, True, slips),
+        file_servers=_read_file_servers(document.get("fileServers"), slips),
     )
-    return Reading(settings, tuple(problems))
+    return Reading(settings, tuple(slips))
 
 
-def _read_servers(entries: Any, reserved: Collection[str], problems: list[Problem]) -> dict[str, MCPServerConfig]:
+def _read_servers(entries: Any, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:
     if entries is None:
         return {}
     if not isinstance(entries, dict):
-        problems.append(not_used("mcpServers", "mcpServers: must be an object"))
+        slips.append(_no_object("mcpServers"))
         return {}
     servers = {}
     for name, entry in entries.items():
         try:
             check_name(name, reserved)
             servers[name], odd = read_usable_entry(name, entry)
-            problems.extend(odd)
+            slips.extend(Slip(problem, ("mcpServers", name, "toolOverrides")) for problem in odd)
         except TooltrayError as error:
-            problems.append(error.problem)
+            path = error.path if isinstance(error, UnusableEntry) else ()
+            slips.append(Slip(error.problem, ("mcpServers", name, *path), name))
     return servers
 
 
-def _read_publish(given: Any, problems: list[Problem]) -> PublishSettings:
+def _no_object(key: str, meanwhile: str = "") -> Slip:
+    return not_used(key, of_field(key, MUST_BE_OBJECT), meanwhile)
+
+
+def _read_publish(given: Any, slips: list[Slip]) -> PublishSettings:
     if given is None:
         return PublishSettings()
     if not isinstance(given, Mapping):
-        problems.append(not_used("publish", "publish: must be an object"))
+        slips.append(_no_object("publish"))
         return PublishSettings()
     publish, odd = read_fields(PublishSettings, {key: value for key, value in given.items() if key != "clients"})
     for field_name, why in odd.items():
-        problems.append(not_used(f"publish.{field_name}", f"publish: {'; '.join(why)}", _MEANWHILE.get(field_name, "")))
+        slips.append(not_used(f"publish.{field_name}", of_field("publish", joined(why)), _MEANWHILE.get(field_name, "")))
     if given.get("clients") is None:
         return publish
-    return publish.model_copy(update={"clients": _read_clients(given["clients"], problems)})
+    return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
 
 
-def _read_clients(given: Any, problems: list[Problem]) -> dict[str, ClientSettings]:
+def _read_clients(given: Any, slips: list[Slip]) -> dict[str, ClientSettings]:
     if not isinstance(given, Mapping):
-        problems.append(not_used("publish.clients", "publish: clients: must be an object"))
+        slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
         return {}
-    return {name: _read_client(name, value, problems) for name, value in given.items() if value is not None}
+    return {name: _read_client(name, value, slips) for name, value in given.items() if value is not None}
 
 
-def _read_client(name: str, given: Any, problems: list[Problem]) -> ClientSettings:
+def _read_client(name: str, given: Any, slips: list[Slip]) -> ClientSettings:
     """What of an entry can be used. By a slip in it no client may do or see more than its writer meant: what held it back holds it all."""
     if isinstance(given, Mapping):
         client, odd = read_fields(ClientSettings, given)
-        slips, why = {to_camel(key) for key in odd}, [f"clients.{name}.{each}" for reasons in odd.values() for each in reasons]
+        fields, why = {to_camel(key) for key in odd}, [of_member(f"clients.{name}", each) for reasons in odd.values() for each in reasons]
     else:
-        client, slips, why = ClientSettings(), {"autoApprove"}, [f"clients.{name}: must be an object"]
-    if slips:
-        meanwhile = " and ".join(words for field_name, words in _HELD.items() if field_name in slips)
-        title = f"The settings of AI client '{_printable(name)}' are not fully used"
-        hint = f"{CORRECT_IT}; until then {meanwhile}" if meanwhile else CORRECT_IT
-        problems.append(Problem(title, f"publish: {'; '.join(why)}", hint))
-    held = {"auto_approve": ()} if "autoApprove" in slips else {}
-    return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in slips else {}))
+        client, fields, why = ClientSettings(), {"autoApprove"}, [of_field(f"clients.{name}", MUST_BE_OBJECT)]
+        odd = {}
+    if fields:
+        title = Phrase("The settings of AI client '{client}' are not fully used", client=_printable(name))
+        problem = Problem(title, of_field("publish", joined(why)), correct_it(_held_back(fields)))
+        slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
+    held = {"auto_approve": ()} if "autoApprove" in fields else {}
+    return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
 
 
-def _read_profiles(given: Any, problems: list[Problem]) -> dict[str, ProfileSettings]:
+def _held_back(fields: Collection[str]) -> str:
+    words = [words for field_name, words in _HELD.items() if field_name in fields]
+    return Phrase("{one} and {other}", one=words[0], other=words[1]) if len(words) > 1 else next(iter(words), "")
+
+
+def _read_profiles(given: Any, slips: list[Slip]) -> dict[str, ProfileSettings]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        problems.append(not_used("profiles", "profiles: must be an object", "AI clients that have a profile see nothing"))
+        slips.append(_no_object("profiles", Phrase("AI clients that have a profile see nothing")))
         return {}
 
     def report(name: str, why: str) -> None:
-        hint = f"{CORRECT_IT}; until then AI clients that have it see nothing"
-        problems.append(Problem(f"The profile '{_printable(name)}' cannot be used", f"profiles: {why}", hint))
+        hint = correct_it(Phrase("AI clients that have it see nothing"))
+        title = Phrase("The profile '{profile}' cannot be used", profile=_printable(name))
+        slips.append(Slip(Problem(title, of_field("profiles", why), hint), ("profiles", name)))
 
     return read_members(ProfileSettings, given, report)
 
 
-def _read_file_servers(given: Any, problems: list[Problem]) -> dict[str, FileServerSettings]:
+def _read_file_servers(given: Any, slips: list[Slip]) -> dict[str, FileServerSettings]:
     """By a slip in them no call may go through unasked: of a server whose choices cannot be read each is asked about."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        problems.append(not_used("fileServers", "fileServers: must be an object"))
+        slips.append(_no_object("fileServers"))
         return {}
     held: dict[str, FileServerSettings] = {}
 
     def report(name: str, why: str) -> None:
         held[name] = FileServerSettings(auto_approve=())
-        title = f"What was chosen for the server '{_printable(name)}' cannot be used"
-        problems.append(Problem(title, f"fileServers: {why}", f"{CORRECT_IT}; until then {_HELD['autoApprove']}"))
+        title = Phrase("What was chosen for the server '{server}' cannot be used", server=_printable(name))
+        problem = Problem(title, of_field("fileServers", why), correct_it(_HELD["autoApprove"]))
+        slips.append(Slip(problem, ("fileServers", name)))
 
     return read_members(FileServerSettings, given, report) | held
 
 
 def _printable(name: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])
+    return printable(name[:MAX_NAME_LENGTH])
 
 
-def _read_defaults(names: Any, problems: list[Problem]) -> tuple[str, ...]:
+def _read_defaults(names: Any, slips: list[Slip]) -> tuple[str, ...]:
     if names is None:
         return ()
     usable = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
     if not isinstance(names, list) or len(usable) < len(names):
-        message = "defaultServers: must be a list of names"
-        problems.append(Problem("defaultServers in the settings is not fully used", message, "Correct it in settings.json"))
+        message = of_field("defaultServers", Phrase("must be a list of names"))
+        slips.append(Slip(Problem(not_fully_used("defaultServers"), message, CORRECT_IT), ("defaultServers",)))
     return tuple(dict.fromkeys(usable))
 
 
-def _read_part(document: Document, key: str, kind: Any, default: Any, problems: list[Problem]) -> Any:
+def _read_part(document: Document, key: str, kind: Any, default: Any, slips: list[Slip]) -> Any:
     if document.get(key) is None:
         return default
     try:
         return TypeAdapter(kind).validate_python(document[key])
     except ValidationError as error:
-        problems.append(not_used(key, f"{key}: {in_words(error)}"))
+        slips.append(not_used(key, of_field(key, in_words(error)), path=(key, *first_path(error))))
         return default

@@ -30,9 +30,14 @@ from tooltray.config.atomic_file import write_atomically
 from tooltray.config.json_text import NotJson, read_json, write_json
 from tooltray.config.migrations import CURRENT_VERSION, Document, migrate, version_of
 from tooltray.config.settings import Reading, read_settings
+from tooltray.config.settings_places import SettingsPlaces
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.snapshots.files import FileProblem
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file
+NOT_CHANGED = Phrase("The settings are not changed")
+NOTHING_SAVED = Phrase("Until that is put right nothing is saved")
 
 _CONTAINERS: Mapping[str, type] = {
     "mcpServers": dict,
@@ -58,6 +63,7 @@ class Loaded:
         document: the parsed file, migrated. Not to be changed.
         reading: what the document says.
         notices: what was wrong with the file as a whole, and what was done about it.
+        problems: what of it cannot be used, as `reading` has it, with the lines on which it stands.
         copy_as: how the copy is called that has to be made before `content` is overwritten; empty if none has to be.
         is_migrated: the document is newer than `content`.
     """
@@ -66,6 +72,7 @@ class Loaded:
     document: Document = field(default_factory=lambda: {"version": CURRENT_VERSION})
     reading: Reading = field(default_factory=Reading)
     notices: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     copy_as: str = ""
     is_migrated: bool = False
 
@@ -116,7 +123,7 @@ class SettingsFile:
         content = self._read()
         newest = known if content == known.content else self._parse(content, known)
         if version_of(newest.document) > CURRENT_VERSION:
-            raise TooltrayError("The settings are not changed", self._why_newer(newest.document), "Update Tooltray")
+            raise TooltrayError(NOT_CHANGED, self._why_newer(newest.document), Phrase("Update Tooltray"))
         document = copy.deepcopy(newest.document)
         edit(document)
         return _going_on(known, self._write(newest, document))
@@ -135,21 +142,22 @@ class SettingsFile:
         if content == known.content:
             return known
         if content is None:
-            raise self._not_reread("it is gone")
+            raise self._not_reread(Phrase("it is gone"))
         if not content.strip():
-            raise self._not_reread("there is nothing in it")
+            raise self._not_reread(Phrase("there is nothing in it"))
         try:
             return _going_on(known, self._understand(content, *_read_object(content)))
         except NotJson as error:
-            raise self._not_reread(str(error), error.line) from None
+            raise self._not_reread(error.reason, error.line) from None
 
     def _read(self) -> bytes | None:
         try:
             status = self._path.stat()
             if not stat.S_ISREG(status.st_mode):
-                raise self._unreadable("it is a folder" if stat.S_ISDIR(status.st_mode) else "it is not a regular file")
+                raise self._unreadable(Phrase("it is a folder") if stat.S_ISDIR(status.st_mode) else Phrase("it is not a regular file"))
             if status.st_size > MAX_SETTINGS_BYTES:
-                raise self._unreadable(f"it has {status.st_size // 1024**2} MB, so it is no settings file of Tooltray")
+                size = status.st_size // 1024**2
+                raise self._unreadable(Phrase("it has {size} MB, so it is no settings file of Tooltray", size=size))
             return self._path.read_bytes()
         except FileNotFoundError:
             return None
@@ -165,36 +173,38 @@ class SettingsFile:
         try:
             return self._understand(content, *_read_object(content))
         except NotJson as error:
-            return replace(before, content=None, notices=(*before.notices, self._set_aside(str(error))), copy_as="")
+            return replace(before, content=None, notices=(*before.notices, self._set_aside(error.reason)), copy_as="")
 
     def _understand(self, content: bytes, document: Document, twice: list[str]) -> Loaded:
-        notices = [
-            Problem("The settings give a name twice", f"{self._path}: '{key}'; the last one is used") for key in dict.fromkeys(twice)
-        ]
+        places = SettingsPlaces(content)
+        notices = [Problem(Phrase("The settings give a name twice"), self._of_file(places.repeated(key))) for key in dict.fromkeys(twice)]
         version = version_of(document)
         if version > CURRENT_VERSION:
-            notices.append(Problem("The settings come from a newer Tooltray", self._why_newer(document), "Update Tooltray"))
+            notices.append(Problem(Phrase("The settings come from a newer Tooltray"), self._why_newer(document), Phrase("Update Tooltray")))
         copy_as = f"broken-{_now()}" if twice or _has_odd_containers(document) else ""
         if version < CURRENT_VERSION:
             copy_as = f"v{version}.bak"
             document = migrate(document)
         reading = read_settings(document, self._reserved)
-        return Loaded(content, document, reading, tuple(notices), copy_as, is_migrated=version < CURRENT_VERSION)
+        problems = places.located(reading.slips)
+        return Loaded(content, document, reading, tuple(notices), problems, copy_as, is_migrated=version < CURRENT_VERSION)
 
     def _write(self, newest: Loaded, document: Document) -> Loaded:
         try:
             content = write_json(document)
         except NotJson as error:
-            raise TooltrayError("The settings are not changed", f"the new content is not possible: {error}") from None
+            raise TooltrayError(NOT_CHANGED, Phrase("the new content is not possible: {reason}", reason=error.reason)) from None
         if len(content) > MAX_SETTINGS_BYTES:
-            raise TooltrayError("The settings are not changed", f"they would have {len(content) // 1024**2} MB")
+            raise TooltrayError(NOT_CHANGED, Phrase("they would have {size} MB", size=len(content) // 1024**2))
         try:
             if newest.copy_as and newest.content is not None:
                 self._copy(newest.content, newest.copy_as)
             write_atomically(self._path, content)
         except OSError as error:
-            raise TooltrayError("The settings could not be written", f"{self._path}: {error.strerror}", _hint(error)) from error
-        return Loaded(content, document, read_settings(document, self._reserved), newest.notices)
+            title = Phrase("The settings could not be written")
+            raise TooltrayError(title, self._of_file(str(error.strerror)), _hint(error)) from error
+        reading = read_settings(document, self._reserved)
+        return Loaded(content, document, reading, newest.notices, SettingsPlaces(content).located(reading.slips))
 
     def _copy(self, content: bytes, suffix: str) -> None:
         """Keeps a copy beside the file; an earlier copy of something else stays."""
@@ -207,27 +217,36 @@ class SettingsFile:
         try:
             os.rename(os.path.realpath(self._path), place)
         except OSError as error:
-            message = f"{self._path}: {reason}; it could not be renamed: {error.strerror}"
-            raise TooltrayError("The settings are broken", message, "Until that is put right nothing is saved") from error
-        message = f"{self._path}: {reason}; it is now {place}"
-        return Problem("The settings were broken and have been set aside", message, "Correct it and rename it back, or start afresh")
+            message = Phrase("{reason}; it could not be renamed: {error}", reason=self._of_file(reason), error=error.strerror)
+            raise TooltrayError(Phrase("The settings are broken"), message, NOTHING_SAVED) from error
+        message = Phrase("{reason}; it is now {file}", reason=self._of_file(reason), file=place)
+        hint = Phrase("Correct it and rename it back, or start afresh")
+        return Problem(Phrase("The settings were broken and have been set aside"), message, hint)
 
     def _beside(self, suffix: str) -> Path:
         target = Path(os.path.realpath(self._path))
         return target.with_name(f"{target.name}.{suffix}")
 
     def _why_newer(self, document: Document) -> str:
-        return f"{self._path} has version {version_of(document)}, this Tooltray knows versions up to {CURRENT_VERSION}"
+        return Phrase(
+            "{file} has version {version}, this Tooltray knows versions up to {known}",
+            file=self._path,
+            version=version_of(document),
+            known=CURRENT_VERSION,
+        )
 
     def _empty(self) -> Problem:
-        return Problem("The settings are empty", f"{self._path} has nothing in it")
+        return Problem(Phrase("The settings are empty"), Phrase("{file} has nothing in it", file=self._path))
+
+    def _of_file(self, reason: str) -> str:
+        return Phrase("{place}: {reason}", place=self._path, reason=reason)
 
     def _not_reread(self, reason: str, line: int = 0) -> "NotReread":
-        hint = "What was set before goes on until that is put right"
-        return NotReread("The settings cannot be read again", f"{self._path}: {reason}", hint, line=line)
+        hint = Phrase("What was set before goes on until that is put right")
+        return NotReread(Phrase("The settings cannot be read again"), self._of_file(reason), hint, line=line)
 
     def _unreadable(self, reason: str) -> TooltrayError:
-        return TooltrayError("The settings cannot be read", f"{self._path}: {reason}", "Until that is put right nothing is saved")
+        return TooltrayError(Phrase("The settings cannot be read"), self._of_file(reason), NOTHING_SAVED)
 
 
 def _read_object(content: bytes) -> tuple[Document, list[str]]:
@@ -237,7 +256,7 @@ def _read_object(content: bytes) -> tuple[Document, list[str]]:
     """
     document, twice = read_json(content)
     if not isinstance(document, dict):
-        raise NotJson("it is no object with mcpServers in it")
+        raise NotJson(Phrase('the file must be an object with "mcpServers" in it'))
     return document, twice
 
 
@@ -273,5 +292,5 @@ def _now() -> str:
 
 def _hint(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "Free some space on that disk; nothing was changed"
-    return "Make it writable; nothing was changed"
+        return Phrase("Free some space on that disk; nothing was changed")
+    return Phrase("Make it writable; nothing was changed")

@@ -3,36 +3,91 @@
 Above it: settings, with the models. Below it: nothing. Knows no field of the settings.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 
-CORRECT_IT = "Correct it in settings.json"
+CORRECT_IT = Phrase("Correct it in settings.json")
+MOST_REASONS = 8  # of one part; whoever corrects these sees the next ones
 
 Model = TypeVar("Model", bound=BaseModel)
+Path = tuple[str | int, ...]
+"""The keys and places in lists that lead to a value."""
 
+MUST_BE_OBJECT, MUST_BE_LIST, MUST_BE_TEXT = Phrase("must be an object"), Phrase("must be a list"), Phrase("must be text")
+MUST_BE_NUMBER = Phrase("must be a number")
 _IN_WORDS = {
-    "bool_type": "must be true or false",
-    "dict_type": "must be an object",
-    "float_type": "must be a number",
-    "greater_than": "must be more than 0",
-    "greater_than_equal": "must be 0 or more",
-    "int_type": "must be a whole number",
-    "less_than_equal": "is too large",
-    "mapping_type": "must be an object",
-    "missing": "is missing",
-    "model_type": "must be an object",
-    "string_type": "must be text",
-    "tuple_type": "must be a list",
+    "bool_type": Phrase("must be true or false"),
+    "dict_type": MUST_BE_OBJECT,
+    "finite_number": MUST_BE_NUMBER,
+    "float_type": MUST_BE_NUMBER,
+    "greater_than": Phrase("must be more than 0"),
+    "greater_than_equal": Phrase("must be 0 or more"),
+    "int_type": Phrase("must be a whole number"),
+    "less_than_equal": Phrase("is too large"),
+    "mapping_type": MUST_BE_OBJECT,
+    "missing": Phrase("is missing"),
+    "model_type": MUST_BE_OBJECT,
+    "string_type": MUST_BE_TEXT,
+    "tuple_type": MUST_BE_LIST,
 }
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A part of the settings that cannot be used.
+
+    Attributes:
+        path: of what is wrong; what stands there need not be written, as a field that is missing.
+        entry: the server that is not used because of it; empty: none.
+    """
+
+    problem: Problem
+    path: Path = ()
+    entry: str = ""
 
 
 def in_words(error: ValidationError) -> str:
     """Why a value was refused; values are left out, since somebody may have typed a key into them."""
-    return "; ".join(_one_in_words(details) for details in _details(error))
+    return joined([_one_in_words(details) for details in _details(error)])
+
+
+def first_path(error: ValidationError) -> Path:
+    """Where the first thing stands that was refused; empty: the whole."""
+    path: Path = _details(error)[0]["loc"]
+    return path
+
+
+def joined(reasons: Sequence[str]) -> str:
+    """Several reasons, at least one, as a sentence."""
+    text = reasons[0]
+    for other in reasons[1:MOST_REASONS]:
+        text = Phrase("{reason}; {other}", reason=text, other=other)
+    more = len(reasons) - MOST_REASONS
+    return Phrase("{reason}; and {count} more", reason=text, count=more) if more > 0 else text
+
+
+def of_field(place: str, reason: str) -> str:
+    """What is wrong with a part of the settings."""
+    return Phrase("{field}: {reason}", field=printable(place), reason=reason)
+
+
+def of_member(place: str, reason: str) -> str:
+    """What is wrong with a part of a part, where `reason` begins with the inner one's name."""
+    if isinstance(reason, Phrase) and reason.fields.keys() == {"field", "reason"}:
+        inner: str = reason.fields["reason"]  # type: ignore[assignment]
+        return of_field(f"{place}.{reason.fields['field']}", inner)
+    return of_field(place, reason)
+
+
+def printable(text: str) -> str:
+    """A text without what cannot be seen, or turns what follows it round."""
+    return "".join(character if character.isprintable() else "?" for character in text)
 
 
 def read_fields(model: type[Model], given: Mapping[str, Any]) -> tuple[Model, dict[str, list[str]]]:
@@ -66,36 +121,62 @@ def read_members(kind: Any, given: Mapping[str, Any], report: Callable[[str, str
             if value is not None:
                 usable[name] = adapter.validate_python(value)
         except ValidationError as error:
-            report(name, "; ".join(_one_in_words(details, name) for details in _details(error)))
+            report(name, joined([_one_in_words(details, name) for details in _details(error)]))
     return usable
 
 
-def read_texts(key: str, given: Any, problems: list[Problem]) -> tuple[str, ...]:
+def read_texts(key: str, given: Any, slips: list[Slip]) -> tuple[str, ...]:
     """Reads the texts of a list."""
     if given is None:
         return ()
     if not isinstance(given, list):
-        problems.append(not_used(key, f"{key}: must be a list"))
+        slips.append(not_used(key, of_field(key, MUST_BE_LIST)))
         return ()
-    if odd := [str(place) for place, value in enumerate(given) if not isinstance(value, str)]:
-        message = "; ".join(f"{key}: {place}: must be text" for place in odd)
-        problems.append(Problem(f"{key} in the settings is not fully used", message, CORRECT_IT))
+    if odd := [place for place, value in enumerate(given) if not isinstance(value, str)]:
+        message = joined([of_field(key, of_field(str(place), MUST_BE_TEXT)) for place in odd])
+        slips.append(Slip(Problem(not_fully_used(key), message, CORRECT_IT), (key, odd[0])))
     return tuple(value for value in given if isinstance(value, str))
 
 
-def not_used(key: str, message: str, meanwhile: str = "") -> Problem:
+def not_used(key: str, message: str, meanwhile: str = "", *, path: Path = ()) -> Slip:
     """
     Args:
+        key: the part, with dots between the keys that lead to it.
         meanwhile: what counts until it is corrected.
+        path: of what is wrong with it; empty: the whole.
     """
-    return Problem(f"{key} in the settings is not used", message, f"{CORRECT_IT}; until then {meanwhile}" if meanwhile else CORRECT_IT)
+    return Slip(
+        Problem(Phrase("{field} in the settings is not used", field=key), message, correct_it(meanwhile)), path or tuple(key.split("."))
+    )
+
+
+def not_fully_used(key: str) -> str:
+    return Phrase("{field} in the settings is not fully used", field=key)
+
+
+def correct_it(meanwhile: str) -> str:
+    """
+    Args:
+        meanwhile: what counts until then; empty: nothing that has to be said.
+    """
+    return Phrase("{what}; until then {meanwhile}", what=CORRECT_IT, meanwhile=meanwhile) if meanwhile else CORRECT_IT
 
 
 def _details(error: ValidationError) -> list[Any]:
-    return list(error.errors(include_url=False, include_context=False, include_input=False))
+    return list(error.errors(include_url=False, include_input=False))
 
 
 def _one_in_words(details: Any, *above: str) -> str:
     place = ".".join(str(part) for part in (*above, *details["loc"]))
-    reason = _IN_WORDS.get(details["type"], details["msg"].removeprefix("Value error, "))
-    return f"{place}: {reason}" if place else reason
+    return of_field(place, _why(details)) if place else _why(details)
+
+
+def _why(details: Any) -> str:
+    kind, context = details["type"], details.get("ctx", {})
+    if kind == "literal_error":
+        return Phrase("must be one of {values}", values=context["expected"].replace(" or ", ", "))
+    if kind == "value_error":  # of a model: what it raises may be a phrase
+        reason: str = context["error"].args[0]
+        return reason
+    why: str = _IN_WORDS.get(kind, details["msg"])
+    return why

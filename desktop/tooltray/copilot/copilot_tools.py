@@ -20,7 +20,7 @@ from tooltray.copilot.hub_calls import HubCalls
 from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import HubLost, HubSilent
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.copilot_names import copilot_description, copilot_names, copilot_parameters
 
 if TYPE_CHECKING:

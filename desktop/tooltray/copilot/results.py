@@ -5,7 +5,7 @@ Above it: copilot_tools. Below it: tools/formats/contents, which reads a result,
 
 from typing import TYPE_CHECKING
 
-from tooltray.snapshots import MCPToolResponse
+from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.tools.formats import contents
 
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ from tooltray.config.settings import SecretBackend
 from tooltray.errors import TooltrayError
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.http_access import HttpAccess
-from tooltray.snapshots import ClientTokenSnapshot, HttpStatus
+from tooltray.presenter.server_secrets import ServerSecrets
+from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.removals import ServerRemoval
 
 
 class AccessVerbs(ABC):
@@ -17,6 +19,7 @@ class AccessVerbs(ABC):
     _secrets: SecretStore
     _http: HttpAccess
     _elicitations: Elicitations
+    _server_secrets: ServerSecrets
 
     @abstractmethod
     def _retry_failed(self) -> None: ...
@@ -32,6 +35,26 @@ class AccessVerbs(ABC):
 
     async def remove_secret(self, name: str) -> None:
         await self._secrets.remove(name)
+
+    async def preview_removal(self, name: str) -> ServerRemoval:
+        """What goes among the secrets if a server is removed, and what stays since something else uses it."""
+        return await self._server_secrets.of(name)
+
+    async def get_unused_secrets(self) -> list[str]:
+        """The names of the secrets that no server uses, also none of a project or file that is known here.
+
+        Raises:
+            TooltrayError: the secrets cannot be looked into.
+        """
+        return await self._server_secrets.unused()
+
+    async def remove_unused_secrets(self, names: list[str]) -> list[str]:
+        """Removes those of these secrets that no server uses at this moment; returns them.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        return await self._server_secrets.remove_unused(names)
 
     async def check_secrets(self) -> str:
         """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.

@@ -3,7 +3,8 @@
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.presenter.approvals.approvals import Approvals
-from tooltray.snapshots import ApprovalSnapshot, GrantSnapshot, ToolChange, ToolSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tools import approval
 
 

@@ -13,7 +13,7 @@ from tooltray.config.migrations import Document
 from tooltray.config.server_config import shown_url
 from tooltray.config.settings import Settings, read_settings
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import SetupChange
+from tooltray.snapshots.setup import SetupChange
 
 Path = tuple[str, ...]
 

@@ -9,7 +9,7 @@ from typing import Any
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
-from tooltray.snapshots import McpClientSnapshot
+from tooltray.snapshots.servers import McpClientSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.protocol import SERVER_INFO_KEY
 

@@ -26,7 +26,8 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.session_state import SessionState
 from tooltray.servers.projects import is_inside
-from tooltray.snapshots import ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
 
 MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all that are in it

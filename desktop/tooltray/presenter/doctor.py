@@ -22,7 +22,8 @@ from tooltray.servers.environment.command_lookup import Lookup, look_up, not_fou
 from tooltray.servers.environment.file_surroundings import folder_of, placeholder_variables
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
-from tooltray.snapshots import ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ServerState
 
 STDERR_LINES = 10
 ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from tooltray.snapshots import AnswerKind, ElicitationField, ElicitationOption
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption
 
 LONGEST_MESSAGE, LONGEST_NOTE, LONGEST_TITLE, LONGEST_VALUE = 4_000, 1_000, 200, 4_000  # characters; a person reads no more in a sheet
 LONGEST_URL = 8_000  # what browsers and servers take

@@ -16,7 +16,7 @@ from msgspec import Raw
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
-from tooltray.snapshots import ElicitationSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, failure, success
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tooltray.presenter.feedback.feedbacks import Feedbacks
-from tooltray.snapshots import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 
 
 class FeedbackVerbs:

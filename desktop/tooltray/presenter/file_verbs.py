@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from tooltray.presenter.files.server_files import ServerFiles
-from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 
 class FileVerbs:

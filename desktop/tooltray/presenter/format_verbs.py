@@ -5,7 +5,7 @@ from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.presenter.tool_formats import ToolFormats
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 _OPENAI = {"chat": "openai_chat", "responses": "openai_responses"}  # the format of each of its APIs
 

@@ -11,7 +11,7 @@ from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings_edits import api_access
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
 from tooltray.tasks import finish_in_thread
 
 

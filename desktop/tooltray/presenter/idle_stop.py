@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.usage import Usage
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 
 

@@ -21,7 +21,7 @@ from tooltray.presenter.mcp_client import AskPerson, McpClient
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.usage import Usage
 from tooltray.servers.transport import CannotStart, Transport
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
@@ -163,7 +163,7 @@ class Instance:
         """Gives up the connection, if it is one or is being opened, until a person has signed in."""
         if client := self._client or self._opening:
             self._sign_in = problem
-            client.dispatcher.connection_lost(str(problem))
+            client.dispatcher.connection_lost(str(problem), requests_stay=client is self._client)  # some were let in before
 
     def rest(self, state: ServerState) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use."""

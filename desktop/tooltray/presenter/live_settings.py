@@ -1,14 +1,14 @@
-"""What the settings say counts at once, also where somebody has edited the file: as if each change had been made by its own verb.
+"""What the settings say counts at once, whoever has changed them: a verb, or somebody who has edited the file.
 
 Above it: the engine. Below it: McpConfHelper, which says that something has changed, and the parts that have to be told of it. Most parts
 ask the settings each time, or follow them by themselves; here is what is left: what starts, where secrets are, how tools are named.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings import Settings
+from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.tasks import Spawn
 from tooltray.tools.names import PublishedNames
@@ -42,11 +42,14 @@ class LiveSettings:
             self._hub.use_secret_backend()
         if now.mcp_enabled and not before.mcp_enabled:
             self._spawn(self._hub.initialize(), name="start servers again")
-        elif now.mcp_enabled and (new := _new(before, now)):
-            self._hub.begin_to_start(new)
+        elif now.mcp_enabled and (others := dict(_others(before.mcp_servers, now.mcp_servers))):
+            self._hub.begin_to_start([name for name, is_new in others.items() if is_new])
 
 
-def _new(before: Settings, now: Settings) -> list[str]:
-    """What is there for the first time, or switched on again."""
-    were_on = {name for name, config in before.mcp_servers.items() if not config.disable}
-    return [name for name, config in now.mcp_servers.items() if not config.disable and name not in were_on]
+def _others(before: Mapping[str, MCPServerConfig], now: Mapping[str, MCPServerConfig]) -> Iterator[tuple[str, bool]]:
+    """The servers that are others than before, and whether each is there for the first time, or switched on again."""
+    for name, config in now.items():
+        known = before.get(name)
+        is_new = known is None or known.disable
+        if not config.disable and (known is None or is_new or config_hash(known) != config_hash(config)):
+            yield name, is_new

@@ -21,7 +21,8 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance
 from tooltray.presenter.mcp_client import McpClient
-from tooltray.snapshots import ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
 
 

@@ -146,6 +146,7 @@ class McpClient:
         """Ends the connection and the server. `reason` is what callers in flight read."""
         await self._dispatcher.close(reason)
         await self.transport.close()
+        self._dispatcher.settle_rest()
 
     async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""

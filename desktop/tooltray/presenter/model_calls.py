@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tooltray.presenter.tool_calls import is_error
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats.contents import failed
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, dump

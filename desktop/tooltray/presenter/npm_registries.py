@@ -25,7 +25,7 @@ from tooltray.servers.npm_registry.packages import is_downloaded, is_python, pro
 from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
 from tooltray.servers.npm_registry.variables import npm_variables, python_variables
 from tooltray.servers.npm_registry.verdict import judged, measurement
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tools.offer import KINDS, PROMPTS, Offer, OfferKind, read_offers
 
 Offered = tuple[Offer, ...]

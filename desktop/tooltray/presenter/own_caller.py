@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec import Raw
 
 from tooltray.presenter.session_state import SessionState
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 
 

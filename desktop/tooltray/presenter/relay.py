@@ -14,11 +14,12 @@ from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.wire import eras
-from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
+from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, NotDelivered, failure
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.protocol import LOG_LEVEL_KEY
 
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
+SENT_AGAIN = 2  # times that a request is, which a server did not take: one that comes back may go once more before it stays
 START_WAIT_S = 20.0  # how long a call waits for its server
 
 
@@ -43,7 +44,9 @@ class Relay:
         if self._is_paused():
             return paused()
         reply = await self._once(managed, request, head, caller, held)
-        if reply is NOT_DELIVERED:  # the server had forgotten our session, and is being opened anew
+        for _ in range(SENT_AGAIN):
+            if not isinstance(reply, NotDelivered):  # else it was gone, or had forgotten our session, and is being opened anew
+                break
             reply = await self._once(managed, request, head, caller, held)
         return reply
 

@@ -22,7 +22,7 @@ from tooltray.servers.diagnosis import Remedy
 from tooltray.servers.environment.command_lookup import Lookup, comes_with
 from tooltray.servers.environment.found_elsewhere import COMMON, find_elsewhere, runs_by_name
 from tooltray.servers.npm_registry.registry import NPM
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",

@@ -24,7 +24,7 @@ from tooltray.presenter.list_pages import list_all
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.offer import OfferKind

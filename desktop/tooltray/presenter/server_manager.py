@@ -1,24 +1,19 @@
 """All servers of the settings, and the life of each.
 
-Above it: McpPresenter and ToolManager. Below it: ManagedServer, and the settings, secrets and environment that make a server's command
-line. Publishes what the servers do; knows nothing of tools or AI clients.
+Above it: McpPresenter and ToolManager. Below it: ManagedServer, and ServerTransports, which make a server's command line from its settings.
+Publishes what the servers do; knows nothing of tools or AI clients.
 """
 
 import asyncio
 import shlex
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Protocol
 
 from msgspec import Raw
 
-from tooltray.config.expansion import ResolvedServer, resolve
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.revisions import digest_of
-from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import (
@@ -38,48 +33,23 @@ from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.instance import Instance, Patience
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import AskPerson, McpClient
+from tooltray.presenter.server_transports import ServerTransports
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.start_gate import StartGate
 from tooltray.presenter.usage import Usage
 from tooltray.presenter.visibility import EVERYBODY, Visibility
-from tooltray.servers.authorization import Authorization
-from tooltray.servers.direct_start.direct_starts import DirectStarts
-from tooltray.servers.environment.child_environment import prepare_launch
 from tooltray.servers.environment.command_lookup import is_launcher
-from tooltray.servers.environment.file_surroundings import folder_of, placeholder_variables
 from tooltray.servers.environment.login_shell import LoginShell
-from tooltray.servers.environment.variable_commands import values_of
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
-from tooltray.servers.stdio_transport import Launch, StdioTransport, new_log
+from tooltray.servers.stdio_transport import new_log
 from tooltray.servers.transport import Transport
-from tooltray.servers.transport_order import TransportOrder
-from tooltray.servers.transports import is_remote, make_transport
-from tooltray.snapshots import ServerState
+from tooltray.servers.transports import is_remote
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
 
 STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
-
-
-class StartProcess(Protocol):
-    """Makes the transport of a server that is a process of its own."""
-
-    def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
-
-
-class Authorize(Protocol):
-    """Gives what lets requests to a server elsewhere in; None where its settings do."""
-
-    async def __call__(
-        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
-    ) -> Authorization | None: ...
-
-
-class RegistryVariables(Protocol):
-    """Gives the variables that make a server's npm, uv and pip use the registry that was chosen."""
-
-    async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
 class ServerManager:
@@ -89,48 +59,34 @@ class ServerManager:
         self,
         *,
         config: McpConfHelper,
-        secrets: SecretStore,
         login_shell: LoginShell,
         builtins: Mapping[str, MemoryServer],
         visibility: Visibility,
+        transports: ServerTransports,
         eras: EraMemory,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
-        folder: Path,
         mask: Callable[[str], str],
-        authorize: Authorize,
-        registry_variables: RegistryVariables,
         patience: Patience | None = None,
         gate: StartGate | None = None,
-        start_process: StartProcess = StdioTransport,
         ask_person: AskPerson | None = None,
-        tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
-        own_url: Callable[[], str | None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
-            folder: where servers without `cwd` run.
             mask: takes secrets out of a text.
-            authorize: asked for each connection to a server elsewhere.
             ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
             patience, gate: None stands for the usual limits.
-            own_url: where the hub itself listens for AI clients, without a path; None if it does not.
-            tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             clock: by which servers are idle; seconds that never go back.
-            registry_variables: tells servers on stdio where their packages come from.
         """
-        self._config, self._secrets, self._login_shell, self._builtins = config, secrets, login_shell, builtins
-        self._visibility = visibility
-        self._eras, self._bus, self._deadlines, self._spawn, self._folder = eras, bus, deadlines, spawn, folder
+        self._config, self._login_shell, self._builtins = config, login_shell, builtins
+        self._visibility, self._transports = visibility, transports
+        self._eras, self._bus, self._deadlines, self._spawn = eras, bus, deadlines, spawn
         self._mask, self._ask_person = mask, ask_person
-        self._patience, self._gate, self._start_process = patience or Patience(), gate or StartGate(), start_process
-        self._tool_schema, self._own_url, self._clock = tool_schema, own_url, clock
-        self._authorize, self._registry_variables = authorize, registry_variables
-        self._direct_starts = DirectStarts()
+        self._patience, self._gate, self._clock = patience or Patience(), gate or StartGate(), clock
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._running: set[str] = set()
@@ -238,9 +194,9 @@ class ServerManager:
             self._servers[name] = self._make(name, config)
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
-    def start_defaults(self) -> None:
-        """Begins to start what starts with the hub; does not wait."""
-        for server in self:
+    def start_defaults(self, among: Iterable[str] | None = None) -> None:
+        """Begins to start what starts with the hub, of all servers or of those named; does not wait."""
+        for server in self if among is None else map(self.get, among):
             if self.is_default(server.name) and not server.config.disable:
                 server.start()
 
@@ -422,39 +378,7 @@ class ServerManager:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
             await self.projects.check(server.project)
-        config = server.config
-        environ = await self._login_shell.environ()
-        variables = await self._placeholder_variables(server, environ)
-        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
-        order = TransportOrder(
-            name=server.name,
-            config=config,
-            resolved=resolved,
-            environ=environ,
-            own_url=self._own_url(),
-            mask=self._mask,
-            tool_schema=partial(self._tool_schema, server.name),
-            prepare_launch=partial(self._prepare_launch, server, resolved, environ),
-            start_process=lambda launch: self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
-            authorize=partial(self._authorize, server.name, config, resolved, environ),
-        )
-        return await make_transport(order)
-
-    async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
-        """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""
-        file, values = server.whole.file, {}
-        if file and file.entry.commands:
-            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._folder)))
-            self._secrets.note(values.values())
-        return placeholder_variables(file, environ, values)
-
-    async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
-        variables = await self._registry_variables(server.config, environ)
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder), file=server.whole.file)
-        if server.config.direct_start and is_launcher(launch.command):
-            launch = await finish_in_thread(self._direct_starts.shorten, launch)
-        server.whole.saved_processes = launch.saved_processes
-        return launch
+        return await self._transports.make(server)
 
     # what instances do
 

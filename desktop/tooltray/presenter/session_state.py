@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tooltray.events import EventBus, SessionListChanged
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes

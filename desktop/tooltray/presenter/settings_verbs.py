@@ -7,7 +7,8 @@ from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.servers.npm_registry.registry import has_password, normalised
-from tooltray.snapshots import RecentCall, SettingsDocument
+from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.setup import SettingsDocument
 
 
 class SettingsVerbs:

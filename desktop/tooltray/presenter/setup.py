@@ -20,7 +20,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter import carried_settings
 from tooltray.resources import resource
 from tooltray.servers.entries.portable_entry import without_secrets
-from tooltray.snapshots import SetupChange
+from tooltray.snapshots.setup import SetupChange
 
 NO_SETUP = "This is no set-up of Tooltray"
 

@@ -7,7 +7,8 @@ from typing import Any
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.setup import Setup
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.setup import SetupChange
 
 
 class SetupVerbs(ABC):

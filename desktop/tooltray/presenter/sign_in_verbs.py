@@ -1,7 +1,7 @@
 """Verbs of McpPresenter about signing in to servers elsewhere. Mixed into it."""
 
 from tooltray.presenter.sign_ins.sign_ins import SignIns
-from tooltray.snapshots import SignInSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
 
 
 class SignInVerbs:

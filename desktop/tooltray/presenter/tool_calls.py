@@ -20,7 +20,8 @@ from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.views import Views
-from tooltray.snapshots import MCPToolResponse, ServerState
+from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.servers import ServerState
 from tooltray.tools import tool_filter
 from tooltray.wire import eras
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure

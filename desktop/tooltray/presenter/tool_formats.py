@@ -11,7 +11,7 @@ from typing import Any
 from tooltray.errors import NotFound
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.tool_manager import Route, ToolManager
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tasks import finish_in_thread
 from tooltray.tools.formats import find_format
 from tooltray.tools.formats.declared import argument_names

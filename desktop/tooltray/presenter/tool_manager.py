@@ -22,7 +22,7 @@ from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import START_WAIT_S
 from tooltray.presenter.server_lists import ServerLists
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.snapshots import ToolSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import finish_in_thread
 from tooltray.tools import approval, overrides, tool_filter
 from tooltray.tools.definition import ToolDefinition, read_definitions

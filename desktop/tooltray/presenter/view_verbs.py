@@ -9,7 +9,8 @@ from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.tools import ToolCosts
 
 
 class ViewVerbs:

@@ -3,6 +3,7 @@
 Above it: streamable_http, http_modern, http_sse. Below it: http_events and aiohttp. Imported when the first endpoint opens.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Mapping
 
@@ -14,7 +15,8 @@ from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import PARSE_ERROR, MalformedFrame, reply_parts
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # as a line of an AI client may have
-NOT_ACCEPTABLE, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE = 406, 413, 415
+BODY_SILENCE_S = 30.0  # a body is there already when it is sent; what has stopped in the middle of one is not kept open for ever
+NOT_ACCEPTABLE, REQUEST_TIMEOUT, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE = 406, 408, 413, 415
 _UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}  # the second is nginx's word for the first
 
 
@@ -39,11 +41,25 @@ async def read_message(request: web.Request) -> bytearray:
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large
     body = bytearray()
-    async for chunk in request.content.iter_any():
+    while chunk := await _next_chunk(request):
         body += chunk
         if len(body) > MAX_BODY_BYTES:
             raise too_large
     return body
+
+
+async def _next_chunk(request: web.Request) -> bytes:
+    """
+    Raises:
+        Refused: the rest does not come.
+    """
+    if request.content.is_eof():  # it came together with its head, as nearly all do
+        return await request.content.readany()
+    try:
+        async with asyncio.timeout(BODY_SILENCE_S):
+            return await request.content.readany()
+    except TimeoutError:
+        raise Refused(REQUEST_TIMEOUT, "the rest of the message did not come", headers={"Connection": "close"}) from None
 
 
 def is_compressed(request: web.Request) -> bool:

@@ -4,6 +4,7 @@ Above it: http_app, which has checked who asks. Below it: the hub's Sessions, ht
 to resume: a client that closes the response has cancelled its request. What lasts between two requests is a client's held calls alone.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -25,6 +26,9 @@ from tooltray.wire.protocol import HANDSHAKE_VERSIONS, MISSING_CLIENT_CAPABILITY
 from tooltray.wire.routing_headers import VERSION_HEADER
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
+MAX_OF_ONE = 512  # of these, of one client: what it leaves open keeps no other from calling
+MAX_LISTENING = 256  # of these, streams of news, which stay open: they keep it from no call of its own
+LISTEN = "subscriptions/listen"
 METHODS = "POST"
 # the HTTP status of a reply that is an error and comes alone, by the error's code; 200 for every other
 STATUS_OF: Mapping[int, int] = MappingProxyType(
@@ -72,6 +76,7 @@ class ModernHttp:
         """
         self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
         self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
+        self._open: Counter[tuple[str, bool]] = Counter()  # how many by whose they are, and whether they are streams of news
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
         """Those of one owner's requests, or all."""
@@ -86,30 +91,49 @@ class ModernHttp:
         begun = self._begin(request, await read_message(request), owner, server)
         if begun is None:
             return web.Response(status=202)  # a notification; this version has none that a server could use
-        dispatcher, queue = begun
+        dispatcher, queue, kind = begun
         self._exchanges[dispatcher] = owner
+        self._open[kind] += 1
         try:
             return await self._answer(request, queue)
         finally:
             del self._exchanges[dispatcher]
+            self._leave(kind)
             dispatcher.connection_lost(CLIENT_GONE)
             queue.discard()
 
-    def _begin(self, request: web.Request, body: bytearray, owner: str, server: str | None) -> tuple[Dispatcher, EventQueue] | None:
+    def _begin(
+        self, request: web.Request, body: bytearray, owner: str, server: str | None
+    ) -> tuple[Dispatcher, EventQueue, tuple[str, bool]] | None:
         """Hands a request on; None for a notification. Keeps nothing of the body, which may be large."""
         asked = self._read(request, body)
         if asked is None:
             return None
         if fault := self._fault(request, asked, server):
             raise refused(asked.id, fault)
-        if len(self._exchanges) >= MAX_EXCHANGES:
-            raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=asked.id)
+        kind = owner, asked.method == LISTEN
+        if full := self._why_full(*kind):
+            raise Refused(503, full, code=INTERNAL_ERROR, id=asked.id)
         held = self._held_calls_of(owner)
         dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._nobody, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher))
         dispatcher.attach_messages(Exchange(queue))
         dispatcher.receive(body)
-        return dispatcher, queue
+        return dispatcher, queue, kind
+
+    def _why_full(self, owner: str, is_listening: bool) -> str:
+        """Why nothing more is begun; empty if it is."""
+        if len(self._exchanges) >= MAX_EXCHANGES:
+            return "too many requests are in flight"
+        listening = self._open[owner, True]
+        if is_listening and listening >= MAX_LISTENING:
+            return "this client has too many streams of news open"
+        return "too many requests of this client are in flight" if listening + self._open[owner, False] >= MAX_OF_ONE else ""
+
+    def _leave(self, kind: tuple[str, bool]) -> None:
+        self._open[kind] -= 1
+        if not self._open[kind]:
+            del self._open[kind]
 
     async def _answer(self, request: web.Request, queue: EventQueue) -> web.StreamResponse:
         await queue.news(within_s=KEEPALIVE_S)

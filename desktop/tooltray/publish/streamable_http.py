@@ -116,7 +116,8 @@ class StreamableHttp:
 
     def _session_for(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> HttpSession:
         if SESSION_HEADER not in request.headers and posted.is_modern:
-            raise Refused(400, f"the {VERSION_HEADER} header is missing", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
+            what = "does not match the version in params._meta" if VERSION_HEADER in request.headers else "is missing"
+            raise Refused(400, f"the {VERSION_HEADER} header {what}", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
         if SESSION_HEADER in request.headers or not posted.is_initialize:
             return self._find(request, owner, server)
         session = self._sessions.open(owner, server)

@@ -164,6 +164,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     def write(self, data: bytes | memoryview) -> None:
         self._stdin.write(data)
+        if self._stdin.is_broken:
+            self._dispatcher.peer_reads_no_more()
 
     def close(self) -> None:
         self._stdin.close()
@@ -202,7 +204,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
-            self._stdin.discard()  # nobody reads it any more
+            self._stdin.discard()
+            self._dispatcher.peer_reads_no_more()
         elif fd == 1:
             self._has_stdout_ended = True
             self._on_half_ended()

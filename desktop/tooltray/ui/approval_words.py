@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ApprovalSnapshot, GrantSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import whole
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatab
 from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import FeedbackAttachment
+from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.ui.i18n import tr
 
 MIB = 2**20

@@ -12,7 +12,8 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.file_words import change_there, is_of_file, project_of
 from tooltray.ui.i18n import tr
@@ -31,6 +32,7 @@ class NewServer:
     is_default: bool
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     project: str = ""  # a folder, into whose own file it goes; empty: into the settings
+    removal: ServerRemoval | None = None  # of one that was removed and can be brought back: what is to go with it
 
 
 class Commands(QObject):
@@ -114,13 +116,13 @@ class Commands(QObject):
         server = self._servers.find(name)
         if server is not None and is_of_file(server):
             there = await self._servers.get_server_entry(name)
-            await self._servers.remove_mcp_server(name)
-            self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server)))
+            gone = await self._servers.remove_mcp_server(name, keep_secrets=True)
+            self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server), removal=gone))
             return
         entry = (await self._servers.get_mcp_servers()).get(name, {})
         is_default = name in await self._servers.get_mcp_default_servers()
-        await self._servers.remove_mcp_server(name)
-        self.server_removed.emit(NewServer(name, entry, is_default))
+        gone = await self._servers.remove_mcp_server(name, keep_secrets=True)
+        self.server_removed.emit(NewServer(name, entry, is_default, removal=gone))
 
     async def _copy_entry(self, name: str) -> None:
         entry = (await self._servers.get_mcp_servers())[name]
@@ -231,6 +233,11 @@ class Commands(QObject):
     def bring_back(self, removed: NewServer) -> None:
         """Undoes a removal."""
         self._do(self._servers.add_mcp_server, removed.name, removed.entry, removed.is_default, removed.project)
+
+    def forget_secrets(self, removal: ServerRemoval) -> None:
+        """A removal is not undone any more: what was kept among the secrets for that server alone goes, too."""
+        if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
+            self._do(self._hub.remove_unused_secrets, names)
 
     async def _add(self, new: Sequence[NewServer]) -> None:
         is_secret = True

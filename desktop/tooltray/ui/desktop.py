@@ -17,7 +17,10 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
-from tooltray.snapshots import ElicitationSnapshot, FeedbackSnapshot, ServerState, TrustRequest
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback_windows import FeedbackWindows

@@ -6,7 +6,7 @@ outlive the hub either, and the window says that it is kept only as long as Tool
 
 from dataclasses import dataclass
 
-from tooltray.snapshots import FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.ui.attachments import Attachment
 
 MOST = 10  # projects; the oldest is forgotten

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.dialogs.feedback_history import MOST
 from tooltray.ui.dialogs.feedback_window import FeedbackWindow

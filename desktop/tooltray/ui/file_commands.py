@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import TrustRequest
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.page_commands import PageCommands

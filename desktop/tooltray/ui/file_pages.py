@@ -11,7 +11,8 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustRequest
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.dialogs.approval_window import GUARD_MS
 from tooltray.ui.dialogs.file_sheet import FileSheet
 from tooltray.ui.dialogs.reload_plan import ReloadPlanPanel

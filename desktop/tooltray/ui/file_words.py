@@ -4,18 +4,13 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from tooltray.errors import Problem
-from tooltray.snapshots import (
-    FileEntrySnapshot,
-    FileProblem,
-    ReloadChange,
-    ServerFileSnapshot,
-    ServerSnapshot,
-    TrustedEntry,
-    TrustRequest,
-)
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.state_language import Look
@@ -210,6 +205,29 @@ def unasked(request: TrustRequest) -> str:
     if rules in (("read",), ("reads",)):
         return tr("calls that only read")
     return ", ".join(rules) or tr("none: every call asks")
+
+
+def variable_lines(request: TrustRequest) -> str:
+    """Returns the variables that an entry would get, each with how it is now, if that is known; never what is in it."""
+    states = request.variable_states or ("",) * len(request.variables)
+    return "\n".join(_variable(name, state) for name, state in zip(request.variables, states, strict=True))
+
+
+def _variable(name: str, state: str) -> str:
+    match state:
+        case "set":
+            return tr("{name}: is set now", name=name)
+        case "default":
+            return tr("{name}: is not set; its default counts", name=name)
+        case "missing":
+            return tr("{name}: is not set; without it the server cannot start", name=name)
+        case _:
+            return name
+
+
+def is_another(request: TrustRequest, known: TrustRequest) -> bool:
+    """Whether an entry is another one than a person has seen; that a variable was set meanwhile does not make it one."""
+    return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
 def odd(warning: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots import ToolChange
+from tooltray.snapshots.approvals import ToolChange
 from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
 from tooltray.ui.dialogs.tool_change import ToolChangePanel
 from tooltray.ui.grant_commands import GrantCommands, GrantSubjects

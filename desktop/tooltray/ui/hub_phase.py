@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from tooltray.snapshots import HubSnapshot, ServerState
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import WORKING, Look, needs_person
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWi
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
-from tooltray.snapshots import TrustRequest
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.api_commands import ApiCommands
@@ -40,6 +40,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.question_line import QuestionLine
+from tooltray.ui.removed_words import removed_words
 from tooltray.ui.settings_commands import SettingsCommands, SetupPreview
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
@@ -452,14 +453,17 @@ class MainWindow(QMainWindow):
             self._page.notices.set_secrets_problem(problem)
 
     def _on_server_removed(self, removed: NewServer) -> None:
-        is_of_file = bool(removed.project)
-        text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
-        toast = show_toast(self._theme, self, text, tr("Undo"))
+        toast = show_toast(self._theme, self, removed_words(removed), tr("Undo"))
         self._removed = removed
         toast.action_requested.connect(self._on_undo)
+        toast.passed.connect(self._on_undo_passed)
 
     def _on_undo(self) -> None:
         self._commands.bring_back(self._removed)
+
+    def _on_undo_passed(self) -> None:
+        if self._removed.removal is not None:
+            self._commands.forget_secrets(self._removed.removal)
 
     def _on_log_copied(self, text: str) -> None:
         self.put_on_clipboard(text, tr("The log is copied"))

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tooltray.snapshots import ProfileSnapshot, ServerSnapshot, ToolSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 
 
 @dataclass(frozen=True)

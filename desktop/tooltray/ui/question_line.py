@@ -5,7 +5,7 @@ Above it: the window, which shows the first one. Below it: the Qt presenter laye
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.snapshots import ElicitationSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

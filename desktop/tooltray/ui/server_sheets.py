@@ -9,7 +9,8 @@ from typing import Protocol
 from PySide6.QtCore import QObject
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerCost, ServerSnapshot, ToolCosts, ToolSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.commands import Commands
 from tooltray.ui.dialogs.server_options import ServerOptionsPanel
 from tooltray.ui.dialogs.sheet_frame import SheetFrame

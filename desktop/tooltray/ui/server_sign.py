@@ -1,6 +1,6 @@
 """What stands in a server's tile: its own sign from the settings, an icon that fits its name, or its first letter."""
 
-from tooltray.snapshots import ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
 
 LONGEST_SIGN = 4  # an emoji may have several code points; a path or a URL has more and is no sign
 

@@ -10,7 +10,7 @@ from enum import Enum
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.view_words import since

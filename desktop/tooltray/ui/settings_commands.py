@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import SetupChange
+from tooltray.snapshots.setup import SetupChange
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -6,7 +6,8 @@ Above it: that page and those sheets. Below it: events.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, SetupChange
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 

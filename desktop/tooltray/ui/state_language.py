@@ -5,7 +5,7 @@ Above it: every view that shows a state. Below it: events. Pure functions of the
 
 from dataclasses import dataclass
 
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 
 WORKING = frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING, ServerState.STOPPING})

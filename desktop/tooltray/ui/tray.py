@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from tooltray.snapshots import HubSnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.file_words import waiting_entries
 from tooltray.ui.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls

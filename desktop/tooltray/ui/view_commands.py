@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.commands import Commands
 from tooltray.ui.dialogs.profile_panel import ProfilePanel
 from tooltray.ui.i18n import tr

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import Look

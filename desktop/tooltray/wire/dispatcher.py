@@ -19,7 +19,7 @@ from tooltray.wire.batches import Batches
 from tooltray.wire.channels import Channel, MessageChannel, Outgoing
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 from tooltray.wire.elements import elements_of
-from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
 from tooltray.wire.framing import LineBuffer, on_one_line
 from tooltray.wire.member_scanner import opened
 
@@ -37,10 +37,11 @@ Answer = Callable[[Envelope], Awaitable[Envelope]]
 class PendingCall:
     """A request of ours that waits for its reply."""
 
-    __slots__ = ("deadline", "id", "is_cancellable", "questions", "reply")
+    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "questions", "reply")
 
     def __init__(self, id: Raw, is_cancellable: bool) -> None:
         self.id, self.is_cancellable = id, is_cancellable
+        self.is_undelivered = False  # the peer certainly does not have it
         self.questions = 0  # of the peer's, before a person: the time they take is not the peer's
         self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         self.deadline: Deadline | None = None
@@ -100,6 +101,7 @@ class RawDispatcher:
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
         self.is_congested = False
+        self._reads_no_more = False
         self.noise_lines = 0
 
     # what the channel calls
@@ -123,7 +125,7 @@ class RawDispatcher:
         Args:
             along_with: the id of the request of ours in whose response it came.
         """
-        if not self.closed.is_set() or self.waits_for(along_with):
+        if not self.closed.is_set() or self._pending:  # a reply still counts, see `connection_lost`
             self.receiving_with = along_with
             self._receive_safely(on_one_line(message))
             self.receiving_with = NOTHING
@@ -154,6 +156,10 @@ class RawDispatcher:
         self.is_congested = False
         self._work_off_backlog()
 
+    def peer_reads_no_more(self) -> None:
+        """What was just sent has not arrived whole, and what is sent from now on is not taken at all; how it ends is still to be told."""
+        self._reads_no_more = True
+
     def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
         """The peer is gone; answers everything that waits for it.
 
@@ -168,6 +174,20 @@ class RawDispatcher:
         if rest := self._lines.finish():
             self._receive(rest)
         self._close(reason, requests_stay=requests_stay)
+
+    def unanswered(self) -> list[Raw]:
+        """The ids of our requests that have no reply yet."""
+        return [pending.id for pending in self._pending.values() if not pending.reply.done()]
+
+    def settle_rest(self) -> None:
+        """The transport has ended, and with it the last way for a reply to come."""
+        for pending in list(self._pending.values()):
+            pending.settle(failure(CONNECTION_CLOSED, self.closed_because))
+
+    async def last_replies(self, *, timeout_s: float) -> None:
+        """Waits until nothing that was asked waits any more."""
+        if waiting := [pending.reply for pending in self._pending.values() if not pending.reply.done()]:
+            await asyncio.wait(waiting, timeout=timeout_s)
 
     def end_of_input(self, reason: str, *, grace_s: float) -> None:
         """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
@@ -196,12 +216,13 @@ class RawDispatcher:
         self._next_id += 1
         pending = PendingCall(envelope.dump(self._next_id), is_cancellable)
         if self.closed.is_set():
-            pending.settle(failure(CONNECTION_CLOSED, self.closed_because))
+            pending.settle(not_delivered(self.closed_because))
             return pending
         self._pending[bytes(pending.id)] = pending
         if timeout_s is not None:
             pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
         self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
+        pending.is_undelivered = self._reads_no_more
         return pending
 
     async def outcome(self, pending: PendingCall) -> Envelope:
@@ -415,7 +436,7 @@ class RawDispatcher:
         self._backlog.clear()
         self._batches.clear()
         for pending in [] if requests_stay else list(self._pending.values()):
-            pending.settle(failure(CONNECTION_CLOSED, reason))
+            pending.settle(not_delivered(reason) if pending.is_undelivered else failure(CONNECTION_CLOSED, reason))
         for task in self._in_flight.values():
             task.cancel()
         for channel in (self._channel, self._messages):

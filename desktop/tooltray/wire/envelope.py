@@ -183,8 +183,20 @@ def success(result: Any) -> Envelope:
     return Envelope(result=dump(result))
 
 
-NOT_DELIVERED = failure(CONNECTION_CLOSED, "the server did not take the request; call again")
-"""Known by identity: the server never saw the request, so that it may be sent once more."""
+class NotDelivered(Envelope):
+    """A failure of our own: the peer certainly never had the whole request, so that it may be sent once more."""
+
+
+def not_delivered(reason: str) -> NotDelivered:
+    return NotDelivered(error=failure(CONNECTION_CLOSED, reason).error)
+
+
+def unanswered(reason: str) -> Envelope:
+    """A failure of our own where the peer has the request and its reply will not be heard; `reason` alone might sound as if it had not."""
+    return failure(CONNECTION_CLOSED, f"{reason}; it had the request by then, and may have done what was asked")
+
+
+NOT_DELIVERED = not_delivered("the server did not take the request; call again")
 
 
 def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:

@@ -40,10 +40,10 @@ from tooltray.wire.protocol import (
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
 _HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
-_ROUND_KEYS = ("inputResponses", "requestState")
 _COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')
 _REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
+ROUND_KEYS = ("inputResponses", "requestState")  # of a request that is made again with answers
 ELICITATION_ID_BYTES = 8  # no two questions to one client are to have the same
 LEGACY_RESOURCE_NOT_FOUND = -32002  # 2026-07-28 has the general code for it
 NAME_LOOKED_FOR_BELOW_BYTES = 65536  # larger parameters are taken apart in any case, which costs them little besides their size
@@ -136,7 +136,7 @@ def is_version_spoken(head: Head) -> bool:
 def without_envelope(params: Raw) -> Raw:
     """For a legacy server: some refuse requests that carry the modern envelope."""
     members = opened(params)
-    for key in _ROUND_KEYS:
+    for key in ROUND_KEYS:
         members.pop(key, None)
     meta = opened(members["_meta"])
     for key in _ENVELOPE_KEYS:

@@ -43,9 +43,14 @@ async def main(mode, activate, call, token, target):
         async with client.listen(tools_list_changed=True) if is_modern else contextlib.nullcontext():
             before = [tool.name for tool in (await client.list_tools()).tools]
             answer = (await client.call_tool(activate, {})).structured_content
+            activated = {tool["name"] for tool in answer["tools"]}
             async with asyncio.timeout(20):
-                await told.wait()
-            after = [tool.name for tool in (await client.list_tools()).tools]
+                while True:  # what it is told first may be news of something else
+                    await told.wait()
+                    told.clear()
+                    after = [tool.name for tool in (await client.list_tools()).tools]
+                    if activated <= set(after):
+                        break
             name, arguments = json.loads(call)
             result = await client.call_tool(name, arguments)
             text = "".join(getattr(part, "text", "") for part in result.content)

@@ -77,6 +77,15 @@ def test_deep_values_end_at_a_bound() -> None:
     assert json.dumps(masking().value(value)).count("[") == MAX_DEPTH
 
 
+def test_a_text_can_be_masked_by_what_is_known_at_this_moment() -> None:
+    known: set[str] = set()
+    mask = Mask(lambda: known)
+    known.add("s3cret-value")
+    text = "s3cret-value " + "x" * MAX_TEXT_LENGTH
+    assert mask.masked(text) == mask.masked_whole(text)[:MAX_TEXT_LENGTH] + "…"
+    assert mask.masked_whole(text) == "*** " + "x" * MAX_TEXT_LENGTH
+
+
 def test_secrets_are_asked_for_at_every_refresh_and_kept_when_they_cannot_be_told() -> None:
     known: list[str] = []
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from tooltray.activity.recent_calls import MOST_KEPT, RecentCalls
 from tooltray.events import EventBus, ServerStarted, ToolCallResult
-from tooltray.snapshots import MCPToolResponse, RecentCall
+from tooltray.snapshots.calls import MCPToolResponse, RecentCall
 
 
 def called(tool: str, outcome: str = "ok") -> ToolCallResult:

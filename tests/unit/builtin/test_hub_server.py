@@ -11,7 +11,8 @@ from tests.fakes.hub_parts import opened
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, NAME, HubServer
 from tooltray.errors import Problem
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.snapshots import HubSnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.wire.envelope import Envelope, dump
 
 GITHUB = ServerSnapshot("github", "stdio", "npx server", ServerState.RUNNING, is_default=True, description="Code", tool_count=3)

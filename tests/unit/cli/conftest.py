@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.fakes.terminal import Terminal
 
 from tooltray.cli.run import run
 from tooltray.config.home import Home
@@ -39,14 +40,25 @@ Tooltray = Callable[..., Result]
 
 @pytest.fixture
 def tooltray(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Tooltray:
-    """Runs a command in this process; standard input is `stdin`."""
+    """Runs a command in this process; standard input is `stdin`, a text or a stream."""
 
-    def call(*words: str, stdin: str = "") -> Result:
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+    def call(*words: str, stdin: str | io.StringIO = "") -> Result:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin) if isinstance(stdin, str) else stdin)
         capsys.readouterr()
         code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
         printed = capsys.readouterr()
         return Result(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def person(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> Tooltray:
+    """Runs a command in this process, at a terminal into which `typed` is typed; `sees` is whether what it prints is shown there too."""
+
+    def call(*words: str, typed: str = "y\n", sees: bool = True) -> Result:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: sees)
+        return tooltray(*words, stdin=Terminal(typed))
 
     return call
 

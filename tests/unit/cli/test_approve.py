@@ -1,17 +1,13 @@
 """`tooltray approve ...` and `tooltray grants ...`, with a running hub and a person at a terminal, or without one."""
 
-import io
 import json
-import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
-from tests.unit.cli.conftest import Result
+from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.run import run
 from tooltray.config.home import Home
 
 CALL = {
@@ -44,28 +40,6 @@ GRANT = {
 }
 CHANGE = {"server": "files", "tool": "write_file", "diff": ["-Reads", "+Sends"], "warnings": ["odd"]}
 
-AtTerminal = Callable[..., Result]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def person(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> AtTerminal:
-    """Runs a command in this process, at a terminal into which `typed` is typed."""
-
-    def call(*words: str, typed: str = "y\n", sees: bool = True) -> Result:
-        monkeypatch.setattr("sys.stdin", Terminal(typed))
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: sees)
-        capsys.readouterr()
-        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
-        printed = capsys.readouterr()
-        return Result(code, printed.out, printed.err)
-
-    return call
-
 
 def hub(home: Home, **answers: Any) -> FakeControlHub:
     usual = {
@@ -82,14 +56,14 @@ def hub(home: Home, **answers: Any) -> FakeControlHub:
 
 
 @pytest.mark.parametrize("words", [("approve",), ("approve", "list")])
-def test_calls_that_wait_are_listed(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_calls_that_wait_are_listed(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with hub(hub_home, get_approvals=[{**CALL, "ends_at": time.time() + 90}]):
         lines = person(*words).out.splitlines()
     assert lines[0].split() == ["ID", "SERVER", "TOOL", "CLIENT", "FOR", "WHY"]
     assert lines[1].split()[:4] == ["ab12", "files", "write_file", "Cursor"]
 
 
-def test_lists_need_no_terminal_and_come_in_json(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_lists_need_no_terminal_and_come_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE]):
         assert tooltray("approve", "list", "--json").json == [CALL]
         assert tooltray("grants", "list", "--json").json == [GRANT]
@@ -98,7 +72,7 @@ def test_lists_need_no_terminal_and_come_in_json(tooltray: AtTerminal, hub_home:
         assert tooltray("grants", "remove", "g1", "--json").json == {"removed": "g1"}
 
 
-def test_empty_lists_are_said(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_empty_lists_are_said(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_approvals=[], get_grants=[]):
         assert tooltray("approve").out == "No call waits for a yes.\n"
         assert tooltray("grants", "list").out == "Nothing is allowed for longer than one call.\n"
@@ -109,7 +83,7 @@ def test_empty_lists_are_said(tooltray: AtTerminal, hub_home: Home) -> None:
     ("option", "answer"), [((), "once"), (("--session",), "session"), (("--always",), "always"), (("--reads",), "reads")]
 )
 def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
-    person: AtTerminal, hub_home: Home, option: tuple[str, ...], answer: str
+    person: Tooltray, hub_home: Home, option: tuple[str, ...], answer: str
 ) -> None:
     with hub(hub_home) as fake:
         result = person("approve", "ab12", *option)
@@ -135,7 +109,7 @@ def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
 
 
 @pytest.mark.parametrize("typed", ["", "\n", "n\n", "maybe\n"])
-def test_what_is_no_yes_allows_nothing(person: AtTerminal, hub_home: Home, typed: str) -> None:
+def test_what_is_no_yes_allows_nothing(person: Tooltray, hub_home: Home, typed: str) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
         for words in (("approve", "files", "write_file"), ("grants", "accept", "files", "write_file")):
             result = person(*words, typed=typed)
@@ -144,7 +118,7 @@ def test_what_is_no_yes_allows_nothing(person: AtTerminal, hub_home: Home, typed
 
 
 @pytest.mark.parametrize("typed", ["", "\n", "maybe\n"])
-def test_a_call_waits_on_where_a_person_gives_no_answer(person: AtTerminal, hub_home: Home, typed: str) -> None:
+def test_a_call_waits_on_where_a_person_gives_no_answer(person: Tooltray, hub_home: Home, typed: str) -> None:
     with hub(hub_home) as fake:
         result = person("approve", "ab12", typed=typed)
     assert result.code == 1
@@ -152,21 +126,21 @@ def test_a_call_waits_on_where_a_person_gives_no_answer(person: AtTerminal, hub_
     assert "answer_approval" not in fake.methods()
 
 
-def test_a_call_is_refused_by_a_no(person: AtTerminal, hub_home: Home) -> None:
+def test_a_call_is_refused_by_a_no(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         result = person("approve", "ab12", "--always", typed="No\n")
     assert (result.code, result.out.splitlines()[-1]) == (1, "Allow this? [y/N] Refused.")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
 
 
-def test_a_call_is_refused_without_a_question_and_without_a_terminal(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_a_call_is_refused_without_a_question_and_without_a_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         result = tooltray("approve", "refuse", "ab12")
     assert (result.code, result.out) == (0, "Refused.\n")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "refuse"}
 
 
-def test_a_tool_of_a_server_called_refuse_can_be_allowed(person: AtTerminal, hub_home: Home) -> None:
+def test_a_tool_of_a_server_called_refuse_can_be_allowed(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         assert person("approve", "--client", "Cursor", "--", "refuse", "ab12").code == 0
     assert fake.params_of("add_grant")["server"] == "refuse"
@@ -174,7 +148,7 @@ def test_a_tool_of_a_server_called_refuse_can_be_allowed(person: AtTerminal, hub
 
 
 @pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12")])
-def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with hub(hub_home, get_approvals=[{**CALL, "id": "cd34", "replaces": "ab12"}]) as fake:
         lines = person("approve", *words).out.splitlines()
     assert fake.params_of("answer_approval")["id"] == "cd34"
@@ -182,12 +156,12 @@ def test_a_call_is_found_by_its_id_of_before_and_answered_as_it_is_now(person: A
     assert lines[0] == (has_changed if len(words) == 1 else "Refused.")
 
 
-def test_no_id_is_the_id_of_no_call(person: AtTerminal, hub_home: Home) -> None:
+def test_no_id_is_the_id_of_no_call(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_approvals=[{**CALL, "replaces": ""}]):
         assert person("approve", "").code == 1
 
 
-def test_a_call_that_does_not_wait_is_named(person: AtTerminal, hub_home: Home) -> None:
+def test_a_call_that_does_not_wait_is_named(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home):
         result = person("approve", "zz\x1b[1m")
     assert (result.code, result.err) == (1, "tooltray: No call 'zz' waits for a yes. See which do: tooltray approve list\n")
@@ -196,7 +170,7 @@ def test_a_call_that_does_not_wait_is_named(person: AtTerminal, hub_home: Home) 
 @pytest.mark.parametrize(
     "words", [("approve", "ab12"), ("approve", "s", "t"), ("approve", "s", "--all-reads"), ("grants", "accept", "s", "t")]
 )
-def test_a_yes_needs_a_terminal_at_both_ends(person: AtTerminal, tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_a_yes_needs_a_terminal_at_both_ends(person: Tooltray, tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with hub(hub_home) as fake:
         for result in (tooltray(*words, stdin="y\n"), person(*words, sees=False)):
             assert result.code == 1
@@ -204,7 +178,7 @@ def test_a_yes_needs_a_terminal_at_both_ends(person: AtTerminal, tooltray: AtTer
     assert fake.calls == []
 
 
-def test_a_tool_is_allowed_for_good_after_a_preview(person: AtTerminal, hub_home: Home) -> None:
+def test_a_tool_is_allowed_for_good_after_a_preview(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE, {**CHANGE, "tool": "other"}]) as fake:
         lines = person("approve", "files", "write_file").out.splitlines()
     assert lines[1:] == [
@@ -222,20 +196,20 @@ def test_a_tool_is_allowed_for_good_after_a_preview(person: AtTerminal, hub_home
     assert fake.params_of("add_grant") == {**wanted, "expires_in_s": None}
 
 
-def test_what_is_odd_in_a_tool_is_said_before_a_lasting_yes_and_in_a_preview(person: AtTerminal, hub_home: Home) -> None:
+def test_what_is_odd_in_a_tool_is_said_before_a_lasting_yes_and_in_a_preview(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_grant=[TOOL | {"warnings": ["its description\x07 is odd"]}]):
         for words in (("approve", "files", "write_file"), ("grants", "preview", "files")):
             assert "Careful: write_file: its description is odd" in person(*words).out.splitlines()
 
 
-def test_all_reads_are_allowed_for_a_client_and_a_time(person: AtTerminal, hub_home: Home) -> None:
+def test_all_reads_are_allowed_for_a_client_and_a_time(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         result = person("approve", "files", "--all-reads", "--client", "Cursor", "--for", "8h")
     assert "For Cursor, until 2" in result.out
     assert fake.params_of("add_grant") == {"server": "files", "kind": "reads", "tool": "", "client": "Cursor", "expires_in_s": 28800.0}
 
 
-def test_grants_are_listed_in_words(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_grants_are_listed_in_words(tooltray: Tooltray, hub_home: Home) -> None:
     reads = {**GRANT, "id": "g2", "kind": "reads", "client": "Cursor", "session": "s1", "expires_at": 1e300, "held_tools": ["a", "b"]}
     with hub(hub_home, get_grants=[GRANT, reads]):
         lines = tooltray("grants", "list").out.splitlines()
@@ -245,14 +219,14 @@ def test_grants_are_listed_in_words(tooltray: AtTerminal, hub_home: Home) -> Non
     assert "all reads   Cursor (this session)" in lines[2]
 
 
-def test_a_grant_is_taken_back_and_a_preview_printed(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_a_grant_is_taken_back_and_a_preview_printed(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         assert tooltray("grants", "remove", "g1").out == "Taken back.\n"
         assert tooltray("grants", "preview", "files", "write_file").out.splitlines()[-1] == "1 tool."
     assert fake.params_of("preview_grant") == {"server": "files", "kind": "tool", "tool": "write_file"}
 
 
-def test_a_preview_has_one_short_line_for_each_tool(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_a_preview_has_one_short_line_for_each_tool(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_grant=[{**TOOL, "description": "Writes\n\nand so on. " * 50}, TOOL]):
         lines = tooltray("grants", "preview", "files").out.splitlines()
     assert len(lines) == 4
@@ -261,7 +235,7 @@ def test_a_preview_has_one_short_line_for_each_tool(tooltray: AtTerminal, hub_ho
     assert lines[2].endswith("  Writes")
 
 
-def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(person: AtTerminal, hub_home: Home) -> None:
+def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
         assert "  +Sends" in person("grants", "changes").out.splitlines()
         result = person("grants", "accept", "files", "write_file")
@@ -289,14 +263,14 @@ def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(per
         ("a", "b", "--for", "1.5h"),
     ],
 )
-def test_words_that_do_not_go_together_are_refused(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_words_that_do_not_go_together_are_refused(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     result = person("approve", *words)
     assert result.code == 2
     assert "usage: tooltray approve" in result.err
 
 
 @pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12"), ("a", "b"), ("a", "--all-reads")])
-def test_what_a_person_has_to_read_comes_in_no_json(person: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_what_a_person_has_to_read_comes_in_no_json(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     result = person("approve", *words, "--json")
     assert (result.code, "--json goes with the list" in result.err) == (2, True)
 
@@ -312,7 +286,7 @@ MODES = [{"client": "other", "auto_approve": ["all"]}, {"client": "Cursor", "aut
     ],
 )
 def test_the_rules_of_an_ai_client_are_chosen_by_a_person(
-    person: AtTerminal, hub_home: Home, words: tuple[str, ...], rules: Any, said: str
+    person: Tooltray, hub_home: Home, words: tuple[str, ...], rules: Any, said: str
 ) -> None:
     with hub(hub_home, get_client_modes=MODES, set_client_auto_approve=None) as here:
         result = person("clients", "approve", "Cursor", *words)
@@ -324,7 +298,7 @@ def test_the_rules_of_an_ai_client_are_chosen_by_a_person(
     ]
 
 
-def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_client_modes=[], set_client_auto_approve=None) as here:
         assert tooltray("clients", "approve", "Cursor", "--nothing").out == "For Cursor: nothing.\n"
         for words in (("all",), ("--default",)):
@@ -334,7 +308,7 @@ def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: AtTe
 
 
 @pytest.mark.parametrize("words", [(), ("read", "--nothing"), ("--nothing", "--default")])
-def test_one_choice_of_rules_is_needed(tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_one_choice_of_rules_is_needed(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     refused = tooltray("clients", "approve", "Cursor", *words)
     assert (refused.code, "give RULE ..., --nothing or --default" in refused.err) == (2, True)
 
@@ -346,7 +320,7 @@ def test_one_choice_of_rules_is_needed(tooltray: AtTerminal, hub_home: Home, wor
     ("entry", "now"),
     [({"autoApprove": ["all"]}, "all"), ({}, "read"), ({"autoApprove": []}, "nothing"), ({"autoApprove": "all"}, "read")],
 )
-def test_the_rules_of_a_server_are_chosen_by_a_person(person: AtTerminal, hub_home: Home, entry: Any, now: str) -> None:
+def test_the_rules_of_a_server_are_chosen_by_a_person(person: Tooltray, hub_home: Home, entry: Any, now: str) -> None:
     described = {"name": "files", "entry": {"command": "x"}, "counts": {"command": "x", **entry}}
     with hub(hub_home, get_server_entry=described, set_server_auto_approve=None) as fake:
         assert person("servers", "approve", "files", "read", typed="n\n").code == 1
@@ -357,7 +331,7 @@ def test_the_rules_of_a_server_are_chosen_by_a_person(person: AtTerminal, hub_ho
     assert fake.params_of("set_server_auto_approve") == {"server": "files", "rules": ["read", "write_file"]}
 
 
-def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tooltray: AtTerminal, hub_home: Home) -> None:
+def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "files", "--", "npx")
     assert tooltray("servers", "approve", "files", "--nothing").out == "For files: nothing.\n"
     refused = tooltray("servers", "approve", "files", "all", stdin="y\n")
@@ -366,11 +340,11 @@ def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tool
 
 
 @pytest.mark.parametrize("words", [(), ("read", "--nothing"), ("",)])
-def test_one_choice_of_rules_of_a_server_is_needed(tooltray: AtTerminal, hub_home: Home, words: tuple[str, ...]) -> None:
+def test_one_choice_of_rules_of_a_server_is_needed(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     assert tooltray("servers", "approve", "files", *words).code == 2
 
 
-def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(person: AtTerminal, hub_home: Home) -> None:
+def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(person: Tooltray, hub_home: Home) -> None:
     odd = person("servers", "approve", "files", "hint:odd")
     absent = person("servers", "approve", "files", "read")
     assert (odd.code, "Not every rule for files means something" in odd.err) == (1, True)

@@ -69,7 +69,10 @@ CRASHED = diagnosis(
 
 def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlHub:
     return FakeControlHub(
-        home, {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)} | answers
+        home,
+        {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)}
+        | {"get_unused_secrets": []}
+        | answers,
     )
 
 
@@ -258,6 +261,13 @@ def test_a_machine_without_a_keyring_is_no_trouble_while_nothing_is_kept_in_it(t
         result = tooltray("doctor")
     assert result.code == 0
     assert "ok: secrets: none stored, and no place for them yet (There is no keyring)" in result.out
+
+
+def test_secrets_that_nobody_uses_are_named_and_nothing_is_wrong_with_that(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, get_unused_secrets=["git/KEY", "a b"]):
+        result = tooltray("doctor")
+    assert result.code == 0
+    assert "ok: unused secrets: no server uses git/KEY, a b; to forget them: tooltray secrets remove --unused\n" in result.out
 
 
 def test_settings_and_secrets_in_trouble_are_told(tooltray: Tooltray, hub_home: Home) -> None:

@@ -14,7 +14,7 @@ from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.presenter.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 
 WAITING = {
     "id": "ab12",

@@ -1,16 +1,13 @@
 """`tooltray http api ...`, with a running hub and without."""
 
-import io
 import json
 import stat
-import sys
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, problem
-from tests.unit.cli.conftest import Result, Tooltray
+from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.run import run
 from tooltray.config.home import Home
 
 API_URL = "http://127.0.0.1:7717/api/mcp"
@@ -21,26 +18,6 @@ def api_status(**changes: Any) -> dict[str, Any]:
     """An HttpStatus as the control channel carries it."""
     http = {"is_enabled": True, "is_open": True, "url": "http://127.0.0.1:7717/mcp", "requires_token": True, "problem": None}
     return http | {"is_api_enabled": True, "api_url": API_URL, "is_api_trusted": False} | changes
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def person(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Tooltray:
-    """Runs a command in this process, at a terminal."""
-
-    def call(*words: str) -> Result:
-        monkeypatch.setattr("sys.stdin", Terminal())
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        capsys.readouterr()
-        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
-        printed = capsys.readouterr()
-        return Result(code, printed.out, printed.err)
-
-    return call
 
 
 def test_on_says_where_it_is_and_shows_no_token(tooltray: Tooltray, hub_home: Home) -> None:

@@ -11,7 +11,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.config.home import Home
 from tooltray.config.registry_cache import Measured, RegistryCache
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
 OWN = RegistryMeasurement("https://own.example/", "npm", "npm", "", 80.4)
 MIRROR = RegistryMeasurement("https://m.example/", "Mirror", "mirror", "Here", 20.0)

@@ -1,11 +1,11 @@
 """`tooltray secrets ...`, with a running hub and without."""
 
 import getpass
-import io
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli import secret_input
@@ -14,13 +14,6 @@ from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 
 PASSPHRASE = "open sesame"
-
-
-class Terminal(io.StringIO):
-    """Standard input with a person at it."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -233,3 +226,38 @@ def test_no_standard_input_at_all_is_an_error_and_no_crash(monkeypatch: pytest.M
 def test_no_secrets_yet_says_what_to_do_next(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_secret_names": []}):
         assert "tooltray secrets set NAME" in tooltray("secrets", "list").out
+
+
+# what nobody uses
+
+
+def test_what_no_server_uses_is_shown_and_forgotten_after_a_yes(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal())
+    asked: list[str] = []
+    answers = ["n", "y"]
+    monkeypatch.setattr("builtins.input", lambda question: (asked.append(question), answers.pop(0))[1])
+    verbs = {"get_unused_secrets": ["a\x1b[1m", "b"], "remove_unused_secrets": ["b"]}
+    with FakeControlHub(hub_home, verbs) as hub:
+        assert at_terminal("secrets", "remove", "--unused") == 0
+        assert "remove_unused_secrets" not in hub.methods()
+        assert at_terminal("secrets", "remove", "--unused") == 0
+    shown = ["No server that is known here uses:", "  a", "  b"]
+    assert capsys.readouterr().out.splitlines() == [*shown, "Nothing was changed.", *shown, "Forgot 1 secret."]
+    assert asked == ["Forget all 2? [y/N] "] * 2
+    assert hub.params_of("remove_unused_secrets") == {"names": ["a\x1b[1m", "b"]}
+
+
+def test_what_no_server_uses_goes_in_json_too_but_never_without_a_yes(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_unused_secrets": ["a"], "remove_unused_secrets": ["a"]}) as hub:
+        refused = tooltray("secrets", "remove", "--unused")
+        assert refused.code == 1
+        assert "Nobody is there to answer 'Forget it?'" in refused.err
+        assert "remove_unused_secrets" not in hub.methods()
+        assert tooltray("secrets", "remove", "--unused", "--yes", "--json").json == {"removed": ["a"]}
+
+
+@pytest.mark.parametrize("words", [(), ("a", "--unused"), ("a", "--yes")])
+def test_a_secret_is_removed_by_name_or_all_that_are_unused(tooltray: Tooltray, words: tuple[str, ...]) -> None:
+    assert tooltray("secrets", "remove", *words).code == 2

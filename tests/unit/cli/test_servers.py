@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot
+from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.cli.run import run
 from tooltray.cli.servers import new_lines
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
@@ -420,47 +422,114 @@ def test_replacing_through_a_hub_updates_the_entry(tooltray: Tooltray, hub_home:
 # removing
 
 
-def test_a_removed_server_is_gone_and_its_secrets_are_pointed_out(
+def removal(*secrets: str, **fields: Any) -> dict[str, Any]:
+    return {"server": "git", "secrets": list(secrets), "sign_in": "", "shared": [], "problem": None} | fields
+
+
+def hub_that_removes(home: Home, said: dict[str, Any]) -> FakeControlHub:
+    return FakeControlHub(home, {"preview_removal": said, "remove_mcp_server": said})
+
+
+SHARED = [{"name": "team", "users": ["wiki"]}, {"name": "door", "users": ["a", "b"]}]
+
+
+def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose_file_backend(tooltray, monkeypatch)
-    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
-    tooltray("servers", "add", "git", "--secret", "KEY", "--", "run", stdin="v\n")
-    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
-    result = tooltray("servers", "remove", "git")
-    assert result.out.splitlines() == ["Removed git.", "Its secret is still stored; forget it with: tooltray secrets remove git/KEY"]
+
+    def typed(*words: str, stdin: str = "") -> list[str]:
+        monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+        return tooltray(*words, stdin=stdin).out.splitlines()
+
+    typed("servers", "add", "git", "--secret", "KEY", "--env", "A=${secret:team}", "--", "run", stdin="v\n")
+    typed("servers", "add", "wiki", "--env", "A=${secret:team}", "--", "run")
+    typed("secrets", "set", "team", stdin="v")
+    assert typed("servers", "remove", "git") == [
+        "Removed git.",
+        "Its secret git/KEY is removed, too.",
+        "Secret team stays: wiki still uses it.",
+    ]
+    assert typed("secrets", "list") == ["team"]
+    assert typed("servers", "remove", "wiki", "--keep-secrets") == ["Removed wiki."]
+    assert typed("secrets", "remove", "--unused", "--yes") == ["No server that is known here uses:", "  team", "Forgot 1 secret."]
+    assert typed("secrets", "remove", "--unused") == ["Every secret is used."]
     assert settings_of(hub_home)["mcpServers"] == {}
     assert settings_of(hub_home)["defaultServers"] == []
 
 
-def test_only_secrets_that_are_stored_are_pointed_out(tooltray: Tooltray, hub_home: Home) -> None:
-    entry = {"command": "x", "env": {"A": "${secret:a b}", "B": "${secret:never}"}}
-    answers = {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None, "get_secret_names": ["a b", "other"]}
-    with FakeControlHub(hub_home, answers):
-        printed = tooltray("servers", "remove", "git").out.splitlines()
+def test_without_a_hub_a_removal_ends_the_sign_in_and_knows_the_projects(
+    tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose_file_backend(tooltray, monkeypatch)
+
+    def typed(*words: str, stdin: str = "") -> str:
+        monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+        done = tooltray(*words, stdin=stdin)
+        assert done.code == 0, done.err
+        return done.out
+
+    typed("servers", "add", "far", "--url", "https://far.example/mcp", "--header", "A: ${secret:team}")
+    for name in ("oauth/far", "team"):
+        typed("secrets", "set", name, stdin="v")
+    hub_home.sign_ins.write_text('{"far": "binding"}')
+    entries = {"db": {"server": "db-shop", "digest": "", "trustedAt": 0}}
+    hub_home.trust.write_text(json.dumps({"version": 1, "projects": {str(tmp_path): entries}}))
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"db": {"command": "x", "args": ["${secret:team}"]}}}')
+    assert typed("servers", "remove", "far") == "Removed far.\nIts sign-in has ended.\nSecret team stays: db-shop still uses it.\n"
+    assert typed("secrets", "list") == "team\n"
+    assert json.loads(hub_home.sign_ins.read_text()) == {}
+
+
+def test_what_could_not_be_removed_among_the_secrets_is_told(tooltray: Tooltray, hub_home: Home) -> None:
+    locked = problem("The secrets are locked", "no passphrase", "Unlock them")
+    with hub_that_removes(hub_home, removal("git/KEY", problem=locked)):
+        assert tooltray("servers", "remove", "git").out.splitlines() == [
+            "Removed git.",
+            "Its secret git/KEY may still be stored",
+            "Its secrets could not be removed (The secrets are locked: no passphrase); later: tooltray secrets remove --unused",
+        ]
         found = tooltray("servers", "remove", "git", "--json").json
-    assert printed == ["Removed git.", "Its secret is still stored; forget it with: tooltray secrets remove 'a b'"]
-    assert found["secrets"] == ["a b"]
-
-
-def test_a_server_without_secrets_is_removed_without_looking_for_any(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"get_mcp_servers": {"git": {"command": "x"}}, "remove_mcp_server": None}) as hub:
-        assert tooltray("servers", "remove", "git").out == "Removed git.\n"
-    assert "get_secret_names" not in hub.methods()
-
-
-def test_secrets_that_nobody_can_look_for_may_be_stored(tooltray: Tooltray, hub_home: Home) -> None:
-    entry = {"command": "x", "env": {"A": "${secret:a}"}}
-    answers = {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None, "get_secret_names": refuse}
-    with FakeControlHub(hub_home, answers):
-        assert "Its secret may be still stored" in tooltray("servers", "remove", "git").out
+    assert (found["secrets"], found["problem"]) == ([], locked)
 
 
 def test_removing_in_json(tooltray: Tooltray, hub_home: Home) -> None:
-    entry = {"command": "x", "env": {"A": "${secret:shared}"}}
-    with FakeControlHub(hub_home, {"get_mcp_servers": {"git": entry}, "remove_mcp_server": None}) as hub:
-        assert tooltray("servers", "remove", "git", "--json").json == {"server": "git", "removed": True, "secrets": ["shared"]}
-    assert hub.params_of("remove_mcp_server") == {"name": "git"}
+    with hub_that_removes(hub_home, removal("git/KEY", shared=SHARED)) as hub:
+        assert tooltray("servers", "remove", "git", "--json").json == {
+            "server": "git",
+            "removed": True,
+            "secrets": ["git/KEY"],
+            "kept": SHARED,
+            "problem": None,
+        }
+        assert hub.params_of("remove_mcp_server") == {"name": "git"}
+        assert tooltray("servers", "remove", "git", "--keep-secrets", "--json").json["secrets"] == []
+    assert hub.params_of("remove_mcp_server") == {"name": "git", "keep_secrets": True}
+
+
+@pytest.mark.parametrize(("answer", "removes"), [("y", True), ("n", False)])
+def test_at_a_terminal_a_person_is_asked_before_secrets_go(
+    hub_home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], answer: str, removes: bool
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("builtins.input", lambda question: (asked.append(question), answer)[1])
+    with hub_that_removes(hub_home, removal("git/KEY", sign_in="oauth/git", shared=SHARED)) as hub:
+        assert run(["servers", "remove", "git"], open_desktop=lambda home: 99) == 0
+    assert asked == [
+        "Remove git? its secret git/KEY is removed, too; its sign-in ends; secret team stays: wiki still uses it; "
+        "secret door stays: a, b still use it [y/N] "
+    ]
+    assert ("remove_mcp_server" in hub.methods()) is removes
+    assert capsys.readouterr().out.startswith("Removed git." if removes else "Nothing was changed.")
+
+
+def test_at_a_terminal_nobody_is_asked_where_no_secret_is_at_stake(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal())
+    for said, words in ((removal(), ()), (removal("git/KEY"), ("--yes",)), (removal("git/KEY"), ("--keep-secrets",))):
+        with hub_that_removes(hub_home, said) as hub:
+            assert run(["servers", "remove", "git", *words], open_desktop=lambda home: 99) == 0
+        assert "remove_mcp_server" in hub.methods()
 
 
 def test_a_server_that_is_not_there_cannot_be_removed(tooltray: Tooltray) -> None:

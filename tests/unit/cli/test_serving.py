@@ -20,7 +20,8 @@ from tooltray.cli import serving
 from tooltray.cli.serving import Serving, project_folder, refuse_first_request, run_engine, served_files
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import HubFailed, HubRunning
+from tooltray.config.hub_place import HubRunning
+from tooltray.engine import HubFailed
 from tooltray.errors import TooltrayError
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'

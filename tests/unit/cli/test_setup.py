@@ -1,6 +1,5 @@
 """`tooltray export`, `import` and `servers reset`."""
 
-import io
 import json
 import stat
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
@@ -15,13 +15,6 @@ from tooltray.cli.setup import MAX_SETUP_BYTES
 from tooltray.config.home import Home
 
 SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}
-
-
-class Terminal(io.StringIO):
-    """Standard input with a person at it."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def settings(home: Home) -> Any:

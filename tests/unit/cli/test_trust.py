@@ -1,18 +1,14 @@
 """`tooltray trust ...`, with a running hub and without; with a person at a terminal, or without one."""
 
-import io
 import json
 import os
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
-from tests.unit.cli.conftest import Result, Tooltray
+from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.run import run
 from tooltray.config.home import Home
 from tooltray.errors import Conflict
 
@@ -47,7 +43,8 @@ TWO: dict[str, Any] = {
     "command": "",
     "host": "a.example",
     "secrets": [],
-    "variables": ["A", "B"],
+    "variables": ["A", "B", "C"],
+    "variable_states": ["set", "default", "missing"],
     "env": [],
     "headers": ["X-Team: shop"],
     "others": ["timeout: 5"],
@@ -58,28 +55,6 @@ TWO: dict[str, Any] = {
     "line": 0,
 }
 TRUSTED = {"project": "/p/shop", "entry": "one", "server": "one-shop", "trusted_at": 0.0, "is_own": True}
-
-AtTerminal = Callable[..., Result]
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def person(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> AtTerminal:
-    """Runs a command in this process, at a terminal into which `typed` is typed."""
-
-    def call(*words: str, typed: str = "y\n") -> Result:
-        monkeypatch.setattr("sys.stdin", Terminal(typed))
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        capsys.readouterr()
-        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
-        printed = capsys.readouterr()
-        return Result(code, printed.out, printed.err)
-
-    return call
 
 
 def hub(home: Home, **answers: Any) -> FakeControlHub:
@@ -96,7 +71,7 @@ def yes_given(fake: FakeControlHub) -> list[dict[str, str]]:
     return [params["entries"] for method, params in fake.calls if method == "trust_entries"]
 
 
-def test_each_entry_is_shown_whole_before_its_own_question(person: AtTerminal, hub_home: Home) -> None:
+def test_each_entry_is_shown_whole_before_its_own_question(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         found = person("trust", "/p/shop", typed="y\nno\n")
     assert (found.code, yes_given(fake)) == (1, [{"one\x1b[1m": "d1"}])
@@ -118,7 +93,7 @@ def test_each_entry_is_shown_whole_before_its_own_question(person: AtTerminal, h
         "  It would connect to: https://a.example/mcp",
         "  at the host: a.example",
         "  Secrets of yours that it would get: none",
-        "  Variables of yours that it would get: A, B",
+        "  Variables of yours that it would get: A (set now), B (not set: its default counts), C (not set: it cannot start without)",
         "  With the header: X-Team: shop",
         "  It also says: timeout: 5",
     ]
@@ -128,7 +103,7 @@ def test_each_entry_is_shown_whole_before_its_own_question(person: AtTerminal, h
     assert "\x1b" not in found.out
 
 
-def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTerminal, hub_home: Home, tmp_path: Path) -> None:
+def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     with hub(hub_home) as fake:
         found = person("trust", "/p/shop", "two")
         assert (found.code, yes_given(fake)) == (0, [{"two": "d2"}])
@@ -142,7 +117,7 @@ def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: AtTermi
         assert "nothing waits for a yes" in person("trust", "/p/shop", "two").err
 
 
-def test_an_entry_that_has_changed_since_it_was_shown_is_not_trusted(person: AtTerminal, hub_home: Home) -> None:
+def test_an_entry_that_has_changed_since_it_was_shown_is_not_trusted(person: Tooltray, hub_home: Home) -> None:
     def refuse(**params: Any) -> Any:
         raise Conflict("it is another one by now")
 
@@ -172,7 +147,7 @@ def test_words_that_mean_nothing_are_refused(tooltray: Tooltray, hub_home: Home,
     assert tooltray("trust", *words).code == 2
 
 
-def test_where_no_hub_runs_the_same_is_done_in_the_files(person: AtTerminal, tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+def test_where_no_hub_runs_the_same_is_done_in_the_files(person: Tooltray, tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
     real = os.path.realpath(folder)

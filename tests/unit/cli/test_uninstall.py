@@ -1,24 +1,17 @@
 """`tooltray uninstall`."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
 from tooltray.config.home import Home
 from tooltray.publish.bridge_entry import bridge_entry
-
-
-class Terminal(io.StringIO):
-    """Standard input with a person at it."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

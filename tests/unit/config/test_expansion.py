@@ -12,7 +12,7 @@ from tooltray.config.home import Home
 from tooltray.config.secrets import SecretMissing, SecretsLocked, SecretStore
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 
 ENVIRON = {"HOME": "/person", "WORD": "value", "EMPTY": "", "TRICKY": "${WORD} ${secret:a} ~/"}
 

@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.full_disk import full_disk
 
 from tooltray.config.feedback_history import KEPT_FOR_S, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 
 NOW = float(round(time.time()))  # as the files' own times
 

@@ -82,7 +82,26 @@ def test_json5_has_more_ways_to_write_a_value(text: str, content: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["'a", "{1a: 1}", "{-a: 1}", "NaN", "Infinity", "01", "0x", "1_0", "1e", ".", "+", r"'\x1'", r"'\u12'", r"'\1'", "hello", "[1 2]"],
+    [
+        "'a",
+        r"'\x1'",
+        r"'\u12'",
+        r"'\1'",
+        r"'\01'",
+        "'\r'",
+        "'\n'",
+        "{1a: 1}",
+        "{-a: 1}",
+        "NaN",
+        "Infinity",
+        "01",
+        "0x",
+        "1_0",
+        "1e",
+        ".",
+        "+",
+        "[1 2]",
+    ],
 )
 def test_json5_has_its_rules_too(text: str) -> None:
     with pytest.raises(CannotRead):

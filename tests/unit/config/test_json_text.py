@@ -65,8 +65,8 @@ def test_keys_given_twice_are_told_and_the_last_one_counts() -> None:
     [
         (b'{"a": }', "line 1, column 7"),
         (b"{\n  // no", "line 2"),
-        (b"\xff\xfe{\x00}\x00", "not UTF-8 text"),
-        (b'["' + b"\xe9" + b'"]', r"not UTF-8 text \(byte 2\)"),
+        (b"\xff\xfe{\x00}\x00", "byte 1 is not UTF-8"),
+        (b'["' + b"\xe9" + b'"]', "byte 3 is not UTF-8"),
         (b"[NaN]", "NaN is no JSON"),
         (b"-Infinity", "Infinity is no JSON"),
         (b"1e999999999999999999999", "is too large"),

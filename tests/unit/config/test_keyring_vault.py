@@ -18,11 +18,6 @@ from tooltray.errors import TooltrayError
 
 
 @pytest.fixture
-def fake_keyring() -> FakeKeyring:
-    return FakeKeyring()
-
-
-@pytest.fixture
 def names_file(tmp_path: Path) -> Path:
     return tmp_path / "secret-names.json"
 

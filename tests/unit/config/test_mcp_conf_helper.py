@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.full_disk import full_disk
+from tests.unit.config.conftest import Heard, put
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.server_config import MCPServerConfig, ToolFilter
@@ -14,10 +15,6 @@ from tooltray.events import ConfigChanged, EventBus, ProblemReported
 FULL = {"version": 1, "mcpServers": {"a": {"command": "x", "url": None, "note": 1}, "bad": {"note": 2}}, "defaultServers": ["a", "bad"]}
 
 
-class Heard(list[Any]):
-    """Everything that was published."""
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "settings.json"
@@ -25,26 +22,8 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def heard() -> Heard:
-    return Heard()
-
-
-@pytest.fixture
-async def conf(path: Path, heard: Heard) -> McpConfHelper:
-    bus = EventBus()
-    bus.subscribe_all(heard.append)
-    conf = McpConfHelper(path, bus)
-    await conf.load()
-    return conf
-
-
 def on_disk(path: Path) -> Any:
     return json.loads(path.read_bytes())
-
-
-def put(path: Path, document: Any) -> None:
-    path.write_text(json.dumps(document))
 
 
 def put_folder(path: Path) -> None:

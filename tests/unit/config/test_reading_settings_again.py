@@ -3,9 +3,9 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.unit.config.conftest import Heard, put
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
@@ -15,33 +15,11 @@ ONE = {"version": 1, "mcpServers": {"a": {"command": "x"}}, "publish": {"naming"
 TWO = {**ONE, "mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}}
 
 
-class Heard(list[Any]):
-    """Everything that was published."""
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "settings.json"
     put(path, ONE)
     return path
-
-
-@pytest.fixture
-def heard() -> Heard:
-    return Heard()
-
-
-@pytest.fixture
-async def conf(path: Path, heard: Heard) -> McpConfHelper:
-    bus = EventBus()
-    bus.subscribe_all(heard.append)
-    conf = McpConfHelper(path, bus)
-    await conf.load()
-    return conf
-
-
-def put(path: Path, document: Any) -> None:
-    path.write_text(json.dumps(document))
 
 
 def others(path: Path) -> list[Path]:
@@ -87,7 +65,7 @@ async def test_a_byte_order_mark_is_understood(conf: McpConfHelper, path: Path) 
     [
         ('{"mcpServers": {\n  "a": {"command": "x"', "line 2, column 23", 2),
         ("", "there is nothing in it", 0),
-        ("[]", "it is no object", 0),
+        ("[]", "the file must be an object", 0),
         ('{"mcpServers": {}}\0', "line 1", 1),
     ],
 )
@@ -169,7 +147,7 @@ async def test_a_slip_in_the_entry_of_a_server_is_told_and_the_server_goes_on(co
 
 async def test_looking_what_the_file_says_changes_nothing(conf: McpConfHelper, path: Path, heard: Heard) -> None:
     put(path, TWO)
-    assert list((await conf.read_again()).mcp_servers) == ["a", "b"]
+    assert list((await conf.read_again()).reading.settings.mcp_servers) == ["a", "b"]
     assert (list(conf.settings.mcp_servers), heard) == (["a"], [])
     path.write_text("{")
     with pytest.raises(TooltrayError):
@@ -188,3 +166,21 @@ async def test_reading_again_and_changing_at_once_lose_nothing(conf: McpConfHelp
     for number in range(20):
         await asyncio.gather(conf.set_server(f"s{number}", {"command": "x"}), conf.reload())
     assert len(conf.settings.mcp_servers) == 21
+
+
+async def test_an_entry_that_cannot_be_used_is_told_once_wherever_it_stands(conf: McpConfHelper, path: Path, heard: Heard) -> None:
+    path.write_text('{"mcpServers": {"a": {"command": "x"},\n "b": {}}}')
+    await conf.reload()
+    assert [str(each.problem) for each in heard if isinstance(each, ProblemReported)] == [
+        "The entry of server 'b' cannot be used: line 2: it has neither a command nor a URL. Correct it in settings.json"
+    ]
+    heard.clear()
+    path.write_text('{"mcpServers": {"a": {"command": "x"},\n\n "b": {}}}')
+    await conf.reload()
+    assert [type(each) for each in heard] == [ConfigChanged]
+    assert [(each.line, each.entry) for each in conf.file_problems] == [(3, "b")]
+    heard.clear()
+    await conf.set_enabled(False)
+    assert [type(each) for each in heard] == [ConfigChanged]
+    written = path.read_text().splitlines()
+    assert '"b"' in written[conf.file_problems[0].line - 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tooltray.config.registry_cache import MAX_FILE_BYTES, Measured, RegistryCache
-from tooltray.snapshots import RegistryMeasurement
+from tooltray.snapshots.registries import RegistryMeasurement
 
 GOOD = RegistryMeasurement("https://a.example/", "A", "mirror", "Here", 12.5)
 OLD = RegistryMeasurement("https://b.example/", "B", "mirror", "", 2.5, "its copy is old")

@@ -34,11 +34,6 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def fake_keyring() -> FakeKeyring:
-    return FakeKeyring()
-
-
-@pytest.fixture
 async def store(home: Home, fake_keyring: FakeKeyring) -> AsyncIterator[SecretStore]:
     store = SecretStore(home, passphrase=PASSPHRASE, open_keyring=lambda: fake_keyring)
     yield store

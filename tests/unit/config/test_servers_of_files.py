@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.config.conftest import put
 
 from tooltray.config.files.file_server import FileEntry, FileServer
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -14,7 +15,7 @@ from tooltray.config.server_config import MCPServerConfig, ToolOverride
 from tooltray.config.settings import FileServerSettings
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.snapshots import ServerEntry
+from tooltray.snapshots.servers import ServerEntry
 
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}
 
@@ -22,10 +23,6 @@ OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": 
 def of_file(command: str = "theirs", *, is_default: bool = True, **fields: Any) -> FileServer:
     written = {"command": command, **fields}
     return FileServer(FileEntry("theirs", MCPServerConfig(**written), written), "/shop/.mcp.json", "project", is_default=is_default)
-
-
-def put(path: Path, document: Any) -> None:
-    path.write_text(json.dumps(document))
 
 
 async def settings(folder: Path, document: Mapping[str, Any] = OWN, **servers: FileServer) -> McpConfHelper:
@@ -81,6 +78,26 @@ async def test_what_is_chosen_here_is_kept_beside_and_the_file_is_left_alone(tmp
     await conf.change_server("theirs", auto_approve=None, disabled_tools=None)
     assert conf.settings.mcp_servers["theirs"].auto_approve == ("all",)
     assert on_disk(tmp_path)["fileServers"] == {}
+
+
+async def test_all_that_was_chosen_is_forgotten_and_brought_back_also_while_its_file_is_not_read(tmp_path: Path) -> None:
+    written = {"autoApprove": ["read"], "callTimeout": 5}
+    conf = await settings(tmp_path, {**OWN, "fileServers": {"theirs": written, "other": {"disable": True}}})
+    chosen = conf.choices("theirs")
+    assert chosen == written
+    await conf.set_choices({"theirs": {}, "nobody": {}})
+    assert (conf.choices("theirs"), on_disk(tmp_path)["fileServers"]) == ({}, {"other": {"disable": True}})
+    await conf.set_choices({"theirs": chosen})
+    chosen.clear()
+    assert on_disk(tmp_path)["fileServers"]["theirs"] == conf.choices("theirs") == written
+
+
+@pytest.mark.parametrize("given", [[], {"theirs": []}])
+async def test_choices_that_are_none_are_none_and_make_room_for_others(tmp_path: Path, given: Any) -> None:
+    conf = await settings(tmp_path, {**OWN, "fileServers": given})
+    assert conf.choices("theirs") == {}
+    await conf.set_choices({"theirs": {"disable": True}})
+    assert on_disk(tmp_path)["fileServers"] == {"theirs": {"disable": True}}
 
 
 async def test_what_only_its_file_can_say_is_refused_and_the_file_named(tmp_path: Path) -> None:

@@ -81,8 +81,8 @@ def test_an_empty_file_is_told_and_written_over(path: Path, content: bytes) -> N
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"[]", "it is no object"),
-        (b'"text"', "it is no object"),
+        (b"[]", "the file must be an object"),
+        (b'"text"', "the file must be an object"),
         (b'{"mcpServers": {', "line 1, column 17"),
         (b"\xff\xfe{\x00", "not UTF-8"),
         (b"\x00" * 100, "line 1, column 1"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.copilot.results import failed, tool_result
-from tooltray.snapshots import MCPToolResponse
+from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.tools.formats.contents import NOTHING_SAID
 
 TEXT = {"type": "text", "text": "hello"}

@@ -1,6 +1,5 @@
 """presenter/carried_settings.py: which settings a set-up carries, and how they come to others."""
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import SetupChange
+from tooltray.snapshots.setup import SetupChange
 
 CLIENTS = {"acme.code": {"mode": "search", "profile": "work", "autoApprove": ["read"]}, "other": {"mode": "lazy"}}
 SHOWN = {"naming": "always", "lazyLoad": True, "mode": "automatic", "clients": CLIENTS, "feedback": False}
@@ -32,11 +31,6 @@ async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
 async def other(tmp_path: Path) -> AsyncIterator[HubParts]:
     async with hub_parts(tmp_path / "other", servers={}) as parts:
         yield parts
-
-
-def saved(parts: HubParts) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(parts.home.settings.read_bytes())
-    return document
 
 
 def without_servers(document: dict[str, Any]) -> dict[str, Any]:
@@ -73,14 +67,14 @@ async def test_profiles_and_clients_from_elsewhere_come_beside_those_that_are_he
         "publish": {"clients": {"other": {"autoApprove": []}, "new": {"mode": "lazy"}}},
     }
     await parts.presenter.import_setup(setup)
-    assert saved(parts)["profiles"] == {**CARRIED["profiles"], "new": {}}
-    assert saved(parts)["publish"]["clients"] == {**CLIENTS, "new": {"mode": "lazy"}}
+    assert parts.settings_on_disk["profiles"] == {**CARRIED["profiles"], "new": {}}
+    assert parts.settings_on_disk["publish"]["clients"] == {**CLIENTS, "new": {"mode": "lazy"}}
     assert await parts.presenter.import_setup(setup, replace=True) == [
         SetupChange("replace", "setting", "profiles.work"),
         SetupChange("replace", "setting", "publish.clients.other", "approved without asking: nothing"),
     ]
-    assert saved(parts)["publish"]["clients"]["other"] == {"autoApprove": []}
-    assert saved(parts)["publish"]["http"] == {"enabled": False, "port": 7000}
+    assert parts.settings_on_disk["publish"]["clients"]["other"] == {"autoApprove": []}
+    assert parts.settings_on_disk["publish"]["http"] == {"enabled": False, "port": 7000}
 
 
 @pytest.mark.parametrize(

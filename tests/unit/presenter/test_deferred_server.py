@@ -12,7 +12,8 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerStopped
 from tooltray.presenter.deferred_server import MOST_COPIES
 from tooltray.servers.transport import CannotStart
-from tooltray.snapshots import ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
 
 

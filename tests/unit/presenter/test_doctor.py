@@ -11,7 +11,7 @@ from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.errors import TooltrayError
 from tooltray.servers.diagnosis import Diagnosis, Remedy
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ async def test_a_server_that_could_run_is_found_and_nothing_is_started(sick: Any
         assert found.resolved_command == str(program)
         assert found.searched == (f"{tmp_path}/empty", str(program.parent))
         assert found.path == f"{tmp_path}/empty:{program.parent}"
-        assert found.cwd == str(tmp_path / "home")
+        assert found.cwd == str(parts.person)
         assert (found.problem, found.remedies, found.exit_code, found.stderr) == (None, (), None, ())
         assert scripted.copies.all == []
 

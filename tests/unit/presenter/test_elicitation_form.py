@@ -16,7 +16,7 @@ from tooltray.presenter.elicitation_form import (
     read_form,
     read_url,
 )
-from tooltray.snapshots import AnswerKind, ElicitationField, ElicitationOption
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption
 
 K = AnswerKind
 

@@ -11,7 +11,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
 from tooltray.presenter.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
-from tooltray.snapshots import ElicitationSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots import HttpStatus
+from tooltray.snapshots.http import HttpStatus
 from tooltray.wire.envelope import load
 
 

@@ -12,10 +12,11 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, opened, settled
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import Copy, ScriptedServer, never, text, tool
+from tests.fakes.set_clock import SetClock
 
 from tooltray.presenter.idle_stop import IdleStop
 from tooltray.presenter.usage import Usage
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire import eras
 from tooltray.wire.deadlines import TICK_S, DeadlineWheel
 from tooltray.wire.envelope import Envelope, dump
@@ -182,17 +183,10 @@ async def test_where_nothing_runs_nothing_is_watched() -> None:
 # in a hub
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class IdleHub:
     """A hub with one server `s` that is stopped when it is idle, and time that passes when a test says so."""
 
-    def __init__(self, parts: HubParts, program: ScriptedServer, clock: Clock) -> None:
+    def __init__(self, parts: HubParts, program: ScriptedServer, clock: SetClock) -> None:
         self.parts, self.program, self.clock = parts, program, clock
 
     def pass_time(self, seconds: float = LIMIT_S) -> int:
@@ -221,7 +215,7 @@ class IdleHub:
         return opened(await self.parts.router.answer(request, head, client, client.held, server=None, client="test"))
 
 
-def idle_hub(root: Path, program: ScriptedServer, clock: Clock, *, default: tuple[str, ...] = (), **fields: Any) -> Any:
+def idle_hub(root: Path, program: ScriptedServer, clock: SetClock, *, default: tuple[str, ...] = (), **fields: Any) -> Any:
     servers = {"s": entry("program", **{"idleStop": LIMIT_S, **fields})}
     return hub_parts(root, servers=servers, programs={"program": program}, default=default, clock=clock)
 
@@ -234,11 +228,11 @@ async def up(parts: HubParts, name: str = "s") -> None:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> SetClock:
+    return SetClock()
 
 
-async def test_an_idle_server_rests_stays_listed_and_is_started_by_the_next_call(tmp_path: Path, clock: Clock) -> None:
+async def test_an_idle_server_rests_stays_listed_and_is_started_by_the_next_call(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)
@@ -254,7 +248,7 @@ async def test_an_idle_server_rests_stays_listed_and_is_started_by_the_next_call
         assert parts.wheel.of(LIMIT_S) == []
 
 
-async def test_time_counts_from_the_end_of_the_last_call(tmp_path: Path, clock: Clock) -> None:
+async def test_time_counts_from_the_end_of_the_last_call(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)
@@ -268,7 +262,7 @@ async def test_time_counts_from_the_end_of_the_last_call(tmp_path: Path, clock: 
         await hub.at_rest()
 
 
-async def test_a_call_in_the_very_moment_of_the_stop_waits_for_the_next_process(tmp_path: Path, clock: Clock) -> None:
+async def test_a_call_in_the_very_moment_of_the_stop_waits_for_the_next_process(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)
@@ -284,7 +278,7 @@ async def test_a_call_in_the_very_moment_of_the_stop_waits_for_the_next_process(
         assert program.asked.all[-1].copy is program.copies.all[1]
 
 
-async def test_a_server_that_starts_with_the_hub_stays_up_until_it_does_so_no_more(tmp_path: Path, clock: Clock) -> None:
+async def test_a_server_that_starts_with_the_hub_stays_up_until_it_does_so_no_more(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock, default=("s",)) as parts:
         hub = IdleHub(parts, program, clock)
@@ -298,7 +292,7 @@ async def test_a_server_that_starts_with_the_hub_stays_up_until_it_does_so_no_mo
         assert hub.pass_time() == 0
 
 
-async def test_a_changed_setting_counts_for_what_runs_and_restarts_nothing(tmp_path: Path, clock: Clock) -> None:
+async def test_a_changed_setting_counts_for_what_runs_and_restarts_nothing(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock, idleStop=None) as parts:
         hub = IdleHub(parts, program, clock)
@@ -315,7 +309,7 @@ async def test_a_changed_setting_counts_for_what_runs_and_restarts_nothing(tmp_p
         assert len(program.copies.all) == 1
 
 
-async def test_a_server_that_is_removed_replaced_or_stopped_is_not_watched_any_more(tmp_path: Path, clock: Clock) -> None:
+async def test_a_server_that_is_removed_replaced_or_stopped_is_not_watched_any_more(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         await up(parts)
@@ -330,7 +324,7 @@ async def test_a_server_that_is_removed_replaced_or_stopped_is_not_watched_any_m
         assert parts.wheel.of(LIMIT_S) == []
 
 
-async def test_a_call_in_flight_keeps_its_server_up(tmp_path: Path, clock: Clock) -> None:
+async def test_a_call_in_flight_keeps_its_server_up(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("hang"), tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)
@@ -346,7 +340,7 @@ async def test_a_call_in_flight_keeps_its_server_up(tmp_path: Path, clock: Clock
         await hub.at_rest()
 
 
-async def test_a_question_to_a_modern_client_keeps_the_legacy_server_that_asked_it_up(tmp_path: Path, clock: Clock) -> None:
+async def test_a_question_to_a_modern_client_keeps_the_legacy_server_that_asked_it_up(tmp_path: Path, clock: SetClock) -> None:
     async def asks(copy: Copy, params: Any) -> Any:
         return text(json.dumps(await copy.ask("elicitation/create", {"message": "?", "requestedSchema": {}})))
 
@@ -366,7 +360,7 @@ async def test_a_question_to_a_modern_client_keeps_the_legacy_server_that_asked_
         await hub.at_rest()
 
 
-async def test_a_legacy_client_that_is_asked_for_a_modern_server_keeps_it_up_between_its_calls(tmp_path: Path, clock: Clock) -> None:
+async def test_a_legacy_client_that_is_asked_for_a_modern_server_keeps_it_up_between_its_calls(tmp_path: Path, clock: SetClock) -> None:
     def asks(copy: Copy, params: Any) -> Any:
         if "inputResponses" in params:
             return text("thanks")
@@ -395,7 +389,7 @@ async def test_a_legacy_client_that_is_asked_for_a_modern_server_keeps_it_up_bet
         await hub.at_rest()
 
 
-async def test_a_question_outside_of_calls_keeps_the_server_that_waits_for_the_answer_up(tmp_path: Path, clock: Clock) -> None:
+async def test_a_question_outside_of_calls_keeps_the_server_that_waits_for_the_answer_up(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock, isolation="session") as parts:
         hub = IdleHub(parts, program, clock)
@@ -427,7 +421,7 @@ async def _listening(program: OfferingServer, copy: Copy, params: Any) -> Any:
 
 
 @pytest.mark.parametrize("is_modern", [False, True])
-async def test_a_subscription_keeps_its_server_up_until_it_ends(tmp_path: Path, clock: Clock, *, is_modern: bool) -> None:
+async def test_a_subscription_keeps_its_server_up_until_it_ends(tmp_path: Path, clock: SetClock, *, is_modern: bool) -> None:
     program = OfferingServer(resources=[resource("x://1")], eras=("modern",) if is_modern else ("legacy",))
     program.handlers |= {"resources/subscribe": _fine, "resources/unsubscribe": _fine, "subscriptions/listen": partial(_listening, program)}
     async with idle_hub(tmp_path, program, clock) as parts:
@@ -445,7 +439,7 @@ async def test_a_subscription_keeps_its_server_up_until_it_ends(tmp_path: Path, 
         await hub.at_rest()
 
 
-async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up_and_no_others(tmp_path: Path, clock: Clock) -> None:
+async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up_and_no_others(tmp_path: Path, clock: SetClock) -> None:
     program, other = (OfferingServer(resources=[resource(f"{name}://1")]) for name in ("x", "y"))
     program.handlers |= {"resources/subscribe": _fine, "resources/unsubscribe": _fine}
     servers = {"s": entry("program", idleStop=LIMIT_S), "o": entry("other", idleStop=LIMIT_S)}
@@ -463,7 +457,7 @@ async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up
         await hub.at_rest()
 
 
-async def test_the_copies_of_both_eras_stop_together_and_start_again_as_they_are_called(tmp_path: Path, clock: Clock) -> None:
+async def test_the_copies_of_both_eras_stop_together_and_start_again_as_they_are_called(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"), eras=("legacy", "modern"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)
@@ -484,7 +478,7 @@ async def test_the_copies_of_both_eras_stop_together_and_start_again_as_they_are
         assert len(program.copies.all) == 4
 
 
-async def test_the_copies_of_sessions_stop_by_themselves(tmp_path: Path, clock: Clock) -> None:
+async def test_the_copies_of_sessions_stop_by_themselves(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock, isolation="session") as parts:
         hub, lazy, busy = IdleHub(parts, program, clock), parts.client(), parts.client()
@@ -507,7 +501,7 @@ async def test_the_copies_of_sessions_stop_by_themselves(tmp_path: Path, clock: 
         await program.copies.until(lambda: not program.running)
 
 
-async def test_a_server_that_died_and_came_back_has_its_time_anew(tmp_path: Path, clock: Clock) -> None:
+async def test_a_server_that_died_and_came_back_has_its_time_anew(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:
         hub = IdleHub(parts, program, clock)

@@ -16,7 +16,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.instance import TRANSITIONS, Instance, Patience
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.transport import CannotStart
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.eras import Era
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
-from tests.fakes.scripted_server import ScriptedServer
+from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.events import EventBus, ServerStarted
+from tooltray.events import EventBus, ServerStarted, ServerStopped
 from tooltray.presenter.live_settings import LiveSettings
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.tools.names import PublishedNames
 
@@ -72,7 +72,11 @@ def spawn_at_once(live: Live) -> Any:
 
 async def test_servers_that_are_new_or_on_again_are_begun_and_no_others(live: Live) -> None:
     assert await live.edit(mcpServers={"a": {"command": "y"}, "off": {"command": "x"}, "b": {"command": "x"}}) == [["off", "b"]]
-    assert await live.edit(mcpServers={"a": {"command": "y", "disable": True}, "b": {"command": "z"}}) == []
+    assert await live.edit(mcpServers={"a": {"command": "y", "disable": True}, "b": {"command": "x", "idleStop": 5}}) == []
+
+
+async def test_one_that_is_another_program_now_is_listed_anew_and_not_begun(live: Live) -> None:
+    assert await live.edit(mcpServers={"a": {"command": "y"}, "off": {"command": "y", "disable": True}}) == [[]]
 
 
 async def test_what_is_new_while_everything_is_off_begins_when_it_is_on_again(live: Live) -> None:
@@ -93,10 +97,6 @@ async def test_secrets_are_looked_for_where_the_settings_say(live: Live) -> None
     assert await live.edit(publish={"lazyLoad": True}) == []
 
 
-def following(parts: HubParts) -> None:
-    parts.live_settings.start()
-
-
 async def edit(parts: HubParts, **fields: Any) -> None:
     document = json.loads(parts.home.settings.read_text())
     parts.home.settings.write_text(json.dumps(document | fields))
@@ -106,7 +106,6 @@ async def edit(parts: HubParts, **fields: Any) -> None:
 async def test_a_server_that_somebody_writes_into_the_file_runs_if_it_starts_with_the_hub(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with hub_parts(tmp_path, servers={}, programs={"program": program}) as parts:
-        following(parts)
         await edit(parts, mcpServers={"s": entry("program")}, defaultServers=["s"])
         await parts.heard.event(ServerStarted, server_name="s")
         (copy,) = program.running
@@ -114,10 +113,18 @@ async def test_a_server_that_somebody_writes_into_the_file_runs_if_it_starts_wit
         assert program.running == [copy]
 
 
+async def test_one_on_demand_that_is_another_program_now_is_listed_anew_and_rests_again(tmp_path: Path) -> None:
+    programs = {"old": ScriptedServer(tool("before")), "new": ScriptedServer(tool("after"))}
+    async with hub_parts(tmp_path, servers={"s": entry("old")}, programs=programs) as parts:
+        await edit(parts, mcpServers={"s": entry("new")})
+        await parts.heard.event(ServerStarted, server_name="s")
+        await parts.heard.event(ServerStopped, server_name="s")
+        assert (await parts.listed(), programs["old"].copies.all) == (["after"], [])
+
+
 async def test_a_server_without_its_secret_is_tried_again_where_somebody_names_another_place(tmp_path: Path) -> None:
     servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"})}
     async with hub_parts(tmp_path, servers=servers, programs={"program": ScriptedServer()}) as parts:
-        following(parts)
         await parts.secrets.set("s/KEY", "value")
         parts.secrets.use("file")
         parts.servers.get("s").start()

@@ -13,7 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, never
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.presenter.managed_server import ManagedServer
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.envelope import dump
 from tooltray.wire.eras import Era
 

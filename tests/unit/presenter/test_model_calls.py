@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 from tooltray.errors import TooltrayError
 from tooltray.events import ToolCallResult
 from tooltray.presenter.model_calls import result_of
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats.contents import failed
 
 

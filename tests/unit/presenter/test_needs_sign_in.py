@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import ScriptedServer, never, tool
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.presenter.instance import TRANSITIONS
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 RUNNING, NEEDS_SIGN_IN, ON_DEMAND, STOPPED, ERROR = (
     ServerState[name] for name in ["RUNNING", "NEEDS_SIGN_IN", "ON_DEMAND", "STOPPED", "ERROR"]
@@ -65,7 +65,7 @@ async def test_its_tools_stay_listed(tmp_path: Path) -> None:
 async def test_a_list_does_not_wait_for_one_that_never_listed(tmp_path: Path) -> None:
     server = ScriptedServer(tool("t"))
     server.handlers["server/discover"] = never
-    patient = hub_parts(tmp_path, servers={"s": entry("s")}, programs={"s": server}, tools={"first_listing_wait_s": BEYOND_THE_TEST_S})
+    patient = hub_parts(tmp_path, servers={"s": entry("s")}, programs={"s": server}, waits={"first_listing_wait_s": BEYOND_THE_TEST_S})
     async with patient as parts:
         parts.servers.get("s").start()
         await server.asked.wait(lambda asked: asked.method == "server/discover")

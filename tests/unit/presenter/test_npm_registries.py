@@ -22,7 +22,7 @@ from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.presenter.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
 from tooltray.servers.npm_registry.npm_config import NpmConfiguration
 from tooltray.servers.npm_registry.registry import CUSTOM, MIRROR, NPM, Answer, Registry
-from tooltray.snapshots import RegistryMeasurement
+from tooltray.snapshots.registries import RegistryMeasurement
 from tooltray.tasks import TaskKeeper
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"

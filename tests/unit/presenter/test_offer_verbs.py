@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.offering import OfferingServer, prompt, resource, template
+from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, raw, tool
 
-from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.snapshots import McpClientSnapshot, ServerState
+from tooltray.snapshots.servers import McpClientSnapshot, ServerState
 from tooltray.wire.eras import Era
 
 PUBLISHED = {"one": "tooltray://one/x%3A%2F%2Fsame", "two": "tooltray://two/x%3A%2F%2Fsame"}
@@ -38,12 +38,6 @@ async def parts(tmp_path: Path, one: OfferingServer) -> AsyncIterator[HubParts]:
 @pytest.fixture
 def presenter(parts: HubParts) -> McpPresenter:
     return parts.presenter
-
-
-async def refusal(work: Any) -> str:
-    with pytest.raises(TooltrayError) as raised:
-        await work
-    return str(raised.value)
 
 
 # prompts

@@ -8,7 +8,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource
 
 from tooltray.events import PromptListChanged, ResourceListChanged
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tools.offer import PROMPTS, RESOURCES, TEMPLATES
 from tooltray.wire.eras import Era
 

@@ -12,7 +12,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.presenter.instance import Patience
 from tooltray.servers.stdio_transport import StdioTransport
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 GIVES_UP = Patience(restart_after_s=(), start_limit_s=20.0)
 LOSES_PATIENCE = Patience(restart_after_s=(), start_limit_s=0.5, discover_timeout_s=0.1)
@@ -97,4 +97,4 @@ async def test_an_entry_that_cannot_be_used_is_a_notice_from_the_start_and_repor
         await parts.presenter.add_mcp_default_server("good")
         [event] = parts.heard.of(ProblemReported)
         assert event.problem.title == "The entry of server 'worse' cannot be used"
-        assert parts.presenter.snapshot().notices == (notice, event.problem)
+        assert [each.title for each in parts.presenter.snapshot().notices] == [notice.title, event.problem.title]

@@ -10,7 +10,8 @@ from tests.fakes.scripted_server import ScriptedServer
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.remedies import PAGES
 from tooltray.servers.diagnosis import Remedy
-from tooltray.snapshots import NpmRegistryStatus, RegistryMeasurement, ServerState
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.servers import ServerState
 
 FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", milliseconds=5.0)
 SLOW = RegistryMeasurement("https://slow.example/", "Slow", "mirror", milliseconds=50.0)

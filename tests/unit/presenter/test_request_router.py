@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened, settled
+from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, one_server, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
 from tooltray.events import ToolListChanged
@@ -47,10 +47,6 @@ def server_with(capabilities: Any = EVERYTHING, *, eras: tuple[str, ...] = ("leg
     return program
 
 
-def one(program: ScriptedServer, **fields: Any) -> dict[str, Any]:
-    return {"servers": {"s": entry("program", **fields)}, "programs": {"program": program}}
-
-
 async def answered(
     parts: HubParts, method: str, client: Client | None = None, *, server: str | None = None, is_modern: bool = False, **params: Any
 ) -> dict[str, Any]:
@@ -72,7 +68,7 @@ async def ready(parts: HubParts) -> None:
 
 
 async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(server_with())) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)
         for method, listed in {
             "prompts/list": {"prompts": [PROMPT]},
@@ -86,7 +82,7 @@ async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Pat
 
 
 async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(server_with())) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)
         assert (await answered(parts, "tools/call", name="t", arguments={"text": "hi"}))["result"] == text("hi")
         await answered(parts, "prompts/list")
@@ -100,7 +96,7 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
 
 @pytest.mark.parametrize(("method", "is_modern"), [("later/method", False), ("resources/subscribe", True), ("logging/setLevel", True)])
 async def test_what_no_server_can_be_told_from_is_an_unknown_method(tmp_path: Path, method: str, is_modern: bool) -> None:
-    async with hub_parts(tmp_path, **one(server_with())) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)
         error = (await answered(parts, method, is_modern=is_modern, uri="x://1", level="debug"))["error"]
         assert error == {"code": -32601, "message": "Method not found", "data": method}
@@ -108,7 +104,7 @@ async def test_what_no_server_can_be_told_from_is_an_unknown_method(tmp_path: Pa
 
 async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
         assert "result" in await answered(parts, "resources/subscribe", client, uri="x://1")
@@ -121,20 +117,20 @@ async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(
 
 @pytest.mark.parametrize("params", [{}, {"uri": 5}])
 async def test_a_subscription_to_nothing_is_refused(tmp_path: Path, params: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path, **one(server_with())) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)
         assert "error" in await answered(parts, "resources/subscribe", **params)
 
 
 async def test_a_subscription_where_no_server_has_resources_is_refused(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(server_with({"tools": {}}))) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
         await ready(parts)
         assert (await answered(parts, "resources/subscribe", uri="x://1"))["error"]["code"] == -32002
 
 
 async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_what_the_client_hears(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
         assert (await answered(parts, "logging/setLevel", client, level="error"))["result"] == {}
@@ -150,7 +146,7 @@ async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_wh
 
 
 async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(server_with())) as parts:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)
         assert (await answered(parts, "later/method", server="s", x=1))["result"] == {"later": {"x": 1}}
         assert (await answered(parts, "tools/list", server="s"))["result"] == {"tools": [tool("t")]}
@@ -160,7 +156,7 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
 async def test_a_modern_client_finds_no_legacy_method_behind_a_legacy_server_either(tmp_path: Path, method: str) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         error = (await answered(parts, method, server="s", is_modern=True, uri="x://1", level="debug"))["error"]
         assert error == {"code": -32601, "message": "Method not found", "data": method}
@@ -171,14 +167,14 @@ async def test_a_modern_client_finds_no_legacy_method_behind_a_legacy_server_eit
 async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, method: str) -> None:
     program = server_with({"tools": {}, "resources": {}})
     program.handlers[method] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "its own words"}))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         assert (await answered(parts, method, server="s", level="info", uri="x://1"))["error"]["message"] == "its own words"
 
 
 async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_start(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
         assert (await answered(parts, "logging/setLevel", client, server="s", level="debug"))["result"] == {}
@@ -191,7 +187,7 @@ async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_st
 
 async def test_a_modern_server_takes_the_level_of_a_legacy_client_without_a_request(tmp_path: Path) -> None:
     program = server_with(eras=("modern",))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         assert (await answered(parts, "logging/setLevel", server="s", level="debug"))["result"] == {}
         assert program.count("logging/setLevel") == 0
@@ -200,7 +196,7 @@ async def test_a_modern_server_takes_the_level_of_a_legacy_client_without_a_requ
 async def test_what_clients_share_is_refused_while_paused_and_when_the_server_does_not_run(tmp_path: Path) -> None:
     program = server_with()
     program.handlers["initialize"] = lambda copy, params: copy.die()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         assert "out of cheese" in (await answered(parts, "logging/setLevel", server="s", level="info"))["error"]["message"]
         await parts.conf.set_enabled(False)
         assert "paused" in (await answered(parts, "logging/setLevel", server="s", level="info"))["error"]["message"]
@@ -214,7 +210,7 @@ async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Pa
         numbers, following = pages[params.get("cursor")]
         return {"prompts": numbers, "_meta": {"x": 1}} | ({"nextCursor": following} if following else {})
 
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         program.handlers["prompts/list"] = page
         listed = await answered(parts, "prompts/list", server="s", y=2)
@@ -230,7 +226,7 @@ async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Pa
 
 async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_again_ends_the_list(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1], "nextCursor": "again"}
         assert (await answered(parts, "prompts/list", server="s"))["result"] == {"prompts": [1, 1]}
@@ -244,7 +240,7 @@ async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_ag
 )
 async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, result: Any) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         program.handlers["prompts/list"] = lambda copy, params: result
         assert (await answered(parts, "prompts/list", server="s"))["result"] == result
@@ -259,7 +255,7 @@ async def test_a_session_with_its_own_copy_lists_and_calls_what_that_copy_offers
         "tools": [tool("t"), tool("get_hidden")] + ([tool("get_own")] if copy is not program.copies.all[0] else [])
     }
     program.calls["get_own"] = lambda copy, params: text("mine")
-    async with hub_parts(tmp_path, **one(program, isolation="session", disabledTools=["get_hidden"])) as parts:
+    async with hub_parts(tmp_path, **one_server(program, isolation="session", disabledTools=["get_hidden"])) as parts:
         await ready(parts)
         client = parts.client()
         assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["error"]["message"] == "Unknown tool: get_own"
@@ -275,7 +271,7 @@ async def test_a_legacy_client_lists_and_calls_what_a_server_of_both_eras_offers
     in_legacy = [tool("t")]
     program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t")] if copy is program.copies.all[0] else in_legacy}
     program.calls["late"] = lambda copy, params: text("legacy")
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
@@ -295,7 +291,7 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
     program = server_with()
     program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t"), tool("drop_own")]}
     program.calls |= {name: lambda copy, params: text("done") for name in ("t", "drop_own")}
-    async with hub_parts(tmp_path, **one(program, isolation="session")) as parts:
+    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         await ready(parts)
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
@@ -311,7 +307,7 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
 
 async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program, isolation="session")) as parts:
+    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         await ready(parts)
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
@@ -324,7 +320,7 @@ async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp
 
 async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it_is_told_so(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
         await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
@@ -338,7 +334,7 @@ async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it
 
 async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) -> None:
     program = server_with({"tools": {}})
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         await parts.router.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
@@ -399,7 +395,7 @@ async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no
 
 async def test_what_else_a_client_says_goes_to_its_one_server_in_its_era_or_to_nobody(tmp_path: Path) -> None:
     program = server_with(eras=("legacy", "modern"))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         legacy, modern = parts.client(introduction=Raw(b"{}")), parts.client()
         own = await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)

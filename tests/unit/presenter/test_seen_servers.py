@@ -11,7 +11,8 @@ from tooltray.builtin.hub_server import ABOUT_SERVERS, HubServer
 from tooltray.events import EventBus
 from tooltray.presenter.seen_servers import SeenServers
 from tooltray.presenter.session_state import SessionState
-from tooltray.snapshots import HubSnapshot, ServerSnapshot, ServerState
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Head

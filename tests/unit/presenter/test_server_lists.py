@@ -8,25 +8,17 @@ from typing import Any
 
 import pytest
 from tests.fakes.heard import PATIENCE_S
-from tests.fakes.hub_parts import entry, hub_parts, settled
+from tests.fakes.hub_parts import hub_parts, one_server, settled, two_servers
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, template
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.events import ConfigChanged, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.offer import KINDS, PROMPTS, RESOURCES
 
 FOR_EVER = {"first_listing_wait_s": 600.0}
-
-
-def one(program: ScriptedServer, **fields: Any) -> dict[str, Any]:
-    return {"servers": {"s": entry("program", **fields)}, "programs": {"program": program}}
-
-
-def two(first: ScriptedServer, second: ScriptedServer) -> dict[str, Any]:
-    return {"servers": {"a": entry("first"), "b": entry("second")}, "programs": {"first": first, "second": second}}
 
 
 # listing
@@ -104,7 +96,7 @@ async def test_what_else_changes_of_a_server_is_no_reason_to_list_it(tmp_path: P
 async def test_a_server_that_declares_no_tools_is_asked_for_them_all_the_same_and_for_nothing_else(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.handlers["initialize"] = lambda copy, params: {**copy.usual("initialize")(copy, params), "capabilities": {}}
-    async with hub_parts(tmp_path, **one(program), tools=FOR_EVER, offers=FOR_EVER) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         parts.servers.get("s").start()
         assert await parts.listed() == ["t"]
         await parts.offers.wait_for_first_listings()
@@ -180,7 +172,7 @@ async def test_nobody_waits_for_a_server_that_is_removed_meanwhile(tmp_path: Pat
 async def test_a_list_of_one_server_does_not_wait_for_another(tmp_path: Path) -> None:
     slow, quick = ScriptedServer(tool("slow")), ScriptedServer(tool("quick"))
     slow.handlers["initialize"] = never
-    async with hub_parts(tmp_path, **two(slow, quick), tools=FOR_EVER) as parts:
+    async with hub_parts(tmp_path, **two_servers(slow, quick), waits=FOR_EVER) as parts:
         parts.servers.get("a").start()
         await parts.servers.start("b")
         assert await parts.listed("b") == ["quick"]
@@ -203,7 +195,7 @@ async def test_who_waits_for_a_list_does_not_wait_for_the_disk(tmp_path: Path) -
     SlowDisk.may_save.clear()
     program = ScriptedServer(tool("t"))
     go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one(program), tools=FOR_EVER, catalogues_type=SlowDisk) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER, catalogues_type=SlowDisk) as parts:
         parts.servers.get("s").start()
         listing = asyncio.create_task(parts.listed())
         await program.request("tools/list")
@@ -373,7 +365,7 @@ async def test_a_server_of_which_only_the_tools_are_known_is_started_to_list_the
 
 async def test_a_server_that_was_never_listed_is_started_once_to_be_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.tools.list_unknown_servers()
         await parts.heard.state("s", ServerState.ON_DEMAND)
         assert await parts.listed() == ["t"]
@@ -386,7 +378,7 @@ async def test_a_server_that_was_never_listed_is_started_once_to_be_listed(tmp_p
 async def test_a_server_that_was_used_while_it_was_listed_goes_on(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.tools.list_unknown_servers()
         await program.request("tools/list")
         await parts.servers.start("s")
@@ -417,7 +409,7 @@ async def test_a_server_that_is_called_while_it_is_listed_goes_on(tmp_path: Path
 async def test_a_server_that_became_a_default_while_it_was_listed_goes_on(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.tools.list_unknown_servers()
         await program.request("tools/list")
         await parts.conf.set_default("s", True)
@@ -430,7 +422,7 @@ async def test_a_server_that_became_a_default_while_it_was_listed_goes_on(tmp_pa
 async def test_a_server_that_is_removed_while_it_is_listed_leaves_nobody_waiting(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.handlers["tools/list"] = never
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.tools.list_unknown_servers()
         await program.request("tools/list")
         await parts.conf.remove_server("s")
@@ -439,7 +431,7 @@ async def test_a_server_that_is_removed_while_it_is_listed_leaves_nobody_waiting
 
 
 async def test_a_server_that_cannot_be_started_to_be_listed_is_in_error(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(), env={"KEY": "${NOT_SET}"})) as parts:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), env={"KEY": "${NOT_SET}"})) as parts:
         parts.tools.list_unknown_servers()
         await parts.heard.state("s", ServerState.ERROR)
         assert await parts.listed() == []
@@ -447,7 +439,7 @@ async def test_a_server_that_cannot_be_started_to_be_listed_is_in_error(tmp_path
 
 async def test_servers_that_are_switched_off_are_not_started_to_be_listed(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program, disable=True)) as parts:
+    async with hub_parts(tmp_path, **one_server(program, disable=True)) as parts:
         parts.tools.list_unknown_servers()
         assert parts.servers.get("s").state is ServerState.STOPPED
         assert program.copies.all == []

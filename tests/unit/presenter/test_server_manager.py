@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import Record
-from tests.fakes.http_server import serving
-from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, settled
+from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, one_server, settled, started
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.errors import TooltrayError
@@ -26,7 +25,7 @@ from tooltray.events import (
 )
 from tooltray.presenter.start_gate import StartGate
 from tooltray.servers.stdio_transport import StdioTransport
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
@@ -38,15 +37,6 @@ def states(parts: HubParts, name: str = "s") -> list[ServerState]:
     """Those that a card would have shown, one after the other."""
     shown = [event.server.state for event in parts.heard.of(ServerChanged) if event.server.name == name]
     return [state for number, state in enumerate(shown) if number == 0 or state is not shown[number - 1]]
-
-
-async def run(parts: HubParts, *names: str) -> None:
-    for name in names or ("s",):
-        await parts.servers.start(name)
-
-
-def one(program: ScriptedServer, **fields: Any) -> dict[str, Any]:
-    return {"servers": {"s": entry("program", **fields)}, "programs": {"program": program}}
 
 
 # what there is
@@ -76,7 +66,7 @@ async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Pa
 async def test_the_running_connections_are_known_and_those_that_start_with_the_hub(tmp_path: Path) -> None:
     programs = {"a": ScriptedServer(), "b": ScriptedServer(eras=("legacy", "modern"))}
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}, default=("a",), programs=programs) as parts:
-        await run(parts, "a", "b")
+        await started(parts, "a", "b")
         await parts.servers.get("b").running(Era.LEGACY, timeout_s=10)
         assert [client.name for client in parts.servers.running_clients()] == ["a", "b", "b"]
         assert [client.name for client in parts.servers.default_clients()] == ["a"]
@@ -128,7 +118,7 @@ async def test_one_slow_server_delays_nobody(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_is_started_by_hand_is_waited_for(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
         await parts.servers.start("s")
         assert parts.servers.get("s").state is ServerState.RUNNING
         assert parts.servers.get("s").is_used
@@ -139,13 +129,13 @@ async def test_a_server_that_is_started_by_hand_is_waited_for(tmp_path: Path) ->
 async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
     program = ScriptedServer()
     program.handlers["initialize"] = lambda copy, params: error(-32603, "no API key")
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         with pytest.raises(TooltrayError, match=r"server 's' is not running: 's' could not be opened: no API key"):
             await parts.servers.start("s")
 
 
 async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(), disable=True)) as parts:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), disable=True)) as parts:
         for act in (parts.servers.start, parts.servers.restart):
             with pytest.raises(TooltrayError, match=r"server 's' is switched off. `disable` is true in its settings. Switch it on first"):
                 await act("s")
@@ -153,17 +143,17 @@ async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> N
 
 
 async def test_a_server_that_was_stopped_by_hand_is_started_by_hand(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await started(parts)
         await parts.servers.stop("s")
         assert parts.servers.get("s").state is ServerState.STOPPED
-        await run(parts)
+        await started(parts)
         assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "STOPPED", "STARTING", "RUNNING"]]
 
 
 async def test_a_restart_goes_by_the_state_in_which_tools_stay_listed(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await started(parts)
         await parts.servers.restart("s")
         assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "ON_DEMAND", "STARTING", "RUNNING"]]
         assert len(parts.programs["program"].copies.all) == 2
@@ -179,47 +169,10 @@ async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_pat
 # what a server is started with
 
 
-async def test_a_server_gets_the_persons_variables_then_its_own_with_placeholders_filled_in(tmp_path: Path) -> None:
-    fields = {"args": ["${WHO:-nobody}"], "env": {"KEY": "${secret:s/KEY}", "PATH": "/own"}}
-    async with hub_parts(tmp_path, **one(ScriptedServer(), **fields), shell=Shell(WHO="me", LANG="C")) as parts:
-        await parts.secrets.set("s/KEY", "s3cret")
-        await run(parts)
-        launch = parts.launches[0]
-        assert (launch.command, launch.args) == ("program", ("me",))
-        assert launch.env == {"PATH": "/own:/usr/bin:/bin", "WHO": "me", "LANG": "C", "KEY": "s3cret"}
-        assert launch.cwd == str(tmp_path)
-
-
-async def test_a_server_runs_in_the_folder_of_its_entry(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(), cwd="/somewhere")) as parts:
-        await run(parts)
-        assert parts.launches[0].cwd == "/somewhere"
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"env": {"KEY": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
-        ({"env": {"KEY": "${secret:s/KEY}"}}, "There is no secret 's/KEY'"),
-        ({"command": "tooltray-bridge"}, "'s' leads back to Tooltray itself"),
-        ({"command": "npx", "args": ["tooltray"]}, "'s' leads back to Tooltray itself"),
-    ],
-)
-async def test_settings_that_cannot_work_are_an_error_at_once(tmp_path: Path, fields: dict[str, Any], said: str) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(), **fields)) as parts:
-        with pytest.raises(TooltrayError, match=f"server 's' is not running: {said}"):
-            await run(parts)
-        assert states(parts)[-1] is ServerState.ERROR
-        assert ServerState.RESTARTING not in states(parts)
-        assert parts.launches == []
-        [reported] = parts.heard.of(*SIX)
-        assert (type(reported), reported.server, reported.problem.title) == (ProblemReported, "s", said)
-
-
 async def test_a_launcher_is_installing_until_its_server_was_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, servers={"s": entry("npx", args=["pkg"])}, programs={"npx": program}) as parts:
-        await run(parts)
+        await started(parts)
         assert await parts.listed() == ["t"]
         await parts.servers.restart("s")
         starts = [state for state in states(parts) if state in (ServerState.STARTING, ServerState.INSTALLING)]
@@ -232,7 +185,7 @@ async def test_a_server_in_memory_runs_without_a_process(tmp_path: Path) -> None
             return error(-32601, "Method not found") if request.method != "initialize" else _greeting()
 
     async with hub_parts(tmp_path, servers={}, builtins={"hub": Memory()}) as parts:
-        await run(parts, "hub")
+        await started(parts, "hub")
         assert (parts.servers.pids, parts.launches) == (frozenset(), [])
         assert not parts.home.eras.exists()
 
@@ -249,9 +202,9 @@ def _greeting() -> Any:
 async def test_what_was_learned_of_the_eras_spares_the_next_hub_the_probe(tmp_path: Path) -> None:
     for count in (1, 1):
         program = ScriptedServer()
-        async with hub_parts(tmp_path, **one(program)) as parts:
+        async with hub_parts(tmp_path, **one_server(program)) as parts:
             known = parts.eras.eras(parts.servers.get("s").config_hash)
-            await run(parts)
+            await started(parts)
             assert program.count("server/discover") == (count if not known else 0)
             await parts.ended()
     assert known == {"legacy"}
@@ -259,8 +212,8 @@ async def test_what_was_learned_of_the_eras_spares_the_next_hub_the_probe(tmp_pa
 
 async def test_a_server_that_spoke_the_legacy_era_and_is_modern_now_is_found_out(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.eras = ("modern",)
         await parts.servers.restart("s")
         client = parts.servers.get("s").client_for(Era.MODERN)
@@ -273,15 +226,15 @@ async def test_a_server_that_spoke_the_legacy_era_and_is_modern_now_is_found_out
 
 
 async def test_start_and_stop_are_told_once_and_in_order(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await started(parts)
         await parts.servers.stop("s")
         assert parts.heard.of(*SIX) == UP + DOWN
 
 
 async def test_the_copy_for_another_era_is_no_second_start(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer(eras=("legacy", "modern")))) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(eras=("legacy", "modern")))) as parts:
+        await started(parts)
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
         await parts.servers.stop("s")
         assert parts.heard.of(*SIX) == UP + DOWN
@@ -289,8 +242,8 @@ async def test_the_copy_for_another_era_is_no_second_start(tmp_path: Path) -> No
 
 async def test_a_crash_is_a_stop_and_a_start(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.copy.die()
         await parts.heard.event(ServerStarted, count=2)
         assert parts.heard.of(*SIX) == UP + DOWN + UP
@@ -299,7 +252,7 @@ async def test_a_crash_is_a_stop_and_a_start(tmp_path: Path) -> None:
 async def test_a_server_that_is_given_up_is_reported_once(tmp_path: Path) -> None:
     program = ScriptedServer()
     program.handlers["initialize"] = lambda copy, params: copy.die("out of cheese")
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.servers.get("s").start()
         reported = await parts.heard.event(ProblemReported)
         assert "out of cheese" in str(reported.problem)
@@ -315,9 +268,9 @@ async def test_what_a_server_says_reaches_the_listeners_once_it_has_greeted(tmp_
 
     program.handlers["initialize"] = initialize
     said: Record[tuple[str, str]] = Record()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         parts.servers.listen(on_changed=lambda name: None, on_notification=lambda name, client, method, params: said.add((name, method)))
-        await run(parts)
+        await started(parts)
         program.copy.notify("notifications/tools/list_changed")
         await said.wait()
         assert said.all == [("s", "notifications/tools/list_changed")]
@@ -331,7 +284,7 @@ async def change(parts: HubParts, **fields: Any) -> None:
 
 
 async def test_a_server_that_is_added_is_there_and_not_started(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={}) as parts:
+    async with hub_parts(tmp_path, servers={}, is_live=False) as parts:
         await parts.conf.set_server("s", entry("program"))
         assert parts.servers.get("s").state is ServerState.ON_DEMAND
         assert states(parts) == [ServerState.ON_DEMAND]
@@ -339,8 +292,8 @@ async def test_a_server_that_is_added_is_there_and_not_started(tmp_path: Path) -
 
 async def test_a_server_that_is_removed_is_stopped_and_then_gone(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await parts.conf.remove_server("s")
         assert parts.servers.find("s") is None
@@ -354,8 +307,8 @@ async def test_a_server_that_is_removed_is_stopped_and_then_gone(tmp_path: Path)
 
 async def test_a_hub_that_ends_waits_for_a_removed_server_that_still_ends(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await parts.conf.remove_server("s")
         await program.closing.wait()
@@ -369,8 +322,8 @@ async def test_a_hub_that_ends_waits_for_a_removed_server_that_still_ends(tmp_pa
 
 async def test_a_server_that_is_removed_and_added_again_is_not_said_to_be_gone_and_waits_for_the_old_process(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await parts.conf.remove_server("s")
         await parts.conf.set_server("s", entry("program"))
@@ -385,8 +338,8 @@ async def test_a_server_that_is_removed_and_added_again_is_not_said_to_be_gone_a
 
 async def test_a_server_that_is_removed_and_added_again_and_not_started_has_stopped_and_is_not_gone(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await parts.conf.remove_server("s")
         await parts.conf.set_server("s", entry("program"))
@@ -397,8 +350,8 @@ async def test_a_server_that_is_removed_and_added_again_and_not_started_has_stop
 
 async def test_a_running_server_with_another_command_line_is_started_anew(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await change(parts, args=["--verbose"])
         await program.closing.wait()
@@ -412,8 +365,8 @@ async def test_a_running_server_with_another_command_line_is_started_anew(tmp_pa
 
 async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         program.may_end.clear()
         await change(parts, args=["1"])
         await change(parts, args=["2"])
@@ -425,8 +378,8 @@ async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(tmp_path:
 
 async def test_a_running_server_with_another_command_line_that_is_switched_off_too_stops(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         await change(parts, args=["--verbose"], disable=True)
         await parts.heard.event(ServerStopped)
         assert parts.servers.get("s").state is ServerState.STOPPED
@@ -435,7 +388,7 @@ async def test_a_running_server_with_another_command_line_that_is_switched_off_t
 
 async def test_a_server_in_error_whose_command_line_was_corrected_is_started(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program, env={"KEY": "${NOT_SET}"})) as parts:
+    async with hub_parts(tmp_path, **one_server(program, env={"KEY": "${NOT_SET}"})) as parts:
         parts.servers.get("s").start()
         await parts.heard.state("s", ServerState.ERROR)
         await change(parts, env={"KEY": "x"})
@@ -444,7 +397,7 @@ async def test_a_server_in_error_whose_command_line_was_corrected_is_started(tmp
 
 async def test_a_server_that_does_not_run_is_not_started_by_a_change(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
+    async with hub_parts(tmp_path, **one_server(program), is_live=False) as parts:
         await change(parts, args=["--verbose"])
         await parts.ended()
         assert program.copies.all == []
@@ -452,8 +405,8 @@ async def test_a_server_that_does_not_run_is_not_started_by_a_change(tmp_path: P
 
 async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(tmp_path: Path) -> None:
     program = ScriptedServer()
-    async with hub_parts(tmp_path, **one(program)) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
         server = parts.servers.get("s")
         await change(parts, auto_approve=["read"], descriptions="my own", disabled_tools=["t"], call_timeout=5.0)
         assert parts.servers.get("s") is server
@@ -462,8 +415,8 @@ async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(tmp_path: 
 
 
 async def test_a_server_that_is_switched_off_stops_and_one_that_is_switched_on_waits_for_its_first_use(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer()), is_live=False) as parts:
+        await started(parts)
         await change(parts, disable=True)
         await parts.heard.state("s", ServerState.STOPPED)
         await change(parts, disable=False)
@@ -473,15 +426,15 @@ async def test_a_server_that_is_switched_off_stops_and_one_that_is_switched_on_w
 
 
 async def test_a_server_that_was_stopped_by_hand_stays_so_when_something_else_changes(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer())) as parts:
-        await run(parts)
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await started(parts)
         await parts.servers.stop("s")
         await change(parts, auto_approve=["read"])
         assert parts.servers.get("s").state is ServerState.STOPPED
 
 
 async def test_the_built_in_server_outlives_every_change(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one(ScriptedServer()), builtins={"hub": ScriptedServer()}) as parts:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer()), builtins={"hub": ScriptedServer()}) as parts:
         await parts.conf.remove_server("s")
         assert [server.name for server in parts.servers] == ["hub"]
 
@@ -498,9 +451,15 @@ def child(tmp_path: Path) -> dict[str, Any]:
     }
 
 
+async def seen(parts: HubParts) -> dict[str, Iterable[Any]]:
+    reply = await parts.call("seen", server="s")
+    found: dict[str, Iterable[Any]] = json.loads(reply["result"]["content"][0]["text"])
+    return found
+
+
 async def test_a_process_that_dies_answers_its_calls_with_its_last_words_and_comes_back(tmp_path: Path, child: dict[str, Any]) -> None:
     async with hub_parts(tmp_path / "home", **child) as parts:
-        await run(parts)
+        await started(parts)
         assert "echo" in await parts.listed("s")
         hanging = asyncio.create_task(parts.call("hang", server="s"))
         while not (await seen(parts))["hanging"]:
@@ -515,7 +474,7 @@ async def test_a_process_that_dies_answers_its_calls_with_its_last_words_and_com
 
 async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Path, child: dict[str, Any]) -> None:
     async with hub_parts(tmp_path / "home", **child) as parts:
-        await run(parts)
+        await started(parts)
         await parts.listed("s")
         hanging = asyncio.create_task(parts.call("hang", server="s"))
         while not (before := await seen(parts))["hanging"]:
@@ -524,41 +483,3 @@ async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Pa
         while not (after := await seen(parts))["cancelled"]:
             pass
         assert after["cancelled"] == before["hanging"]
-
-
-async def seen(parts: HubParts) -> dict[str, Iterable[Any]]:
-    reply = await parts.call("seen", server="s")
-    found: dict[str, Iterable[Any]] = json.loads(reply["result"]["content"][0]["text"])
-    return found
-
-
-# servers over HTTP
-
-
-async def test_a_server_with_a_url_is_reached_with_its_headers_and_variables_filled_in(tmp_path: Path) -> None:
-    async with serving() as server:
-        far = {"url": "http://127.0.0.1:${FAR_PORT}/mcp", "headers": {"Authorization": "Bearer ${FAR_KEY}"}}
-        async with hub_parts(tmp_path, servers={"s": far}, shell=Shell(FAR_PORT=str(server.port), FAR_KEY="k")) as parts:
-            await run(parts)
-            assert parts.servers.get("s").pids == ()
-            assert (await server.hit("initialize")).headers["Authorization"] == "Bearer k"
-
-
-async def test_a_url_that_cannot_be_used_is_said_and_not_tried_again(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"s": {"url": "${FAR_URL}", "type": "sse"}}, shell=Shell(FAR_URL="nonsense")) as parts:
-        with pytest.raises(TooltrayError, match="the URL of 's' cannot be used"):
-            await run(parts)
-        assert parts.servers.get("s").state is ServerState.ERROR
-
-
-async def test_an_entry_that_can_be_started_in_no_way_is_said(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"s": {"type": "inmemory"}}) as parts:
-        with pytest.raises(TooltrayError, match="its type is inmemory"):
-            await run(parts)
-
-
-async def test_a_server_that_is_one_of_the_hubs_own_endpoints_is_refused(tmp_path: Path) -> None:
-    servers = {"s": {"url": "http://localhost:7717/mcp"}}
-    async with hub_parts(tmp_path, servers=servers, own_url="http://127.0.0.1:7717") as parts:
-        with pytest.raises(TooltrayError, match="'s' leads back to Tooltray itself"):
-            await parts.servers.start("s")

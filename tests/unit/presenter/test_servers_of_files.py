@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.config.files.file_server import FileServer
 from tooltray.errors import TooltrayError
 from tooltray.presenter.session_state import SessionState
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 from tooltray.wire.eras import Era
 
 SECRET = "hunter2-is-a-secret"
@@ -24,7 +24,7 @@ SECRET = "hunter2-is-a-secret"
 async def files(root: Path, shell: Shell | None = None, **servers: FileServer) -> AsyncIterator[HubParts]:
     program = ScriptedServer(tool("query"))
     programs = dict.fromkeys(("db", f"{root}/bin/db", "plain"), program)
-    async with hub_parts(root, servers={"plain": entry("plain")}, programs=programs, shell=shell) as parts:
+    async with hub_parts(root, servers={"plain": entry("plain")}, programs=programs, shell=shell, is_live=False) as parts:
         parts.conf.set_file_servers(servers)
         yield parts
 
@@ -35,7 +35,7 @@ async def test_a_projects_server_runs_in_its_folder_and_knows_it(tmp_path: Path)
         (launch,) = parts.launches
         assert (launch.cwd, launch.env["CLAUDE_PROJECT_DIR"]) == (str(tmp_path), str(tmp_path))
         await parts.servers.start("plain")
-        assert parts.launches[1].cwd == str(parts.home.root)
+        assert parts.launches[1].cwd == str(parts.person)
         assert "CLAUDE_PROJECT_DIR" not in parts.launches[1].env
 
 

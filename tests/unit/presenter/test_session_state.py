@@ -6,7 +6,7 @@ from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.events import EventBus, SessionListChanged
 from tooltray.presenter.session_state import KEPT_FOR_S, MOST_KEPT, SessionState, SessionStates
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 
 
 class World:

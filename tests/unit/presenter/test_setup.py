@@ -14,7 +14,8 @@ from tooltray.config.settings import check_name, read_entry
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged
 from tooltray.resources import resource
-from tooltray.snapshots import ServerState, SetupChange
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.setup import SetupChange
 
 PROGRAM = {"command": "program", "autoApprove": ["all"]}
 SHIPPED = {"mcpServers": {"memory": {"command": "program"}, "time": {"command": "program", "args": ["utc"]}}, "defaultServers": ["time"]}
@@ -28,11 +29,6 @@ async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
     async with hub_parts(tmp_path / "home", servers=servers, default=("own",), settings=settings, programs=programs) as parts:
         parts.shipped = json.loads(json.dumps(SHIPPED))
         yield parts
-
-
-def saved(parts: HubParts) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(parts.home.settings.read_bytes())
-    return document
 
 
 # out
@@ -69,7 +65,7 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
         assert SetupChange("add", "setting", "npmRegistries") in changes
         assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the set-up")
         assert (await other.presenter.export_setup())["mcpServers"] == exported["mcpServers"]
-        assert saved(other)["defaultServers"] == ["own"]
+        assert other.settings_on_disk["defaultServers"] == ["own"]
 
 
 # in
@@ -78,7 +74,7 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
 async def test_an_import_starts_what_starts_with_the_hub(parts: HubParts) -> None:
     await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}, "defaultServers": ["new", "unknown"]})
     await parts.heard.until(lambda: parts.presenter.snapshot().servers[-1].state is ServerState.RUNNING)
-    assert saved(parts)["defaultServers"] == ["own", "new"]
+    assert parts.settings_on_disk["defaultServers"] == ["own", "new"]
 
 
 async def test_a_preview_says_the_same_and_changes_nothing(parts: HubParts) -> None:
@@ -90,21 +86,21 @@ async def test_a_preview_says_the_same_and_changes_nothing(parts: HubParts) -> N
 
 
 async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) -> None:
-    own = saved(parts)["mcpServers"]["own"]
+    own = parts.settings_on_disk["mcpServers"]["own"]
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "npmRegistries": []}
     assert await parts.presenter.import_setup(setup) == [
         SetupChange("keep", "server", "own", "there is one of this name"),
         SetupChange("keep", "server", "memory", "the same already"),
         SetupChange("keep", "setting", "npmRegistries"),
     ]
-    assert saved(parts)["mcpServers"]["own"] == own
+    assert parts.settings_on_disk["mcpServers"]["own"] == own
     assert await parts.presenter.import_setup(setup, replace=True) == [
         SetupChange("replace", "server", "own", "changes env"),
         SetupChange("keep", "server", "memory", "the same already"),
         SetupChange("replace", "setting", "npmRegistries"),
     ]
-    assert saved(parts)["mcpServers"]["own"] == PROGRAM
-    assert saved(parts)["npmRegistries"] == []
+    assert parts.settings_on_disk["mcpServers"]["own"] == PROGRAM
+    assert parts.settings_on_disk["npmRegistries"] == []
 
 
 async def test_an_import_is_one_change_of_the_settings(parts: HubParts) -> None:
@@ -114,7 +110,7 @@ async def test_an_import_is_one_change_of_the_settings(parts: HubParts) -> None:
 
 
 async def test_a_setting_that_is_the_same_is_not_mentioned(parts: HubParts) -> None:
-    registries = saved(parts)["npmRegistries"]
+    registries = parts.settings_on_disk["npmRegistries"]
     assert await parts.presenter.preview_import({"mcpServers": {}, "npmRegistries": registries}) == []
 
 
@@ -151,7 +147,7 @@ async def test_a_file_that_was_damaged_since_is_replaced_by_what_counts(parts: H
     await parts.conf.change_document(lambda document: document.update(mcpServers=[], defaultServers=None))
     changes = await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}})
     assert [change.name for change in changes] == ["new"]
-    assert list(saved(parts)["mcpServers"]) == ["new"]
+    assert list(parts.settings_on_disk["mcpServers"]) == ["new"]
 
 
 async def test_an_entry_that_cannot_be_used_is_replaced_by_one_that_can(parts: HubParts) -> None:
@@ -165,7 +161,7 @@ async def test_an_entry_that_cannot_be_used_is_replaced_by_one_that_can(parts: H
 
 
 async def test_a_reset_shows_what_it_will_do_does_it_and_keeps_a_person_s_own_servers(parts: HubParts) -> None:
-    own = saved(parts)["mcpServers"]["own"]
+    own = parts.settings_on_disk["mcpServers"]["own"]
     preview = await parts.presenter.preview_reset()
     assert preview == [
         SetupChange("replace", "server", "memory", "changes disable"),
@@ -174,8 +170,8 @@ async def test_a_reset_shows_what_it_will_do_does_it_and_keeps_a_person_s_own_se
         SetupChange("keep", "server", "own", "your own"),
     ]
     assert await parts.presenter.reset_to_default_servers() == preview
-    assert saved(parts)["mcpServers"] == {"own": own, **SHIPPED["mcpServers"]}  # type: ignore[dict-item]
-    assert saved(parts)["defaultServers"] == ["own", "time"]
+    assert parts.settings_on_disk["mcpServers"] == {"own": own, **SHIPPED["mcpServers"]}  # type: ignore[dict-item]
+    assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
 
 
 async def test_a_second_reset_changes_nothing(parts: HubParts) -> None:
@@ -192,7 +188,7 @@ async def test_a_reset_puts_back_what_starts_with_the_hub(parts: HubParts) -> No
         SetupChange("remove", "default", "memory", "starts when it is first used"),
         SetupChange("add", "default", "time", "starts with the hub"),
     ]
-    assert saved(parts)["defaultServers"] == ["own", "time"]
+    assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
 
 
 def test_the_servers_that_come_with_tooltray_can_be_used() -> None:
@@ -209,7 +205,7 @@ async def test_a_secret_in_plain_text_moves_into_the_secrets_and_never_into_the_
     assert moved in await parts.presenter.preview_import(setup)
     assert await parts.presenter.get_secret_names() == []
     assert moved in await parts.presenter.import_setup(setup)
-    assert saved(parts)["mcpServers"]["new"]["env"] == {"API_KEY": "${secret:new/API_KEY}"}
+    assert parts.settings_on_disk["mcpServers"]["new"]["env"] == {"API_KEY": "${secret:new/API_KEY}"}
     assert await parts.secrets.get("new/API_KEY") == "hunter22"
     assert await parts.presenter.get_secret_names() == ["new/API_KEY"]  # `own` was there already and stays as it is
     assert "hunter22" not in parts.home.settings.read_text()
@@ -220,12 +216,12 @@ async def test_where_secrets_cannot_be_kept_nothing_is_taken_over(parts: HubPart
     parts.secrets.use("file")
     with pytest.raises(TooltrayError):
         await parts.presenter.import_setup({"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}}})
-    assert "new" not in saved(parts)["mcpServers"]
+    assert "new" not in parts.settings_on_disk["mcpServers"]
 
 
 async def test_replacing_takes_over_what_starts_with_the_hub_where_the_file_says_it(parts: HubParts) -> None:
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "defaultServers": ["memory"]}
     await parts.presenter.import_setup(setup)
-    assert saved(parts)["defaultServers"] == ["own"]
+    assert parts.settings_on_disk["defaultServers"] == ["own"]
     assert SetupChange("add", "default", "memory", "starts with the hub") in await parts.presenter.import_setup(setup, replace=True)
-    assert saved(parts)["defaultServers"] == ["memory"]
+    assert parts.settings_on_disk["defaultServers"] == ["memory"]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.errors import TooltrayError
 from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import Route
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools import approval
 from tooltray.tools.definition import ToolDefinition
 
@@ -36,12 +36,6 @@ async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
         await parts.presenter.initialize()
         await parts.tools.published()
         yield parts
-
-
-async def refusal(work: Any) -> str:
-    with pytest.raises(TooltrayError) as raised:
-        await work
-    return str(raised.value)
 
 
 async def test_tools_of_all_servers_are_given_under_the_names_that_ai_clients_see(parts: HubParts) -> None:

@@ -1,24 +1,19 @@
 """presenter/usage.py"""
 
+from tests.fakes.set_clock import SetClock
+
 from tooltray.presenter.usage import Usage
 
 
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_what_nobody_has_used_yet_is_idle_since_it_is_there() -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     usage = Usage(clock)
     clock.now = 103.0
     assert usage.idle_s == 3.0
 
 
 def test_it_is_idle_since_the_last_of_all_uses_has_ended() -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     usage = Usage(clock)
     usage.begin()
     usage.begin()
@@ -33,7 +28,7 @@ def test_it_is_idle_since_the_last_of_all_uses_has_ended() -> None:
 
 
 def test_a_use_of_one_moment_counts_from_that_moment() -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     usage = Usage(clock)
     clock.now = 150.0
     usage.note()

@@ -51,22 +51,14 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.publish.control_session import ControlSession, HubControl
 from tooltray.servers.diagnosis import Diagnosis
-from tooltray.snapshots import (
-    AnswerKind,
-    ApprovalSnapshot,
-    ElicitationField,
-    ElicitationSnapshot,
-    FeedbackAttachment,
-    FeedbackSnapshot,
-    HubSnapshot,
-    MCPToolCall,
-    MCPToolResponse,
-    NpmRegistryStatus,
-    RegistryMeasurement,
-    ServerSnapshot,
-    ServerState,
-    ToolSnapshot,
-)
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -16,13 +16,14 @@ from msgspec import Raw
 from tests.fakes.heard import Heard, Record
 from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import OpenResponse, ScriptedClients, modern, request
+from tests.fakes.ports import free_port
 
 from tooltray.config.api_token import ApiToken
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings_edits import api_access
 from tooltray.events import EventBus, ProblemReported, ServerStarted
-from tooltray.publish.http_listener import HttpListener, base_url, cannot_open
+from tooltray.publish.http_listener import HttpListener
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -91,11 +92,6 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
             await keeper.close()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as place:
-        return int(place.getsockname()[1])
-
-
 async def test_nothing_is_open_until_it_is_switched_on(tmp_path: Path) -> None:
     async with listening(tmp_path, enabled=False) as parts:
         await parts.listener.follow()
@@ -131,8 +127,8 @@ async def test_another_port_moves_the_endpoints_and_other_settings_do_not(tmp_pa
 
 
 async def test_a_taken_port_is_a_problem_with_a_remedy_and_is_tried_again_when_asked(tmp_path: Path) -> None:
-    taken = socket.create_server(("127.0.0.1", 0))
-    port = taken.getsockname()[1]
+    port = free_port()
+    taken = socket.create_server(("127.0.0.1", port))
     async with listening(tmp_path, port=port) as parts:
         with taken:
             await parts.listener.follow()
@@ -149,10 +145,19 @@ async def test_a_taken_port_is_a_problem_with_a_remedy_and_is_tried_again_when_a
         assert parts.listener.status.is_open
 
 
-@pytest.mark.parametrize(("number", "text"), [(errno.EACCES, "may not open"), (errno.EADDRNOTAVAIL, "port 80")])
-def test_other_reasons_are_said_too(number: int, text: str) -> None:
-    error = cannot_open("192.0.2.1", 80, OSError(number, "reason"))
-    assert text in error.problem.message
+async def test_a_port_of_the_system_is_a_problem_that_names_those_that_anybody_may_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any, **options: Any) -> socket.socket:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", refuse)
+    async with listening(tmp_path, port=80) as parts:
+        await parts.listener.follow()
+        problem = parts.listener.status.problem
+        assert problem
+        assert problem.message == "this user may not open port 80"
+        assert "from 1024 on" in problem.hint
 
 
 async def test_a_host_that_there_is_not_is_a_problem(tmp_path: Path) -> None:
@@ -176,14 +181,6 @@ async def test_with_a_token_other_machines_may_be_served(tmp_path: Path, host: s
         await parts.listener.follow()
         assert (parts.listener.address or "").startswith(address)
         assert (await parts.client().post(request("x"))).status == 401
-
-
-@pytest.mark.parametrize(
-    ("host", "url"),
-    [("::1", "http://[::1]:5"), ("[::1]", "http://[::1]:5"), ("::", "http://localhost:5"), ("tools.lan", "http://tools.lan:5")],
-)
-def test_an_address_is_told_as_clients_write_it(host: str, url: str) -> None:
-    assert base_url(host, 5) == url
 
 
 async def test_a_token_that_is_removed_ends_what_it_opened(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from multidict import CIMultiDict
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_hub import MODERN_META, HttpHub, http_hub, modern, notification, request
 
-from tooltray.publish import http_modern
+from tooltray.publish import http_answers, http_modern
 
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 SCHEMA = Raw(
@@ -314,6 +315,52 @@ async def test_too_many_requests_at_once_are_refused(monkeypatch: pytest.MonkeyP
         assert (await ask(hub)).status == 503
         hub.clients.go.set()
         assert (await asking).status == 200
+
+
+async def test_what_one_client_leaves_open_keeps_no_other_from_calling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_modern, "MAX_OF_ONE", 2)
+    async with http_hub(tokens={"t1": "one", "t2": "two"}) as hub:
+        one, two = ({"Authorization": f"Bearer {token}"} for token in ("t1", "t2"))
+        message, headers = modern("tell")
+        waiting = [await hub.post_open(message, headers={**headers, **one}) for _ in range(2)]
+        refused = await ask(hub, headers=one)
+        assert (refused.status, refused.json["error"]["message"]) == (503, "too many requests of this client are in flight")
+        assert (await ask(hub, headers=two)).status == 200
+        hub.clients.go.set()
+        for response in waiting:
+            await response.end()
+        assert (await ask(hub, headers=one)).status == 200
+
+
+async def test_streams_of_news_keep_their_client_from_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_modern, "MAX_LISTENING", 1)
+    monkeypatch.setattr(http_modern, "LISTEN", "listen")
+    async with http_hub() as hub:
+        message, headers = modern("listen")
+        stream = await hub.post_open(message, headers=headers)
+        await stream.message()
+        refused = await ask(hub, "listen")
+        assert (refused.status, refused.json["error"]["message"]) == (503, "this client has too many streams of news open")
+        assert (await ask(hub)).status == 200
+        stream.close()
+        await hub.clients.cancelled.wait()
+        again = await hub.post_open(message, headers=headers)
+        await again.message()
+        again.close()
+
+
+async def test_half_a_message_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_answers, "BODY_SILENCE_S", 0.05)
+    async with http_hub() as hub, asyncio.timeout(PATIENCE_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", hub.port)
+        message, headers = modern("echo")
+        head = {**hub.posting(message, headers=headers)["headers"], "Host": f"127.0.0.1:{hub.port}", "Content-Length": "1000"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
+        writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n{json.dumps(message)}".encode())
+        assert b" 408 " in await reader.readline()
+        assert b"the rest of the message did not come" in await reader.readuntil(b"did not come")
+        writer.close()
+        assert hub.clients.opened == []
 
 
 async def test_a_client_has_to_accept_both_forms_of_an_answer() -> None:

@@ -392,6 +392,10 @@ async def test_a_modern_request_without_its_version_header_is_told_so() -> None:
         meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
         answer = await hub.post(request("tools/list", _meta=meta))
         assert (answer.status, answer.json["error"]["code"]) == (400, -32020)
+        assert "is missing" in answer.json["error"]["message"]
+        other = await hub.post(request("tools/list", _meta=meta), headers={"MCP-Protocol-Version": "2025-11-25"})
+        assert (other.status, other.json["error"]["code"]) == (400, -32020)
+        assert "does not match" in other.json["error"]["message"]
 
 
 async def test_what_was_in_flight_when_the_hub_ends_is_answered() -> None:

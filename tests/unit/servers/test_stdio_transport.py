@@ -23,7 +23,7 @@ from tooltray.servers.stragglers import INSTANCE_VARIABLE
 from tooltray.servers.transport import CannotStart
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import Envelope, dump, success
+from tooltray.wire.envelope import Envelope, NotDelivered, dump, success
 from tooltray.wire.outbox import SLICE_BYTES
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
@@ -262,6 +262,26 @@ async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left
     pipes.process_exited()
     await pipes.end(GRACE_S, GRACE_S)
     assert (len(process.stdin.written), process.stdin.is_closing()) == (2 * SLICE_BYTES, True)
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+async def test_a_call_that_a_dying_process_cannot_have_read_was_not_delivered(is_told: bool) -> None:
+    process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
+    pipes = ChildPipes(name="odd", dispatcher=dispatcher, log=new_log(), mask=str)
+    pipes.connection_made(process)
+    dispatcher.attach(pipes)
+    before = dispatcher.start_call("tools/call")
+    if is_told:
+        pipes.pipe_connection_lost(0, None)
+    else:
+        process.stdin.after_write = process.stdin.close  # as asyncio does where a write finds that nobody reads
+    behind = dispatcher.start_call("tools/call")
+    for fd in (1, 2):
+        pipes.pipe_connection_lost(fd, None)
+    pipes.process_exited()
+    replies = [await dispatcher.outcome(pending) for pending in (before, behind)]
+    assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
+    await pipes.end(GRACE_S, GRACE_S)
 
 
 # stderr

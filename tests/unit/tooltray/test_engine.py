@@ -17,10 +17,12 @@ from tests.fakes.heard import PATIENCE_S
 
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
-from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed, HubRunning
+from tooltray.config.hub_place import HubRunning
+from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
-from tooltray.snapshots import ElicitationSnapshot, ServerState
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.servers import ServerState
 
 FAKE = {"command": sys.executable, "args": ["-I", fake_server.__file__], "autoApprove": ["all"]}
 

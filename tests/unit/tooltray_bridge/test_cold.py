@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.bridge_process import MEASURED, BridgeProcess
-from tests.fakes.fake_hub import Connection, FakeHub, reply, request
+from tests.fakes.fake_hub import FakeHub, reply, request
 
 from tooltray_bridge import cold, hot
 from tooltray_bridge.tracker import CUT
@@ -21,24 +21,6 @@ from tooltray_bridge.tracker import CUT
 INITIALIZE = request(0, "initialize")
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 LOST, INTERNAL_ERROR = -32000, -32603
-
-
-@pytest.fixture
-def hub(home: Path) -> Iterator[FakeHub]:
-    with FakeHub(home / ".tooltray" / "run" / "hub.sock") as hub:
-        yield hub
-
-
-@pytest.fixture
-def bridge(hub: FakeHub, home: Path) -> Iterator[BridgeProcess]:
-    with BridgeProcess("--no-start", environ={"HOME": str(home)}) as bridge:
-        yield bridge
-
-
-def connected(hub: FakeHub) -> Connection:
-    connection = hub.accept()
-    connection.hello()
-    return connection
 
 
 def test_a_hub_that_dies_before_the_first_line_is_found_again(hub: FakeHub, bridge: BridgeProcess) -> None:
@@ -58,11 +40,11 @@ def test_a_hub_that_never_reads_the_first_line_is_found_again(hub: FakeHub, brid
     hub.die()
     hub.listen()
 
-    assert connected(hub).line() == INITIALIZE
+    assert hub.accept_greeted().line() == INITIALIZE
 
 
 def test_after_the_hub_died_in_a_call_the_call_fails_and_the_next_one_works(hub: FakeHub, bridge: BridgeProcess) -> None:
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     bridge.send(INITIALIZE)
     connection.line()
     connection.send(reply(0))
@@ -75,7 +57,7 @@ def test_after_the_hub_died_in_a_call_the_call_fails_and_the_next_one_works(hub:
     lost = bridge.message()
     assert (lost["id"], lost["error"]["code"]) == (1, LOST)
     hub.listen()
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     replayed = json.loads(connection.line())
     assert replayed["method"] == "initialize"
     assert connection.line() == INITIALIZED
@@ -86,7 +68,7 @@ def test_after_the_hub_died_in_a_call_the_call_fails_and_the_next_one_works(hub:
 
 
 def test_a_reply_that_is_cut_off_ends_with_its_line_and_its_call_fails(hub: FakeHub, bridge: BridgeProcess) -> None:
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     bridge.send(request(1, "tools/call"))
     connection.line()
     cut = reply(1, text="x" * 100_000)[:70_000]
@@ -100,13 +82,13 @@ def test_a_reply_that_is_cut_off_ends_with_its_line_and_its_call_fails(hub: Fake
 
 def test_a_line_that_the_client_was_within_is_sent_again_to_the_next_hub(hub: FakeHub, bridge: BridgeProcess) -> None:
     line = request(1, "tools/call", text="x" * 300_000)
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     bridge.send(line[:200_000])
     connection.at_least(200_000)
     hub.die()
     hub.listen()
 
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     assert connection.at_least(200_000) == line[:200_000]
     bridge.send(line[200_000:])
     assert connection.line() == line
@@ -114,13 +96,13 @@ def test_a_line_that_the_client_was_within_is_sent_again_to_the_next_hub(hub: Fa
 
 def test_what_is_asked_between_two_hubs_is_answered_by_the_second(hub: FakeHub, bridge: BridgeProcess) -> None:
     bridge.send(request(0, "tools/call"))
-    connected(hub).line()
+    hub.accept_greeted().line()
     hub.die()
     assert bridge.message()["id"] == 0
     bridge.send(request(1, "tools/call"))
     hub.listen()
 
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     assert connection.line() == request(1, "tools/call")
     connection.send(reply(1))
     assert bridge.line() == reply(1)
@@ -128,7 +110,7 @@ def test_what_is_asked_between_two_hubs_is_answered_by_the_second(hub: FakeHub, 
 
 def test_of_two_batches_the_one_in_flight_fails_and_the_one_between_two_hubs_is_answered(hub: FakeHub, bridge: BridgeProcess) -> None:
     first, second = [b"[%b,%b]\n" % (request(id, "tools/call")[:-1], request(id + 1, "tools/call")[:-1]) for id in (1, 3)]
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     bridge.send(first)
     assert connection.line() == first
     hub.die()
@@ -136,13 +118,13 @@ def test_of_two_batches_the_one_in_flight_fails_and_the_one_between_two_hubs_is_
 
     bridge.send(second)
     hub.listen()
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     assert connection.line() == second
     answers = b"[%b,%b]\n" % (reply(4)[:-1], reply(3)[:-1])
     connection.send(answers)
     assert bridge.line() == answers
     connection.close()
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     connection.send(reply(99))
     assert bridge.line() == reply(99)  # and before it no error for what has been answered
 
@@ -150,7 +132,7 @@ def test_of_two_batches_the_one_in_flight_fails_and_the_one_between_two_hubs_is_
 def test_the_next_hub_is_told_what_is_subscribed_and_the_client_that_its_answers_are_not_needed(
     hub: FakeHub, bridge: BridgeProcess
 ) -> None:
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     subscribe = request(1, "resources/subscribe", uri="file:///a")
     bridge.send(subscribe)
     connection.line()
@@ -162,7 +144,7 @@ def test_the_next_hub_is_told_what_is_subscribed_and_the_client_that_its_answers
     told = bridge.message()
     assert (told["method"], told["params"]["requestId"]) == ("notifications/cancelled", 70)
     hub.listen()
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     again = json.loads(connection.line())
     assert (again["method"], again["params"]) == ("resources/subscribe", {"uri": "file:///a"})
     connection.send(reply(again["id"]) + reply(2))
@@ -174,7 +156,7 @@ def test_a_client_that_closes_its_side_without_a_hub_still_gets_its_answer(home:
         bridge.send(INITIALIZE + request(1, "tools/list"))
         bridge.close_input()
 
-        connection = connected(hub)
+        connection = hub.accept_greeted()
         assert connection.rest() == INITIALIZE + request(1, "tools/list")
         connection.send(reply(0) + reply(1))
         connection.close()
@@ -202,7 +184,7 @@ def test_a_client_that_was_refused_is_served_as_soon_as_there_is_a_hub(home: Pat
         assert bridge.message()["error"]["code"] == INTERNAL_ERROR
 
         with FakeHub(home / ".tooltray" / "run" / "hub.sock") as hub:
-            connection = connected(hub)
+            connection = hub.accept_greeted()
             bridge.send(request(5, "initialize"))
             assert connection.line() == request(5, "initialize")
             bridge.close_input()
@@ -226,7 +208,7 @@ def test_a_client_that_vanishes_while_it_waits_for_a_hub_ends_the_bridge(home: P
 
 
 def test_a_client_that_reads_late_gets_its_errors_late(hub: FakeHub, bridge: BridgeProcess) -> None:
-    connection = connected(hub)
+    connection = hub.accept_greeted()
     count = 3000
     bridge.send(b"".join(request(id, "tools/call") for id in range(count)))
     connection.take(len(b"".join(request(id, "tools/call") for id in range(count))))
@@ -310,7 +292,7 @@ def test_a_hub_that_hangs_up_again_and_again_is_told_as_such(hub: FakeHub, bridg
 
 def test_a_hub_that_answered_before_it_died_is_given_another_chance_at_once(hub: FakeHub, bridge: BridgeProcess) -> None:
     for id in range(cold.QUICK_LOSSES + 2):
-        connection = connected(hub)
+        connection = hub.accept_greeted()
         bridge.send(request(id, "ping"))
         connection.line()
         connection.send(reply(id))
@@ -396,7 +378,7 @@ CONSOLE_SCRIPT = [sys.executable, "-c", "import sys; from tooltray_bridge.cold i
 def test_the_console_script_is_the_same_bridge(hub: FakeHub, home: Path) -> None:
     environ = {"HOME": str(home), **MEASURED}
     with subprocess.Popen(CONSOLE_SCRIPT, env=environ, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        connection = connected(hub)
+        connection = hub.accept_greeted()
         assert process.stdin
         process.stdin.close()
         connection.rest()
@@ -414,7 +396,7 @@ def test_on_a_terminal_the_console_script_says_what_it_is_for(hub: FakeHub, home
         open(terminal, "rb") as theirs,
         subprocess.Popen(CONSOLE_SCRIPT, env=environ, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE) as process,
     ):
-        connection = connected(hub)
+        connection = hub.accept_greeted()
         keyboard.write(b'{"id":1}\n')
         assert connection.line() == b'{"id":1}\n'
         keyboard.write(b"\x04")  # Ctrl-D

@@ -23,23 +23,9 @@ LARGE_BYTES = 50_000_000
 
 
 @pytest.fixture
-def hub(home: Path) -> Iterator[FakeHub]:
-    with FakeHub(home / ".tooltray" / "run" / "hub.sock") as hub:
-        yield hub
-
-
-@pytest.fixture
-def bridge(hub: FakeHub, home: Path) -> Iterator[BridgeProcess]:
-    with BridgeProcess("--no-start", environ={"HOME": str(home)}) as bridge:
-        yield bridge
-
-
-@pytest.fixture
 def connection(hub: FakeHub, bridge: BridgeProcess) -> Connection:
     """The bridge's connection after its hello line."""
-    connection = hub.accept()
-    connection.hello()
-    return connection
+    return hub.accept_greeted()
 
 
 def test_the_first_line_says_who_connects(hub: FakeHub, home: Path) -> None:

@@ -17,7 +17,7 @@ from tests.fakes.heard import Record
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, MAX_IN_FLIGHT, RawDispatcher
-from tooltray.wire.envelope import NOT_DELIVERED, NOTHING, Envelope, dump, success
+from tooltray.wire.envelope import NOT_DELIVERED, NOTHING, Envelope, NotDelivered, dump, success
 
 CANCELLED = "notifications/cancelled"
 
@@ -546,13 +546,60 @@ async def test_requests_that_stay_are_settled_by_the_transport_and_nothing_new_i
     assert not answered.reply.done()
     dispatcher.receive(line(id=9, method="question"), along_with=answered.id)
     dispatcher.receive(line(id=request["id"], result="late"), along_with=answered.id)
-    dispatcher.receive(line(id=bytes(settled_later.id).decode(), result="of nobody"))
+    dispatcher.receive(line(method="said"))
     assert bytes((await dispatcher.outcome(answered)).result) == b'"late"'
     assert not settled_later.reply.done()
     dispatcher.settle(settled_later.id, NOT_DELIVERED)
     assert await dispatcher.outcome(settled_later) is NOT_DELIVERED
     assert b"out of reach" in bytes((await dispatcher.call("later")).error)
     assert answers.begun.all == []
+
+
+@in_fake_time
+async def test_a_peer_that_is_gone_has_not_got_what_is_asked_of_it_then() -> None:
+    dispatcher, _ = make_dispatcher(is_server=True)
+    dispatcher.connection_lost("exit code 3")
+    reply = await dispatcher.call("m")
+    assert isinstance(reply, NotDelivered)
+    assert b"exit code 3" in bytes(reply.error)
+
+
+@in_fake_time
+async def test_what_is_asked_of_a_peer_that_reads_no_more_is_told_apart_from_what_it_may_have_read() -> None:
+    dispatcher, _ = make_dispatcher(is_server=True)
+    before = dispatcher.start_call("m")
+    dispatcher.peer_reads_no_more()
+    behind = dispatcher.start_call("m")
+    assert not behind.reply.done()
+    dispatcher.connection_lost("exit code 3")
+    replies = [await dispatcher.outcome(pending) for pending in (before, behind)]
+    assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
+    assert all(b"exit code 3" in bytes(reply.error) for reply in replies)
+
+
+@in_fake_time
+async def test_the_last_replies_are_waited_for_within_a_time() -> None:
+    dispatcher, _ = make_dispatcher(is_server=True)
+    await dispatcher.last_replies(timeout_s=900.0)
+    first, second = dispatcher.start_call("m"), dispatcher.start_call("m")
+    dispatcher.settle(first.id, success({}))
+    assert dispatcher.unanswered() == [second.id]
+    loop = asyncio.get_running_loop()
+    begun_at = loop.time()
+    await dispatcher.last_replies(timeout_s=3.0)
+    assert loop.time() - begun_at == pytest.approx(3.0)
+    loop.call_later(1.0, dispatcher.settle, second.id, success({}))
+    await dispatcher.last_replies(timeout_s=900.0)
+    assert dispatcher.unanswered() == []
+
+
+@in_fake_time
+async def test_what_a_transport_leaves_unanswered_ends_with_it() -> None:
+    dispatcher, _ = make_dispatcher(is_server=True)
+    pending = dispatcher.start_call("m")
+    dispatcher.connection_lost("out of reach", requests_stay=True)
+    dispatcher.settle_rest()
+    assert b"out of reach" in bytes((await dispatcher.outcome(pending)).error)
 
 
 @in_fake_time

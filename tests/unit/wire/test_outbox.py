@@ -34,6 +34,13 @@ def test_a_large_write_leaves_in_slices_and_stops_when_the_peer_is_slow() -> Non
     assert max(map(len, transport.writes)) == SLICE_BYTES
 
 
+def test_a_transport_that_is_ending_takes_nothing_any_more() -> None:
+    outbox, transport = make_outbox()
+    assert not outbox.is_broken
+    transport.close()
+    assert outbox.is_broken
+
+
 def test_nothing_overtakes_what_waits() -> None:
     outbox, transport = make_outbox()
     outbox.pause()

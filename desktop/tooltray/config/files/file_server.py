@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tooltray.config.revisions import digest_of
 from tooltray.config.server_config import MCPServerConfig
-from tooltray.snapshots import FileProblem
+from tooltray.snapshots.files import FileProblem
 
 Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
 Origin = Literal["project", "served"]
@@ -31,6 +31,7 @@ class FileEntry:
         variables: what its placeholders find before they look at the person's environment.
         commands: the same for variables whose value a shell command gives at each start, by their names. They may hold secrets.
         tokens: of which an AI client has to show one at the file's own endpoint; empty: none is asked for.
+        secret_tokens: further ones with `${secret:NAME}` in them, in our spelling; filled in where they are needed.
         must_run: the hub is not to run without it.
         logs_calls: each of its calls is to stand in the log.
     """
@@ -42,6 +43,7 @@ class FileEntry:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     commands: Mapping[str, str] = field(default_factory=dict)
     tokens: tuple[str, ...] = field(default=(), repr=False)
+    secret_tokens: tuple[str, ...] = field(default=(), repr=False)
     must_run: bool = False
     logs_calls: bool = False
 

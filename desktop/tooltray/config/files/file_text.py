@@ -75,7 +75,7 @@ def read_text(path: Path) -> FileText:
     except UnicodeDecodeError as error:
         line = data[: error.start].decode(encoding, "replace").count("\n") + 1
         name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
-        raise CannotOpen(Phrase("byte {number} is no {encoding} text", number=error.start + 1, encoding=name), line, digest) from None
+        raise CannotOpen(Phrase("byte {number} is not {encoding}", number=error.start + 1, encoding=name), line, digest) from None
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -15,7 +15,7 @@ from tooltray.config.server_config import MCPServerConfig
 from tooltray.config.settings import read_usable_entry
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.snapshots import FileProblem
+from tooltray.snapshots.files import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; here it gets one that fits
 MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
@@ -156,7 +156,12 @@ def shown(name: str) -> str:
 
 
 def visible(text: str) -> str:
-    """A text without what cannot be seen: control characters, those that turn the direction of writing, line ends."""
+    """A text without what cannot be seen: control characters, those that turn the direction of writing, line ends.
+
+    A phrase in which there is nothing of that stays one.
+    """
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else "?" for character in text)
 
 

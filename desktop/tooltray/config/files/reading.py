@@ -19,7 +19,7 @@ from tooltray.config.files.tbxark import is_tbxark, read_tbxark
 from tooltray.config.json_places import CannotRead, Value, read
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.snapshots import FileProblem
+from tooltray.snapshots.files import FileProblem
 
 MAX_VALUES = 100_000  # in one file; reading so many takes a second, and no config has a hundredth of it
 

@@ -7,7 +7,8 @@ Above it: reading. Below it: page, go_fields. Knows no disk. What they do, and o
   `lazyLoad`; not `toolFilter` and `disabled`.
 - A filter with an unknown mode, or without a list, is none.
 - Version 1 counts where there is nothing of version 2. Here it keeps its `panicIfInvalid`, `logEnabled` and types.
-- Names and whatever belongs to the address are filled in from the environment at once, all else when a server starts.
+- Names and whatever belongs to the address are filled in from the environment at once, all else when a server starts. `${secret:NAME}`
+  is ours: tokens may name one, too.
 """
 
 import posixpath
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from tooltray.config.expansion import has_secret
 from tooltray.config.files.file_server import Endpoint, FileEntry
 from tooltray.config.files.go_fields import GoFields
 from tooltray.config.files.go_variables import filled_in, in_our_spelling
@@ -115,14 +117,16 @@ class _Reader:
             written=place.written,
             line=place.line,
             tokens=self._usable_tokens(tokens or [], options),
+            secret_tokens=tuple(dict.fromkeys(in_our_spelling(token) for token in tokens or [] if has_secret(token))),
             must_run=bool(flag("panicIfInvalid")),
             logs_calls=bool(flag("logEnabled")),
         )
 
     def _usable_tokens(self, tokens: list[str], options: GoFields) -> tuple[str, ...]:
         """Tokens that turn out to be empty open nothing; where all do, neither may their absence."""
-        found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in tokens) if token))
-        if tokens and not found:
+        plain = [token for token in tokens if not has_secret(token)]
+        found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
+        if plain == tokens and tokens and not found:
             raise CannotUse(Phrase("all of its authTokens are empty, so that nobody could use it"), options.place("authTokens"))
         return found
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tooltray.config.atomic_file import read_own, set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 
 LARGEST_BYTES = 32 * 2**20  # some hundred thousand entries
 LAST_TIME_S = 1e11  # the year 5138
@@ -76,13 +77,16 @@ class TrustStore:
         try:
             write_atomically(self._path, json.dumps(msgspec.to_builtins(file), indent=2).encode())
         except OSError as error:
-            message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError("what is trusted cannot be saved", message, "Nothing has changed.") from None
+            message = Phrase("{place}: {reason}", place=self._path, reason=error.strerror or str(error))
+            raise TooltrayError(Phrase("what is trusted cannot be saved"), message, Phrase("Nothing has changed.")) from None
 
     def _set_aside(self) -> None:
         aside = set_aside(self._path)
-        self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Trust the servers of your projects again.")
+        self.problem = _unusable(
+            Phrase("what was in {file} is now in {other}", file=self._path.name, other=aside),
+            Phrase("Trust the servers of your projects again."),
+        )
 
 
 def _unusable(message: str, hint: str) -> Problem:
-    return Problem("what you trusted of projects' own files cannot be read, so none of it counts", message, hint)
+    return Problem(Phrase("what you trusted of projects' own files cannot be read, so none of it counts"), message, hint)

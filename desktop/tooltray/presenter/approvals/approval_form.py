@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray.presenter.approvals.approval_questions import ALWAYS, ONCE, READS, REFUSE, SESSION
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, dump
 

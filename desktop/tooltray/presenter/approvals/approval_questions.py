@@ -15,7 +15,7 @@ from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tools import edits, fingerprints, suspicion
 from tooltray.tools.approval import Decision
 from tooltray.tools.fingerprints import definition_text, digest, fingerprint

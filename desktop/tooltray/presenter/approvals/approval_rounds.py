@@ -41,7 +41,7 @@ from tooltray.presenter.approvals.waiting_news import WaitingNews
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
 from tooltray.tools import suspicion
 from tooltray.tools.approval import Decision

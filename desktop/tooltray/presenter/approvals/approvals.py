@@ -27,18 +27,18 @@ from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.modes import Modes
-from tooltray.snapshots import ApprovalSnapshot, CoveredTool, GrantSnapshot, ToolChange, ToolSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.tasks import Spawn
 from tooltray.tools import approval, suspicion
 from tooltray.tools.approval import Decision
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import CONNECTION_CLOSED, Envelope, failure
-from tooltray.wire.eras import Era, Head, named_once
+from tooltray.wire.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.wire.member_scanner import closed, opened
 
 LONGEST_GRANT_S = 366 * 86_400.0
 MOST_SHOWN = 64  # previews to which no grant was given yet
-ROUND_KEYS = ("inputResponses", "requestState")
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
 

@@ -20,7 +20,7 @@ from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChan
 from tooltray.presenter.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.presenter.tool_manager import Route, ToolManager
-from tooltray.snapshots import GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools import edits, suspicion
 from tooltray.tools.fingerprints import definition_text

@@ -11,7 +11,7 @@ from functools import partial
 
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus
 from tooltray.presenter.approvals.approval_questions import AskedCall
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 
 WAIT_S = 120.0  # a person who is there sees it; a model that waits longer is better told

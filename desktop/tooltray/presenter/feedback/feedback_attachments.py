@@ -15,7 +15,7 @@ from urllib.parse import quote
 from tooltray.errors import TooltrayError
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.feedback.picture_headers import KINDS, read_picture
-from tooltray.snapshots import FeedbackAttachment
+from tooltray.snapshots.feedback import FeedbackAttachment
 
 MIB = 2**20
 MOST_ATTACHMENTS = 20  # more is no answer to read

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.presenter.feedback.feedback_report import Report
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.tasks import Spawn, finish_in_thread
 
 LONGEST_KEPT = 20_000  # characters of an answer

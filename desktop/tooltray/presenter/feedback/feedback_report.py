@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tooltray.config.feedback_history import EXPIRED, WAITING
 from tooltray.presenter.feedback.feedback_attachments import Attachments
-from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.wire.deadlines import Deadline
 
 ANSWERED, DISMISSED, WITHDRAWN, REPLACED = "answered", "dismissed", "withdrawn", "replaced"

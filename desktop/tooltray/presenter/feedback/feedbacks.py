@@ -23,7 +23,7 @@ from tooltray.presenter.feedback.feedback_report import ANSWERED, DISMISSED, EXP
 from tooltray.presenter.feedback.kept_answers import KeptAnswers
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.snapshots import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 

@@ -12,7 +12,7 @@ from tooltray.presenter.files.names import look
 from tooltray.presenter.files.project_file import ProjectFile
 from tooltray.presenter.files.served_files import ServedFile, ServedNames, served_servers, served_snapshot
 from tooltray.presenter.files.trust import Trust
-from tooltray.snapshots import ServerFileSnapshot
+from tooltray.snapshots.files import ServerFileSnapshot
 
 AnyFile = ProjectFile | ServedFile
 

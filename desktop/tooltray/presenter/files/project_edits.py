@@ -18,8 +18,9 @@ from tooltray.config.files.mcp_json import holder_of, read_mcp_json
 from tooltray.config.files.page import CannotUse, Page
 from tooltray.config.files.project_edit import with_entry, without_entry
 from tooltray.config.json_places import CannotRead, read
-from tooltray.config.revisions import digest_of, revision_of
+from tooltray.config.revisions import check_revision, digest_of, revision_of
 from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.files.project_paths import check_stays_inside
 from tooltray.servers.projects import shown
 from tooltray.tasks import finish_in_thread
@@ -49,8 +50,9 @@ class ProjectEdits:
 
         def edit(text: str, there: Mapping[str, Any]) -> str:
             if name in there:
-                hint = "Choose another name, or change the one that is there."
-                raise Conflict(f"there is a server '{shown(name)}' in '{shown(folder)}' already", hint=hint)
+                hint = Phrase("Choose another name, or change the one that is there.")
+                title = Phrase("there is a server '{name}' in '{folder}' already", name=shown(name), folder=shown(folder))
+                raise Conflict(title, hint=hint)
             return with_entry(text, name, entry)
 
         return await self._change(folder, edit, name)
@@ -97,14 +99,19 @@ def _change_file(folder: str, edit: Edit, name: str) -> str:
         if _read(path).digest == file.digest:
             _write(path, file, text)
             return digest
-    raise TooltrayError(f"'{shown(str(path))}' is not changed", "another program writes it again and again", "Try again.")
+    raise TooltrayError(_not_changed(path), Phrase("another program writes it again and again"), Phrase("Try again."))
+
+
+def _not_changed(path: Path) -> str:
+    return Phrase("'{file}' is not changed", file=shown(str(path)))
 
 
 def _read(path: Path) -> FileText:
     try:
         return read_text(path)
     except CannotOpen as error:
-        raise TooltrayError(f"'{shown(str(path))}' cannot be read", error.reason, "Put that right; nothing was changed.") from None
+        title = Phrase("'{name}' cannot be read", name=shown(str(path)))
+        raise TooltrayError(title, error.reason, Phrase("Put that right; nothing was changed.")) from None
 
 
 def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str]:
@@ -113,7 +120,7 @@ def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str
         text = edit(file.text, _servers(file.text))
         return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
     except (CannotRead, CannotUse) as error:
-        raise TooltrayError(f"'{shown(str(path))}' is not changed", str(error), "Correct the file by hand.") from None
+        raise TooltrayError(_not_changed(path), error.reason, Phrase("Correct the file by hand.")) from None
 
 
 def _servers(text: str) -> Mapping[str, Any]:
@@ -133,23 +140,25 @@ def _check_entry(path: Path, text: str, name: str) -> bool:
     if any(entry.name == name for entry in read_mcp_json(page, read(text))):
         return True
     problem = next((each.problem for each in page.problems if each.entry == name), None)
-    raise TooltrayError(f"The entry of server '{shown(name)}' cannot be used", problem.message if problem else "", "Nothing was changed.")
+    title = Phrase("The entry of server '{server}' cannot be used", server=shown(name))
+    raise TooltrayError(title, problem.message if problem else "", Phrase("Nothing was changed."))
 
 
 def _check(there: Mapping[str, Any], name: str, folder: str, revision: str) -> None:
     if name not in there:
-        raise NotFound(f"there is no server '{shown(name)}' in '{shown(folder)}' any more", hint="Look again, and decide anew.")
-    if revision and revision_of(there[name]) != revision:
-        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
+        title = Phrase("there is no server '{name}' in '{folder}' any more", name=shown(name), folder=shown(folder))
+        raise NotFound(title, hint=Phrase("Look again, and decide anew."))
+    check_revision(revision_of(there[name]), revision)
 
 
 def _write(path: Path, file: FileText, text: str) -> None:
-    title = f"'{shown(str(path))}' is not changed"
+    title = _not_changed(path)
     try:
         data = file.to_bytes(text)
         if len(data) > MAX_FILE_BYTES:
-            raise TooltrayError(title, f"it would have more than {MAX_FILE_BYTES // 2**20} MB")
+            raise TooltrayError(title, Phrase("it would have more than {size} MB", size=MAX_FILE_BYTES // 2**20))
         mode = stat.S_IMODE(os.stat(path).st_mode) if file.digest else NEW_FILE_MODE
         write_atomically(path, data, mode)
     except OSError as error:
-        raise TooltrayError(title, error.strerror or str(error), "Make it writable, or free space on the disk.") from None
+        hint = Phrase("Make it writable, or free space on the disk.")
+        raise TooltrayError(title, error.strerror or str(error), hint) from None

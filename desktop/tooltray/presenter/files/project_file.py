@@ -12,9 +12,10 @@ from dataclasses import replace
 
 from tooltray.config.files.file_server import FILE_NAME, PROJECT_FOLDER, FileEntry, FileReading, FileServer
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.presenter.files.trust import Trust
 from tooltray.servers.projects import shown
-from tooltray.snapshots import FileEntrySnapshot, FileProblem, ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 
 MOST_ENTRIES = 200  # of one file; nobody reads more, and each would be given a name here
 
@@ -142,5 +143,6 @@ def _broken(reading: FileReading) -> set[str]:
 
 
 def _too_many(path: str, count: int) -> FileProblem:
-    message = f"it has {count} more than {MOST_ENTRIES} servers"
-    return FileProblem(Problem(f"'{shown(path)}' is not fully used", message, "Take out what you do not need."))
+    message = Phrase("it has {count} more than {most} servers", count=count, most=MOST_ENTRIES)
+    title = Phrase("{file} is not fully used", file=shown(os.path.basename(path)))
+    return FileProblem(Problem(title, message, Phrase("Take out what you do not need.")))

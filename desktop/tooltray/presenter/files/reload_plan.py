@@ -4,7 +4,7 @@ Above it: ServerFiles, which shows it before it does it. Below it: the models. P
 which may be a secret.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,10 @@ from tooltray.config.settings import Settings
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.servers.projects import shown
-from tooltray.snapshots import ReloadChange
+from tooltray.snapshots.files import FileProblem, ReloadChange
 
 MOST_NAMED = 8  # fields in one line of words
+MOST_UNUSABLE = 10  # entries of one file; a file of somebody else's may have a thousand
 _OF_SERVERS = ("mcp_servers", "file_servers", "version")
 """What of the settings says itself through the servers, or nothing."""
 
@@ -79,6 +80,15 @@ def kept(server: str, file: str, problem: Problem) -> ReloadChange:
     """
     why = Phrase("{problem}: {reason}", problem=problem.title, reason=problem.message) if problem.message else problem.title
     return ReloadChange("keep", server, file, why)
+
+
+def unusable(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChange]:
+    """Entries that cannot be used: what ran of them goes on, by their names in the file."""
+    broken = [problem for problem in problems if problem.entry]
+    for problem in broken[:MOST_UNUSABLE]:
+        yield ReloadChange("keep", problem.entry, file, problem.problem.message)
+    if (more := len(broken) - MOST_UNUSABLE) > 0:
+        yield ReloadChange("keep", "", file, Phrase("and {number} more problems", number=more))
 
 
 def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]:

@@ -6,7 +6,7 @@ Above it: ServerFiles. Below it: snapshots of files. Pure.
 import shlex
 from collections.abc import Iterable, Iterator
 
-from tooltray.snapshots import ServerFileSnapshot
+from tooltray.snapshots.files import ServerFileSnapshot
 from tooltray.tools.suspicion import visible
 
 MOST_NAMES = 8  # in one line

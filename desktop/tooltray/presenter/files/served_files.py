@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tooltray.config.files.file_server import FileEntry, FileReading, FileServer
 from tooltray.presenter.files.names import server_name
-from tooltray.snapshots import FileEntrySnapshot, FileProblem, ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 
 MERGED = "mcp-hub"  # its files are read as one: an entry may move from one to another
 

@@ -15,21 +15,23 @@ from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerFilesChanged
+from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
 from tooltray.presenter.files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
 from tooltray.presenter.files.files_in_use import AnyFile, FilesInUse
 from tooltray.presenter.files.folders_in_use import FoldersInUse
 from tooltray.presenter.files.project_edits import ProjectEdits
 from tooltray.presenter.files.project_file import ProjectFile
-from tooltray.presenter.files.reload_plan import Known, kept, plan, waiting
+from tooltray.presenter.files.reload_plan import Known, kept, plan, unusable, waiting
 from tooltray.presenter.files.said import served_lines, waiting_lines
 from tooltray.presenter.files.settings_snapshot import settings_snapshot
 from tooltray.presenter.files.told_problems import ToldProblems, few
-from tooltray.presenter.files.trust_decisions import ReadFile, TrustDecisions, read_project_file
+from tooltray.presenter.files.trust_decisions import Environ, ReadFile, TrustDecisions, read_project_file
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.projects.projects import OWN, Projects
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.snapshots import ReloadChange, ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -61,6 +63,7 @@ class ServerFiles:
         states: SessionStates,
         watching: Watching,
         read: ReadFile,
+        environ: Environ,
         home: str,
         bus: EventBus,
         deadlines: DeadlineWheel,
@@ -71,6 +74,7 @@ class ServerFiles:
     ) -> None:
         """
         Args:
+            environ: the environment that servers get.
             home: the person's own folder.
             configs, project: see EngineOptions.
             second_look_s: after so long a file is read again that was not understood, or is gone.
@@ -84,7 +88,7 @@ class ServerFiles:
             states=states, deadlines=deadlines, keeps=self._files.says_something, on_changed=self._on_folders_changed
         )
         self._folders = ProjectFolders(config=config, home=home)
-        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read)
+        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read, environ=environ)
         self._edits = ProjectEdits()
         self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
         self._told = ToldProblems(bus)
@@ -110,6 +114,10 @@ class ServerFiles:
     def snapshots(self) -> list[ServerFileSnapshot]:
         """See FileVerbs.get_server_files."""
         return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
+
+    def project_servers(self) -> dict[str, dict[str, str]]:
+        """How servers of projects' own files are called here, also of those on which nobody works now: by folder and name in the file."""
+        return self._trust.servers
 
     def keeps(self, server: str) -> bool:
         """Whether a server of a file is called that, also one of a project on which nobody works now."""
@@ -204,12 +212,13 @@ class ServerFiles:
     async def preview_reload(self) -> list[ReloadChange]:
         """See FileVerbs.preview_reload."""
         readings = {file.path: await self._readings.now(file) for file in list(self._files)}
-        own, trouble = self._config.own_settings, []
+        own, path = self._config.own_settings, str(self._config.path)
         try:
-            own = await self._config.read_again()
+            found = await self._config.read_again()
+            own, trouble = found.reading.settings, list(unusable(path, found.problems))
         except TooltrayError as error:
-            trouble = [kept("", str(self._config.path), error.problem)]
-        before, after = self._known(), Known(own, str(self._config.path), self._files.servers_with(readings))
+            trouble = [kept("", path, error.problem)]
+        before, after = self._known(), Known(own, path, self._files.servers_with(readings))
         return [*plan(before, after), *trouble, *self._left_alone(readings)]
 
     async def reload(self) -> list[ReloadChange]:
@@ -230,6 +239,7 @@ class ServerFiles:
         for file in self._files.read_as(readings):
             if file.latest and not file.latest.is_understood:
                 yield kept("", file.path, file.problems[0].problem)
+            yield from unusable(file.path, file.problems)
             if isinstance(file, ProjectFile):
                 for entry in file.waiting():
                     yield waiting(file.name(entry), file.path, is_change=file.running(entry.name) is not None)
@@ -305,9 +315,11 @@ class ServerFiles:
     def _project_server(self, server: str) -> FileServer:
         there = self._config.file_server(server)
         if there is None:
-            raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
+            title = Phrase("there is no server '{server}' of a project", server=server)
+            raise NotFound(title, hint=Phrase("See which there are: tooltray servers list"))
         if there.origin == "served":
-            raise TooltrayError(f"'{server}' is not changed", f"its entry is in {there.file}", "Change it there.")
+            title, where = Phrase("'{name}' is not changed", name=server), Phrase("its entry is in {file}", file=there.file)
+            raise TooltrayError(title, where, Phrase("Change it there."))
         return there
 
     async def _read_now(self, folder: str) -> None:

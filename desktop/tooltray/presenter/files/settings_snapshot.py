@@ -4,12 +4,23 @@ Above it: ServerFiles. Below it: McpConfHelper.
 """
 
 import os
+from collections.abc import Iterator
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots import FileEntrySnapshot, ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 
 def settings_snapshot(config: McpConfHelper) -> ServerFileSnapshot:
-    path, servers = str(config.path), config.own_settings.mcp_servers
-    entries = tuple(FileEntrySnapshot(name, name, "off" if server.disable else "used") for name, server in servers.items())
+    path = str(config.path)
+    entries = tuple(_entries(config))
     return ServerFileSnapshot(path=path, kind="settings", exists=os.path.exists(path), entries=entries, problems=config.file_problems)
+
+
+def _entries(config: McpConfHelper) -> Iterator[FileEntrySnapshot]:
+    servers = config.own_settings.mcp_servers
+    broken = {problem.entry: problem.line for problem in config.file_problems if problem.entry}
+    for name, server in servers.items():
+        if name not in broken:
+            yield FileEntrySnapshot(name, name, "off" if server.disable else "used")
+    for name, line in broken.items():  # one that ran before goes on
+        yield FileEntrySnapshot(name, name if name in servers else "", "broken", line)

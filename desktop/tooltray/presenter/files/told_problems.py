@@ -9,7 +9,7 @@ from tooltray.errors import Problem
 from tooltray.events import EventBus, ProblemReported
 from tooltray.phrases import Phrase
 from tooltray.servers.projects import shown
-from tooltray.snapshots import FileProblem
+from tooltray.snapshots.files import FileProblem
 
 MOST_TOLD = 10  # of one file at once; a file of somebody else's may have a thousand
 

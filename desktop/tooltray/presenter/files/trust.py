@@ -11,9 +11,10 @@ import msgspec
 
 from tooltray.config.files.trust_store import Kept, KeptEntry, TrustStore
 from tooltray.errors import NotFound, Problem
+from tooltray.phrases import Phrase
 from tooltray.presenter.files.names import look, server_name
 from tooltray.servers.projects import shown
-from tooltray.snapshots import TrustedEntry
+from tooltray.snapshots.trust import TrustedEntry
 from tooltray.tasks import finish_in_thread
 
 
@@ -76,6 +77,11 @@ class Trust:
         self._is_saved = False
         return name
 
+    @property
+    def servers(self) -> dict[str, dict[str, str]]:
+        """How the server of each entry that is known is called here, by its project's folder and its name in the file."""
+        return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in self._kept.items()}
+
     def forget_unseen(self, folder: str, written: Collection[str]) -> None:
         """The names of what is not in the file any more, and was never trusted, may be given to others."""
         entries = self._kept.get(folder, {})
@@ -119,8 +125,9 @@ class Trust:
         entries = self._kept.get(folder, {})
         taken = {name: kept.server for name, kept in entries.items() if kept.digest and entry in ("", name)}
         if not taken:
-            what = f"'{shown(entry)}' of '{shown(folder)}'" if entry else f"'{shown(folder)}'"
-            raise NotFound(f"{what} is not trusted", hint="See what is: tooltray trust list")
+            whole = Phrase("'{folder}' is not trusted", folder=shown(folder))
+            title = Phrase("'{entry}' of '{folder}' is not trusted", entry=shown(entry), folder=shown(folder)) if entry else whole
+            raise NotFound(title, hint=Phrase("See what is: tooltray trust list"))
         await self._change(lambda kept: kept[folder].update({name: KeptEntry(server) for name, server in taken.items()}))
         return list(taken.values())
 

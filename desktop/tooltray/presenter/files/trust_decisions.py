@@ -6,30 +6,38 @@ person has seen and what would run are the same, or nothing is trusted.
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tooltray.config.files.file_server import FILE_NAME, FileEntry, FileReading, Kind
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.migrations import Document
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.files.project_file import ProjectFile
 from tooltray.presenter.files.project_paths import check_stays_inside
 from tooltray.presenter.files.trust import Trust
-from tooltray.presenter.files.trust_requests import trust_request
+from tooltray.presenter.files.trust_requests import trust_request, wanted_variables
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.servers.projects import shown
-from tooltray.snapshots import FileProblem, TrustRequest
+from tooltray.snapshots.files import FileProblem
+from tooltray.snapshots.trust import TrustRequest
 
 ReadFile = Callable[[Path, Kind | None], FileReading]
 """See config/files; blocks."""
+Environ = Callable[[], Awaitable[Mapping[str, str]]]
+"""See LoginShell.environ."""
 
 
 class TrustDecisions:
     """Belongs to one event loop."""
 
-    def __init__(self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile) -> None:
+    def __init__(self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ) -> None:
+        """
+        Args:
+            environ: the environment that servers get.
+        """
+        self._environ = environ
         self._config, self._trust, self._folders, self._read = config, trust, folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
@@ -56,7 +64,8 @@ class TrustDecisions:
             running: says what runs of an entry now.
         """
         waiting = list(file.waiting())
-        return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name)) for entry in waiting])
+        environ = await self._environ() if any(wanted_variables(entry.config) for entry in waiting) else {}
+        return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
         """See FileVerbs.trust_entries; returns the file, too, as it is now."""
@@ -78,11 +87,11 @@ class TrustDecisions:
         """
         async with self._lock:
             names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
-            chosen = {} if unasked is None else {"autoApprove": list(unasked)}
+            chosen: Mapping[str, Any] = {} if unasked is None else {"autoApprove": list(unasked)}
             if self._taken and self._taken[0] == (folder, entry, digest):
-                chosen = dict(self._taken[1])
+                chosen = self._taken[1]
             if chosen:
-                await self._config.change_document(lambda document: _choose(document, names, chosen))
+                await self._config.set_choices(dict.fromkeys(names, chosen))
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
@@ -91,7 +100,7 @@ class TrustDecisions:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
             names = await self._trust.take_back(folder, entry)
-            self._taken = ((folder, entry, digest), _chosen(self._config.document, names[0]))
+            self._taken = ((folder, entry, digest), self._config.choices(names[0]))
             await self._forget_choices(names)
         return folder
 
@@ -100,17 +109,10 @@ class TrustDecisions:
 
     async def _forget_choices(self, names: list[str]) -> None:
         """What was chosen for a server is not to count for one that a person sees as a new one."""
-        chosen = self._config.own_settings.file_servers
-        if not any(name in chosen for name in names):
-            return
+        if not self._config.own_settings.file_servers.keys().isdisjoint(names):
+            await self._config.set_choices({name: {} for name in names})
 
-        def edit(document: Document) -> None:
-            kept = document.get("fileServers")
-            document["fileServers"] = {key: value for key, value in kept.items() if key not in names} if isinstance(kept, dict) else {}
-
-        await self._config.change_document(edit)
-
-    def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None) -> TrustRequest:
+    def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
         return trust_request(
@@ -120,6 +122,7 @@ class TrustDecisions:
             auto_approve=tuple(rules),
             is_change=bool(self._trust.digest(file.folder, entry.name)),
             before=before,
+            environ={**environ, **entry.variables},
         )
 
 
@@ -133,21 +136,10 @@ def read_project_file(read: ReadFile, folder: str) -> FileReading:
     return read(Path(path), "mcp.json")
 
 
-def _chosen(document: Document, name: str) -> Mapping[str, Any]:
-    """What a person chose for a server."""
-    servers = document.get("fileServers")
-    chosen = servers.get(name) if isinstance(servers, dict) else None
-    return chosen if isinstance(chosen, dict) else {}
-
-
-def _choose(document: Document, names: list[str], chosen: Mapping[str, Any]) -> None:
-    servers = document.get("fileServers")
-    document["fileServers"] = (dict(servers) if isinstance(servers, dict) else {}) | {name: dict(chosen) for name in names}
-
-
 def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str) -> None:
     if entry is None:
-        raise NotFound(f"there is no '{shown(name)}' in '{shown(file.path)}'", hint="Look again at what waits: tooltray trust DIR")
+        title = Phrase("there is no '{name}' in '{file}'", name=shown(name), file=shown(file.path))
+        raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
     if entry.digest != digest:
-        reason = "somebody has changed it since you looked at it, and nothing was trusted"
-        raise Conflict(f"'{shown(name)}' is another one by now", reason, "Look again, and decide anew.")
+        reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
+        raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))

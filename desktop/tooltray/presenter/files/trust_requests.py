@@ -9,18 +9,19 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from tooltray.config.expansion import secret_names, variable_names
+from tooltray.config.expansion import needed_variables, secret_names, variable_names
 from tooltray.config.files.file_server import FileEntry
 from tooltray.config.files.mcp_json import FIELD_SPELLINGS
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.phrases import Phrase
 from tooltray.presenter.files.entry_diff import cut, entry_diff
-from tooltray.presenter.files.project_paths import PROJECT_VARIABLES, found_inside, is_found_in_project, is_writable_by_others
-from tooltray.snapshots import TrustRequest
+from tooltray.presenter.files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
+from tooltray.presenter.files.project_runners import run_of_project
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.tools.suspicion import visible
 
 _BLANKS = re.compile(r"\s{24}")
@@ -44,10 +45,18 @@ TOLD_APART = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if f
 
 
 def trust_request(
-    entry: FileEntry, *, folder: str, file: str, auto_approve: tuple[str, ...], is_change: bool, before: FileEntry | None
+    entry: FileEntry,
+    *,
+    folder: str,
+    file: str,
+    auto_approve: tuple[str, ...],
+    is_change: bool,
+    before: FileEntry | None,
+    environ: Mapping[str, str],
 ) -> TrustRequest:
     """
     Args:
+        environ: in which variables would be looked up; of their values nothing is told.
         folder: the project's real path.
         auto_approve: which of its calls would go through unasked, with what was chosen here.
         is_change: a person said yes to another content before.
@@ -56,6 +65,7 @@ def trust_request(
     config = entry.config
     is_process = config.transport == "stdio"
     env, headers = _pairs(config.env, "="), _pairs(config.custom_headers, ": ")
+    variables = wanted_variables(config)
     return TrustRequest(
         project=folder,
         file=file,
@@ -68,7 +78,8 @@ def trust_request(
         host="" if is_process else visible(host_of(config.base_url or "")),
         cwd=in_one_line(config.cwd or folder),
         secrets=tuple(map(visible, secret_names(config))),
-        variables=tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES),
+        variables=variables,
+        variable_states=tuple(_states(config, variables, environ)),
         env=env if is_process else (),
         headers=() if is_process else headers,
         others=tuple(_others(entry.written)),
@@ -78,6 +89,21 @@ def trust_request(
         warnings=tuple(_warnings(entry, folder, file, auto_approve))[:MOST_WARNINGS],
         line=entry.line,
     )
+
+
+def wanted_variables(config: MCPServerConfig) -> tuple[str, ...]:
+    """Those of the person's environment that an entry asks for."""
+    return tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES)
+
+
+def _states(config: MCPServerConfig, names: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """As an entry is filled in: an empty variable counts as set, unless there is a default."""
+    needed = needed_variables(config)
+    for name in names:
+        if environ.get(name) or (name in environ and name in needed):
+            yield "set"
+        else:
+            yield "missing" if name in needed else "default"
 
 
 def written_target(config: MCPServerConfig) -> str:
@@ -190,9 +216,8 @@ def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
     if config.custom_npm_registry:
         host = in_one_line(host_of(config.custom_npm_registry))
         yield Phrase("its packages would come from {host}, which the file names", host=host)
-    if is_found_in_project(config, folder):
-        command = in_one_line(os.path.basename(config.command or ""))
-        yield Phrase("what {command} runs is decided by files of the project: whoever changes those changes what runs", command=command)
+    if told := run_of_project(config, folder):
+        yield told
     if steering := [name for name in config.env if STEERING.fullmatch(name)]:
         names = ", ".join(steering)
         yield Phrase("it sets variables that decide what is run or with whom it talks: {names}", names=names)

@@ -8,7 +8,7 @@ from functools import partial
 from tooltray.presenter.deferred_server import DeferredServer, ProjectCopy
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionStates
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 

@@ -7,6 +7,7 @@ Above it: Projects. Below it: ProjectFolders, which says what may be a project, 
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
@@ -17,7 +18,7 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.servers.projects import folder_of_uri, project_name
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
@@ -60,7 +61,8 @@ class ProjectSources:
         else:
             state.projects.pop(source, None)
         if project != before:
-            self._states.tell_changed()
+            if not state.is_passing:
+                self._states.tell_changed()
             self._on_changed(state)
 
     def refusal(self, state: SessionState) -> str:
@@ -154,8 +156,21 @@ class ProjectSources:
             return
         found = await self._found(session.state, _read_roots(reply.result))
         if number == self._asked[session]:
-            session.state.roots = tuple(project.path for project in found)
-            self.set(session.state, "roots", found[0] if found else None)
+            self._note(session.state, found)
+
+    async def take(self, session: Session, answer: Raw) -> None:
+        """Which roots a modern client has, as it answered together with a request; empty: it did not.
+
+        Over HTTP that request goes by this answer whatever others say meanwhile: another window of its client may have the same token.
+        """
+        state = session.state
+        self._note(state, await self._found(state, _read_roots(answer)))
+        if not (session.is_lasting or state.is_passing):
+            session.state = replace(state, projects=dict(state.projects))
+
+    def _note(self, state: SessionState, found: list[SessionProject]) -> None:
+        state.roots = tuple(project.path for project in found)
+        self.set(state, "roots", found[0] if found else None)
 
     async def _found(self, state: SessionState, given: list["_Root"]) -> list[SessionProject]:
         """The roots that may be projects."""

@@ -23,10 +23,12 @@ from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.projects.project_folders import ProjectFolders
 from tooltray.presenter.projects.project_leases import ProjectLeases
 from tooltray.presenter.projects.project_sources import ProjectSources
+from tooltray.presenter.projects.root_rounds import RootRounds
 from tooltray.presenter.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
 from tooltray.servers.projects import is_inside, project_name, shown
-from tooltray.snapshots import ProjectCopySnapshot, ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -60,6 +62,7 @@ class Projects:
 
     Attributes:
         sources: what clients say of themselves.
+        rounds: asks those that are asked by results.
     """
 
     def __init__(
@@ -88,17 +91,21 @@ class Projects:
         self.sources = ProjectSources(
             folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), on_changed=self._on_moved
         )
+        self.rounds = RootRounds(sources=self.sources, servers=servers, config=config, states=states, deadlines=deadlines)
         self._allowed = set(self._folders.allowed())
         self._withdrawals: set[asyncio.Task[None]] = set()
         servers.projects = self
         bus.subscribe(ConfigChanged, self._on_config_changed)
         servers.listen(on_changed=lambda name: self._leases.look(), on_notification=lambda *said: None)
         servers.listen_running(self._on_running)
-        states.listen(on_connected=lambda state: self._leases.look(), on_ended=lambda state: self._leases.look())
+        states.listen(on_connected=self._look_at_leases, on_ended=self._look_at_leases, on_forgotten=self._look_at_leases)
 
     def listen_moved(self, callback: Callable[[SessionState], None]) -> None:
         """Calls back with each session that may use another copy of a server than before."""
         self._moved.append(callback)
+
+    def _look_at_leases(self, state: SessionState) -> None:
+        self._leases.look()
 
     def _on_moved(self, state: SessionState) -> None:
         self._leases.look()

@@ -10,7 +10,8 @@ from tooltray.config.files.file_server import FileReading
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import TooltrayError
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.snapshots import FileProblem, ServerState
+from tooltray.snapshots.files import FileProblem
+from tooltray.snapshots.servers import ServerState
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 

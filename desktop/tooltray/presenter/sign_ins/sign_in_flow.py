@@ -13,7 +13,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.servers.oauth.callback_listener import CallbackListener, callback_params
 from tooltray.servers.oauth.failures import SignInUnanswered
-from tooltray.snapshots import SignInSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
 
 LIMIT_S = 600.0  # time enough to find a password and a second factor
 

@@ -7,7 +7,7 @@ for each server and one SignInFlow for each sign-in that waits for a person; Tok
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,8 @@ from tooltray.servers.oauth.authorization_client import AuthorizationClient
 from tooltray.servers.oauth.registrations import Registration
 from tooltray.servers.oauth.tokens import Tokens
 from tooltray.servers.oauth.web_requests import make_web
-from tooltray.snapshots import ServerState, SignInSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
 
 ASKED_FOR_S = 15.0  # what a server wants, before a sign-in to it; most say so at once, and most sign-ins need not know
@@ -64,9 +65,27 @@ class SignIns:
         self._storing: set[asyncio.Task[Any]] = set()
 
     def follow(self) -> None:
-        """Forgets what belongs to no server of the settings any more, now and whenever they change."""
+        """Follows the settings from now on. What a person changes here ends a sign-in that was to something else; a file that somebody
+        edits, or that is gone, ends none: it may be half written, or its project only not be worked on now."""
+        self._config.listen_edited(self._on_edited)
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
-        self._tidy(is_missing_enough=not self._config.problems)  # else a slip in the file would end a sign-in
+
+    # for ServerSecrets
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """Each server that somebody is signed in to, and what that is bound to."""
+        return {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items() if access.tokens}}
+
+    async def forget(self, server: str) -> None:
+        """All of a server that is gone: what waits for a browser, and the tokens, here and there.
+
+        Raises:
+            TooltrayError: the tokens are still among the secrets.
+        """
+        access = self._end(server)
+        await self._store.forget(server)
+        self._revoke_soon(access)
 
     # verbs
 
@@ -109,10 +128,10 @@ class SignIns:
             await self._revoke(access, tokens)
 
     def is_signed_in(self, server: str) -> bool:
-        access = self._accesses.get(server)
+        access, config = self._accesses.get(server), self._config.settings.mcp_servers.get(server)
         if access and access.is_loaded:
             return access.tokens is not None and not access.target.signs_in_itself
-        return server in self._store.kept
+        return server in self._store.kept and config is not None and self._store.kept[server] == binding_of(config)
 
     def has_page(self, server: str) -> bool:
         flow, _ = self._flows.get(server, (None, None))
@@ -304,28 +323,36 @@ class SignIns:
                 self._bus.publish(ProblemReported(problem, server))
             self._unsaved[server] = problem
 
-    def _on_config_changed(self, event: ConfigChanged) -> None:
-        self._tidy(is_missing_enough=True)
-
-    def _tidy(self, *, is_missing_enough: bool) -> None:
-        settings, entries = self._config.settings.mcp_servers, self._config.document.get("mcpServers")
-        written = entries if isinstance(entries, dict) else {}  # what cannot be read is not gone
-        kept = {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items()}}
-        for server, binding in kept.items():
-            config = settings.get(server)
-            is_gone = config is None and is_missing_enough and server not in written
-            if is_gone or (config and binding_of(config) != binding):
+    def _on_edited(self, servers: Collection[str]) -> None:
+        settings, kept = self._config.settings.mcp_servers, self.kept
+        for server in servers:
+            if server in kept and server in settings and binding_of(settings[server]) != kept[server]:
                 self._drop(server)
 
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        settings = self._config.settings.mcp_servers
+        for server in [server for server in self._flows if server not in settings]:
+            self._cancel_flow(server)
+            del self._flows[server]
+        for server, access in list(self._accesses.items()):
+            if server in settings and binding_of(settings[server]) != access.target.binding:
+                self._end(server)  # what is kept stays, for when the server is again the one that it was for
+
     def _drop(self, server: str) -> None:
-        access = self._accesses.pop(server, None)
-        self._unsaved.pop(server, None)
-        _, task = self._flows.pop(server, (None, None))
-        if task:
-            task.cancel()
+        access = self._end(server)
         self._forget(server)
+        self._revoke_soon(access)
+
+    def _end(self, server: str) -> ServerAccess | None:
+        """Ends what goes on for a server, and gives what there was."""
+        self._unsaved.pop(server, None)
+        self._cancel_flow(server)
+        self._flows.pop(server, None)
+        return self._accesses.pop(server, None)
+
+    def _revoke_soon(self, access: ServerAccess | None) -> None:
         if access and (tokens := access.take()):
-            self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{server}'")
+            self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{access.target.server}'")
 
     def _tell_changed(self, server: str) -> None:
         self._servers().sign_in_changed(server)

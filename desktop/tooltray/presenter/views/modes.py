@@ -19,7 +19,7 @@ from tooltray.presenter.tool_manager import Route, ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.visibility import EVERYBODY, Visibility
-from tooltray.snapshots import ClientModeSnapshot, SessionSnapshot
+from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 from tooltray.tools import approval, tokens
 from tooltray.wire.eras import ClientInfo
 

@@ -17,7 +17,7 @@ from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.visibility import Visibility
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.tools import overrides
 
 LONGEST_NAME = 60  # characters, that are said of what is no name

@@ -18,7 +18,7 @@ from msgspec import Raw
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route, ToolManager
-from tooltray.snapshots import ServerCost, ToolCost, ToolCosts
+from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
 from tooltray.tasks import finish_in_thread
 from tooltray.tools import tokens
 from tooltray.tools.offer import TOOLS

@@ -1,59 +1,81 @@
-"""Joins the parts of Views.
+"""Joins what each session sees of what servers offer.
 
-Above it: the engine. Below it: Views and what it is made of.
+Above it: the engine. Below it: Views, Modes, Profiles and what they are made of.
 """
 
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.events import EventBus
-from tooltray.presenter.offers import Offers
-from tooltray.presenter.prompt_manager import PromptManager
+import asyncio
+from dataclasses import dataclass
+
+from tooltray.presenter.hub_base import HubBase
+from tooltray.presenter.offer_parts import OfferParts
 from tooltray.presenter.relay import START_WAIT_S
-from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionStates
-from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.views.activation import LISTS_WAIT_S, Activation
+from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.session_view import SessionViews
 from tooltray.presenter.views.view_lists import ViewLists
 from tooltray.presenter.views.views import ToolCall, Views
 from tooltray.presenter.visibility import Visibility
-from tooltray.tools.asked_words import AskedWords
+from tooltray.resources import resource
+from tooltray.tools.asked_words import read_asked_words
+from tooltray.tools.client_profiles import read_client_profiles
 from tooltray.tools.known_servers import KnownServers
-from tooltray.tools.names import PublishedNames
 
 
-def make_views(
+@dataclass(frozen=True, kw_only=True)
+class ViewParts:
+    states: SessionStates
+    clients: KnownClients
+    profiles: Profiles
+    modes: Modes
+    views: Views
+
+
+async def make_view_parts(
     *,
-    config: McpConfHelper,
+    base: HubBase,
     servers: ServerManager,
-    tools: ToolManager,
-    offers: Offers,
-    prompts: PromptManager,
-    resources: ResourceManager,
-    names: PublishedNames,
-    modes: Modes,
-    profiles: Profiles,
     visibility: Visibility,
-    states: SessionStates,
-    known: KnownServers,
-    asked: AskedWords,
+    offered: OfferParts,
     call: ToolCall,
-    bus: EventBus,
     start_wait_s: float = START_WAIT_S,
     lists_wait_s: float = LISTS_WAIT_S,
-) -> Views:
-    """For arguments see Views, ViewLists and Activation."""
-    lists = ViewLists(config=config, servers=servers, tools=tools, offers=offers, profiles=profiles, names=names, known=known, asked=asked)
+) -> ViewParts:
+    """For arguments see Views and Activation."""
+    tools, offers = offered.tools, offered.offers
+    states = SessionStates(bus=base.bus, deadlines=base.deadlines)
+    clients = KnownClients(config=base.config, profiles=await asyncio.to_thread(read_client_profiles, resource("client-profiles.json")))
+    profiles = Profiles(config=base.config, clients=clients, tools=tools, visibility=visibility)
+    modes = Modes(
+        config=base.config,
+        states=states,
+        clients=clients,
+        profiles=profiles,
+        tools=tools,
+        visibility=visibility,
+        bus=base.bus,
+    )
+    lists = ViewLists(
+        config=base.config,
+        servers=servers,
+        tools=tools,
+        offers=offers,
+        profiles=profiles,
+        names=offered.names,
+        known=await asyncio.to_thread(KnownServers, resource("known-servers.json")),
+        asked=await asyncio.to_thread(read_asked_words, resource("search-words.json")),
+    )
     activation = Activation(
         servers=servers,
         tools=tools,
         offers=offers,
-        prompts=prompts,
-        resources=resources,
+        prompts=offered.prompts,
+        resources=offered.resources,
         lists=lists,
-        is_paused=lambda: not config.settings.mcp_enabled,
+        is_paused=lambda: not base.config.settings.mcp_enabled,
         start_wait_s=start_wait_s,
         lists_wait_s=lists_wait_s,
     )
@@ -62,13 +84,11 @@ def make_views(
         tools=tools,
         profiles=profiles,
         states=states,
-        views=SessionViews(config=config, servers=servers, tools=tools, modes=modes, profiles=profiles, visibility=visibility),
+        views=SessionViews(config=base.config, servers=servers, tools=tools, modes=modes, profiles=profiles, visibility=visibility),
         lists=lists,
         activation=activation,
         call=call,
-        bus=bus,
+        bus=base.bus,
     )
     modes.listen(views.invalidate)
-    return views
-    modes.listen(views.invalidate)
-    return views
+    return ViewParts(states=states, clients=clients, profiles=profiles, modes=modes, views=views)

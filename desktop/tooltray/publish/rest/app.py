@@ -3,6 +3,7 @@
 Above it: http_app, which hands over everything under `/api`. Below it: the table of operations. Knows nothing of what one does.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -54,11 +55,9 @@ class RestApi:
             spawn: for what goes on after its response.
         """
         self._presenter, self._config, self._token, self._events, self._spawn = presenter, config, token, events, spawn
-        self._own: dict[tuple[str, ...], Answer] = {
-            tuple(INDEX_PATH.split("/")[2:]): self._show_index,
-            tuple(OPENAPI_PATH.split("/")[2:]): self._show_openapi,
-            tuple(EVENTS_PATH.split("/")[2:]): self._stream_events,
-        }
+        self._changing_entries = asyncio.Lock()
+        shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
+        self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
 
     async def answer(self, request: web.Request, guard: Guard) -> web.StreamResponse:
         """Answers a request under `/api`; what goes wrong is a response, too.
@@ -122,7 +121,7 @@ class RestApi:
         body = await requests.read_body(request, operation)
         revision = requests.read_revision(request) if operation.takes_revision else ""
         arguments = operation.arguments(path, query, body, revision)
-        call = Call(self._presenter, self._config, self._spawn, operation, arguments)
+        call = Call(self._presenter, self._config, self._spawn, operation, arguments, self._changing_entries)
         if not call.is_trusted and await operation.needs_trust(call):
             raise not_trusted()
         result = await operation.run(call)

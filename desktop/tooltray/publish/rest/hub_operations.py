@@ -7,8 +7,12 @@ from typing import Any, Protocol
 
 from tooltray.publish.rest.operation import Call, Operation, always
 from tooltray.publish.rest.trust import accepts_a_question, allows_a_folder, changes_settings_of_persons, check_is_not_of_api
-from tooltray.snapshots import FeedbackEntry, HttpStatus, RecentCall, SettingsDocument
+from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.feedback import FeedbackEntry
+from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.setup import SettingsDocument
 
+MOST_REPORTS = 500  # as many as a page may have
 MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
 
 
@@ -28,16 +32,13 @@ class Asks(Protocol):
         """Reports and answers, the newest first."""
 
 
-MOST_REPORTS = 500  # as many as a page may have
-
-
 async def _history(call: Call) -> list[FeedbackEntry]:
     return await call.presenter.get_feedback_history(call.arguments.get("project_path", ""), MOST_REPORTS)
 
 
 async def _with_revision(call: Call) -> SettingsDocument:
     document: SettingsDocument = await call.verb()
-    call.headers["ETag"] = f'"{document.revision}"'
+    call.show_revision(document.revision)
     return document
 
 
@@ -72,6 +73,8 @@ _SECRETS = (
     Operation("GET", "/mcp/secrets", "get_secret_names", summary="The names of the secrets, never their values", page_key=str),
     Operation("PUT", "/mcp/secrets/{name}", "set_secret", summary="Keeps a secret under a name", status=204),
     Operation("DELETE", "/mcp/secrets/{name}", "remove_secret", summary="Forgets a secret", status=204),
+    Operation("GET", "/mcp/unused-secrets", "get_unused_secrets", page_key=str),
+    Operation("POST", "/mcp/unused-secrets/remove", "remove_unused_secrets", wrap="removed"),
     Operation("GET", "/mcp/secret-backend", "check_secrets", wrap="kind"),
     Operation("PUT", "/mcp/secret-backend", "set_secret_backend", status=204),
     Operation(

@@ -4,6 +4,7 @@ Above it: the tables of operations, routing, the OpenAPI document. Below it: sha
 the verb's own signature, so that the interface and its description cannot say something else than the verb does.
 """
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class Call:
 
     Attributes:
         arguments: of the verb, converted.
+        changing_entries: held while an entry and its secrets are changed: programs that do so at once do not get each other's secrets.
         headers: of the response; an operation of ours may add some.
     """
 
@@ -35,12 +37,17 @@ class Call:
     spawn: Spawn
     operation: "Operation"
     arguments: dict[str, Any]
+    changing_entries: asyncio.Lock
     headers: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_trusted(self) -> bool:
         """Whether a person has allowed programs to say yes in the person's place."""
         return self.config.settings.publish.http.api.trusted
+
+    def show_revision(self, revision: str) -> None:
+        """What the caller may send as `If-Match` to change just this."""
+        self.headers["ETag"] = f'"{revision}"'
 
     async def verb(self) -> Any:
         """Does what the operation's verb does."""

@@ -27,15 +27,19 @@ PAGING = ("limit", "cursor")
 _ODD = re.compile("[\0\ud800-\udfff]")  # no file's name, variable or header can hold these
 
 
+def segments_below_api(path: str) -> tuple[str, ...]:
+    """As they are written."""
+    return tuple(path.split("/")[2:])
+
+
 def path_segments(request: web.Request) -> tuple[str, ...]:
     """Those below `/api`, each decoded for itself: a name may have a slash in it, as `%2F`.
 
     Raises:
         Failed: one of them is no text.
     """
-    raw = request.rel_url.raw_path.split("/")[2:]
     try:
-        segments = tuple(unquote(segment, errors="strict") for segment in raw)
+        segments = tuple(unquote(segment, errors="strict") for segment in segments_below_api(request.rel_url.raw_path))
     except UnicodeDecodeError:
         raise Failed(400, "The path is not UTF-8 text") from None
     if any(_ODD.search(segment) for segment in segments):

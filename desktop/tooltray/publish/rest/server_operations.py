@@ -3,12 +3,16 @@
 Above it: the table of all operations. Below it: McpPresenter's verbs, and what a server looks like here.
 """
 
+import inspect
 import logging
 import os
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from tooltray.config.revisions import check_revision
+from tooltray.config.server_edits import name_is_taken
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.rest import server_entries
@@ -17,14 +21,13 @@ from tooltray.publish.rest.problems import Failed
 from tooltray.publish.rest.server_views import Restarting, ServerView, view
 from tooltray.publish.rest.trust import READS, allows_a_folder, not_trusted, widens_entry
 from tooltray.servers.entries.portable_entry import without_secrets
-from tooltray.snapshots import ServerSnapshot
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
 SERVERS = "/mcp/servers"
-
-
-# what operations take and give where that is not as the verb has it
 
 
 class Asks(Protocol):
@@ -55,10 +58,12 @@ class Asks(Protocol):
 
 
 async def _list(call: Call) -> list[ServerView]:
-    snapshot, tools = await call.presenter.get_snapshot(), await call.presenter.get_tools()
+    snapshot, tools = await call.presenter.get_snapshot(), defaultdict[str, list[ToolSnapshot]](list)
+    for tool in await call.presenter.get_tools():
+        tools[tool.server].append(tool)
     project = call.arguments.get("project", "")
     project = await finish_in_thread(os.path.realpath, project) if project else ""
-    return [view(server, tools) for server in snapshot.servers if not project or server.project in ("", project)]
+    return [view(server, tools[server.name]) for server in snapshot.servers if not project or server.project in ("", project)]
 
 
 async def _show(call: Call) -> ServerView:
@@ -75,9 +80,10 @@ async def _add(call: Call) -> ServerView:
     call.arguments = {"name": name, "config": entry}
     if not call.is_trusted and await widens_entry(call):
         raise not_trusted()
-    if any(server.name == name for server in (await call.presenter.get_snapshot()).servers):
-        raise Conflict(f"There is a server '{name}' already", hint="Choose another name, or change the one that is there.")
-    server = await _added(call.presenter, name, entry, project)
+    async with call.changing_entries:
+        if any(server.name == name for server in (await call.presenter.get_snapshot()).servers):
+            raise name_is_taken(name)
+        server = await _added(call.presenter, name, entry, project)
     call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
     return await _shown(call, server)
 
@@ -96,26 +102,30 @@ async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], p
 
 async def _replace(call: Call) -> ServerView:
     name, revision = call.arguments["name"], call.arguments["revision"]
-    current = await _snapshot(call, name)
-    if revision and current.revision != revision:
-        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
     entry = server_entries.read_given(call.arguments["config"], name)
-    before = (await call.presenter.get_server_entry(name)).entry
-    stored = await server_entries.keep_secrets(call.presenter, name, entry, before)
-    await call.presenter.update_mcp_server(name, stored, revision)
+    async with call.changing_entries:
+        check_revision((await _snapshot(call, name)).revision, revision)
+        before = (await call.presenter.get_server_entry(name)).entry
+        stored = await server_entries.keep_secrets(call.presenter, name, entry, before)
+        await call.presenter.update_mcp_server(name, stored, revision)
     return await _shown(call, name)
 
 
 async def _show_entry(call: Call) -> dict[str, Any]:
     name = call.arguments["name"]
     entry = (await call.presenter.get_server_entry(name)).entry
-    call.headers["ETag"] = f'"{(await _snapshot(call, name)).revision}"'
+    call.show_revision((await _snapshot(call, name)).revision)
     return without_secrets(name, entry).entry
 
 
 async def _show_entries(call: Call) -> dict[str, dict[str, Any]]:
     entries = await call.presenter.get_mcp_servers()
     return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
+
+
+async def _preview_removal(call: Call) -> ServerRemoval:
+    await _snapshot(call, call.arguments["name"])
+    return await call.presenter.preview_removal(**call.arguments)
 
 
 async def _do_and_show(call: Call) -> ServerView:
@@ -150,7 +160,7 @@ async def _snapshot(call: Call, name: str) -> ServerSnapshot:
 async def _shown(call: Call, name: str) -> ServerView:
     server = await _snapshot(call, name)
     if server.revision:
-        call.headers["ETag"] = f'"{server.revision}"'
+        call.show_revision(server.revision)
     return view(server, await call.presenter.get_tools(name))
 
 
@@ -162,8 +172,9 @@ def _text(given: dict[str, Any], member: str, default: str | None = None) -> str
 
 
 def _on(method: str, path: str, verb: str, **fields: Any) -> Operation:
-    """An operation on one server, whose name stands in the path."""
-    takes = {} if fields.pop("is_server", False) else {"server": "name"}
+    """An operation on one server, whose name stands in the path; verbs call that `server`, or `name`."""
+    asked = inspect.signature(fields.get("asks") or getattr(McpPresenter, verb)).parameters
+    takes = {} if "server" in asked else {"server": "name"}
     return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)
 
 
@@ -179,7 +190,8 @@ OPERATIONS = (
     Operation("POST", SERVERS, "add_mcp_server", status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
     _on("GET", "", "get_snapshot", asks=Asks.one, run=_show),
     _on("PUT", "", "update_mcp_server", whole="config", asks=Asks.replace, run=_replace, needs_trust=widens_entry, body_schema=ENTRY),
-    _on("DELETE", "", "remove_mcp_server", summary="Stops it and removes its entry", status=204),
+    _on("DELETE", "", "remove_mcp_server", summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
+    _on("GET", "/removal", "preview_removal", run=_preview_removal),
     _on("GET", "/entry", "get_server_entry", asks=Asks.entry, run=_show_entry),
     Operation("GET", "/mcp/entries", "get_mcp_servers", "The entries of the settings", run=_show_entries),
     _on("POST", "/start", "start_server", run=_do_and_show, gives=ServerView),
@@ -187,17 +199,16 @@ OPERATIONS = (
     _on("POST", "/restart", "restart_server", status=202, asks=Asks.restart, run=_restart),
     _on("GET", "/running", "is_server_running", summary="Whether it runs", wrap="running"),
     _on("GET", "/log", "get_server_log"),
-    _on("GET", "/tools", "get_tools", is_server=True, page_key=_tool_name),
-    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204, is_server=True),
-    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204, is_server=True),
-    _on("GET", "/diagnosis", "diagnose", is_server=True),
+    _on("GET", "/tools", "get_tools", page_key=_tool_name),
+    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204),
+    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204),
+    _on("GET", "/diagnosis", "diagnose"),
     _on(
         "POST",
         "/remedies",
         "apply_remedy",
         summary="Carries out a remedy that a diagnosis proposed; says what was done",
         wrap="done",
-        is_server=True,
     ),
     _on("POST", "/sign-in", "begin_sign_in"),
     _on("POST", "/sign-in/finish", "finish_sign_in", status=204),
@@ -206,11 +217,11 @@ OPERATIONS = (
     _on("PUT", "/default", "add_mcp_default_server", summary="Lets it start with the hub", status=204),
     _on("DELETE", "/default", "remove_mcp_default_server", summary="Lets it start on demand", status=204),
     _on("POST", "/default/toggle", "toggle_mcp_default_server", wrap="default"),
-    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204, is_server=True, needs_trust=always),
-    _on("PUT", "/lazy-load", "set_lazy_load", status=204, is_server=True),
-    _on("PUT", "/deferred", "set_deferred", status=204, is_server=True),
-    _on("POST", "/start-for-project", "start_for_project", status=204, is_server=True, needs_trust=allows_a_folder),
-    _on("POST", "/start-without-project", "start_without_project", status=204, is_server=True),
+    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204, needs_trust=always),
+    _on("PUT", "/lazy-load", "set_lazy_load", status=204),
+    _on("PUT", "/deferred", "set_deferred", status=204),
+    _on("POST", "/start-for-project", "start_for_project", status=204, needs_trust=allows_a_folder),
+    _on("POST", "/start-without-project", "start_without_project", status=204),
     Operation("GET", "/mcp/default-servers", "get_mcp_default_servers", "The servers that start with the hub"),
     Operation("GET", "/mcp/connections", "get_mcp_clients"),
     Operation("GET", "/mcp/diagnosis", "diagnose"),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from tooltray.snapshots import ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ToolSnapshot
 
 Status = Literal["connected", "disconnected", "error"]
 
@@ -65,8 +66,7 @@ def reason_of(server: ServerSnapshot) -> str:
 def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
     """
     Args:
-        tools: of all servers.
+        tools: its own.
     """
     members = {field.name: getattr(server, field.name) for field in fields(server)}
-    own = tuple(tool for tool in tools if tool.server == server.name)
-    return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=own)
+    return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))

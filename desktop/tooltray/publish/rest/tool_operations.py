@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.rest.operation import Call, Operation
-from tooltray.snapshots import ToolSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tools.copilot_names import copilot_description, copilot_names, copilot_parameters
 
 Format = Literal["openai", "openai-responses", "anthropic", "gemini", "copilot", "mcp"]

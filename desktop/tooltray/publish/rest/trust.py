@@ -8,8 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from tooltray.errors import Denied
+from tooltray.config.server_config import MCPServerConfig, config_hash
+from tooltray.config.settings import read_entry
+from tooltray.errors import Denied, TooltrayError
 from tooltray.publish.rest.operation import Call
+from tooltray.publish.rest.problems import Failed
+from tooltray.publish.rest.server_entries import read_given
+from tooltray.servers.entries.portable_entry import without_secrets
 from tooltray.tasks import finish_in_thread
 
 READS = ("read",)  # what goes unasked of a server whose entry does not say
@@ -39,13 +44,30 @@ def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
 
 
 async def widens_entry(call: Call) -> bool:
-    """A server's entry that lets more calls go unasked than the one of before."""
-    before = call.config.settings.mcp_servers.get(call.arguments["name"])
-    known = before.auto_approve if before else READS
-    rules = call.arguments["config"].get("autoApprove")
+    """A server's entry that lets more calls go unasked than the one of before; what was allowed to another program does not count."""
+    name, given = call.arguments["name"], call.arguments["config"]
+    before = call.config.settings.mcp_servers.get(name)
+    known = before.auto_approve if before and not _runs_another(name, before, given) else READS
+    rules = _chosen_beside(call, name) or given.get("autoApprove")
     if rules is None:
         rules = READS
     return isinstance(rules, list | tuple) and not ("all" in known or all(rule in known for rule in rules))  # another type is refused
+
+
+def _runs_another(name: str, before: MCPServerConfig, given: Mapping[str, Any]) -> bool:
+    """Whether another program would run, or the same one otherwise. A secret and the placeholder in its place are the same."""
+    try:
+        entries = (before.to_entry(), read_given(given, name))
+        was, would_be = (config_hash(read_entry(name, without_secrets(name, entry).entry)) for entry in entries)
+    except (TooltrayError, Failed):
+        return False  # it cannot be used, and is refused for that
+    return was != would_be
+
+
+def _chosen_beside(call: Call, name: str) -> tuple[str, ...] | None:
+    """What a person chose here for a server of another file, which counts whatever its entry there says."""
+    chosen = call.config.own_settings.file_servers.get(name) if call.config.file_server(name) else None
+    return chosen.auto_approve if chosen else None
 
 
 async def accepts_a_question(call: Call) -> bool:

@@ -1,13 +1,12 @@
 """The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
 
-Above it: the engine. Below it: ServerFiles, which has read the files; routes; served_app, imported when the first endpoint opens. What
-cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it is a problem that a person is told of.
+Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_place, which opens and closes; served_app, imported
+when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it is a
+problem that a person is told of.
 """
 
 import asyncio
-import errno
 import importlib
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -20,9 +19,10 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
 from tooltray.phrases import Phrase
-from tooltray.publish.http_listener import base_url
+from tooltray.publish.http_place import HostAndPort, HttpPlace, NotBound
 from tooltray.publish.http_sessions import OpensClients
 from tooltray.publish.served.routes import Address, Route, address_for
+from tooltray.publish.served.served_tokens import ServedTokens
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tooltray.publish.served.served_app import ServedApp
     from tooltray.publish.served.served_server import ServedServer
 
-EVERYWHERE = "0.0.0.0"
 SERVED_APP = "tooltray.publish.served.served_app"
 
 
@@ -66,14 +65,8 @@ class _Wanted:
 
     @property
     def place(self) -> tuple[Endpoint, str, int]:
+        """What cannot be another without opening anew."""
         return self.endpoint, self.address.host, self.address.port
-
-
-@dataclass(frozen=True)
-class _Open:
-    wanted: _Wanted
-    app: "ServedApp"
-    port: int
 
 
 class ServedListener:
@@ -84,25 +77,23 @@ class ServedListener:
         *,
         files: Readings,
         config: McpConfHelper,
+        tokens: ServedTokens,
         sessions: OpensClients,
         schemas: Schemas,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
     ) -> None:
-        self._files, self._config = files, config
+        self._files, self._config, self._tokens = files, config, tokens
         self._sessions, self._schemas, self._bus, self._deadlines, self._spawn = sessions, schemas, bus, deadlines, spawn
-        self._lock = asyncio.Lock()
+        self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
         self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
-        self._open: _Open | None = None
-        self._tried: _Wanted | None = None
-        self._problem: Problem | None = None
-        self._is_closed = False
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Why it is not open, or not as the file asks for."""
-        return tuple(problem for problem in (self._tried and self._tried.narrowed, self._problem) if problem)
+        of_place = (self._place.wanted and self._place.wanted.narrowed, self._place.problem)
+        return (*(problem for problem in of_place if problem), *self._tokens.problems)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -111,10 +102,8 @@ class ServedListener:
 
     def url(self, file: str) -> str:
         """Where a file's servers are, each at its name below; empty: nowhere."""
-        if not self._open or self._open.wanted.file != file:
-            return ""
-        wanted = self._open.wanted
-        return base_url(wanted.address.host or EVERYWHERE, self._open.port) + wanted.endpoint.base_path
+        wanted = self._opened
+        return self._place.base_url + wanted.endpoint.base_path if wanted and wanted.file == file else ""
 
     async def start(self) -> None:
         """Opens what the files ask for, and follows them from now on.
@@ -125,55 +114,62 @@ class ServedListener:
         if not self._files.served():
             return  # the hub was started with none
         await self.follow()
-        if self._problem:
-            raise TooltrayError(self._problem.title, self._problem.message, self._problem.hint)
+        if problem := self._place.problem:
+            raise TooltrayError(problem.title, problem.message, problem.hint)
         self._bus.subscribe(ServerFilesChanged, lambda event: self._on_changed())
         self._bus.subscribe(ConfigChanged, lambda event: self._on_changed())
         self._on_changed()  # they may have changed meanwhile
 
     async def follow(self) -> None:
         """Does what the files say now."""
-        async with self._lock:
+        async with self._place.lock:
+            told = self.problems
+            await self._tokens.look(server.entry for server in self._config.file_servers.values() if server.origin == "served")
+            for problem in self._tokens.problems:
+                if problem not in told:
+                    self._bus.publish(ProblemReported(problem))
             wanted = self._wanted()
-            if wanted == self._tried or self._is_closed:
+            if self._place.is_as(wanted):
                 return
-            told, self._tried, self._problem = self.problems, wanted, None
             if wanted and wanted.narrowed and wanted.narrowed not in told:
-                self._tell(wanted.narrowed)
-            if self._open and wanted and self._open.wanted.place == wanted.place:
-                await self._open.app.follow(wanted.routes)
-                self._open = _Open(wanted, self._open.app, self._open.port)
+                self._bus.publish(ProblemReported(wanted.narrowed))
+            if wanted and self._place.app and self._opened and self._opened.place == wanted.place:
+                self._place.wanted = wanted
+                await self._place.app.follow(wanted.routes)
             else:
-                await self._shut()
-                if wanted:
-                    await self._try_to_open(wanted)
+                await self._place.move(wanted)
             self._tell_where()
 
     async def stop_taking(self) -> None:
         """Takes no new clients; what is open goes on."""
-        if self._open:
-            await self._open.app.stop_taking()
+        await self._place.stop_taking()
 
     async def close(self) -> None:
         """Bounded; may be called twice."""
-        self._is_closed = True
-        async with self._lock:
-            await self._shut()
+        await self._place.close()
 
     # following the files
 
+    def secrets_changed(self) -> None:
+        """A secret may be another one, and a token with it; does not wait."""
+        self._tokens.forget()
+        if self._files.served():
+            self._on_changed()
+
     def _on_changed(self) -> None:
-        if not self._is_closed:
+        if not self._place.is_closed:
             self._spawn(self.follow(), name="served config")
 
     def _tell_where(self) -> None:
-        endpoints = {self._open.wanted.file: self.url(self._open.wanted.file)} if self._open else {}
+        endpoints = {self._opened.file: self.url(self._opened.file)} if self._opened else {}
         if endpoints != self._files.endpoints:
             self._files.endpoints = endpoints
             self._bus.publish(ServerFilesChanged())
 
-    def _tell(self, problem: Problem) -> None:
-        self._bus.publish(ProblemReported(problem))
+    @property
+    def _opened(self) -> _Wanted | None:
+        """What is open now."""
+        return self._place.wanted if self._place.app else None
 
     def _wanted(self) -> _Wanted | None:
         found = next(self._endpoints(), None)
@@ -197,33 +193,18 @@ class ServedListener:
         for name, config in self._config.settings.mcp_servers.items():
             server = self._config.file_server(name)
             if server and (server.origin, server.file) == ("served", file) and not config.disable:
-                tokens = server.entry.tokens
-                yield Route(server.entry.name, name, needs_token=bool(tokens), tokens=tokens)
+                needs_token = bool(server.entry.tokens or server.entry.secret_tokens)
+                yield Route(server.entry.name, name, needs_token=needs_token, tokens=self._tokens.of(server.entry))
 
     # opening
 
-    async def _try_to_open(self, wanted: _Wanted) -> None:
-        try:
-            place = await asyncio.to_thread(_bind, wanted.file, wanted.address.host, wanted.address.port)
-        except TooltrayError as error:
-            self._problem = error.problem
-            self._tell(error.problem)
-            return
-        try:
-            self._open = await self._serve(wanted, place)
-        except BaseException:
-            place.close()
-            raise
-
-    async def _serve(self, wanted: _Wanted, place: socket.socket) -> _Open:
+    async def _make_app(self, wanted: _Wanted, port: int) -> "ServedApp":
         await asyncio.to_thread(importlib.import_module, SERVED_APP)  # the loop would stand still for as long as that takes
         from tooltray.publish.served.served_app import ServedApp
 
-        port = place.getsockname()[1]
         app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._make_server)
         await app.follow(wanted.routes)
-        await app.open(place)
-        return _Open(wanted, app, port)
+        return app
 
     def _make_server(self, server: str) -> "ServedServer":
         from tooltray.publish.served.served_server import ServedServer
@@ -231,15 +212,10 @@ class ServedListener:
         schema = self._schemas.tool_schema
         return ServedServer(server, opens=self._sessions, tool_schema=schema, deadlines=self._deadlines, spawn=self._spawn)
 
-    async def _shut(self) -> None:
-        before, self._open = self._open, None
-        if before:
-            await before.app.close()
-
     def _where(self) -> Iterator[str]:
-        if not self._open:
+        wanted = self._opened
+        if not wanted:
             return
-        wanted = self._open.wanted
         yield f"Serves {wanted.file} at:"
         for route in wanted.routes:
             remark = " (asks for a token)" if route.needs_token else ""
@@ -258,38 +234,10 @@ def _kept_here(file: str, endpoint: Endpoint, address: Address) -> Problem:
     return Problem(title, message, Phrase("Give each of its servers authTokens, or all of them in the options of mcpProxy."))
 
 
-def _bind(file: str, host: str, port: int) -> socket.socket:
-    """Blocks while a name is looked up.
-
-    Raises:
-        TooltrayError: it cannot be opened there; says why, and what to do.
-    """
-    try:
-        place = _everywhere(port) if not host else _at(host.strip("[]"), port)
-        place.setblocking(False)
-        return place
-    except (OSError, UnicodeError) as error:
-        raise cannot_open(file, host, port, error) from None
+def _address(wanted: _Wanted) -> HostAndPort:
+    return wanted.address.host or None, wanted.address.port
 
 
-def _everywhere(port: int) -> socket.socket:
-    if socket.has_dualstack_ipv6():
-        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
-    return socket.create_server(("", port))
-
-
-def _at(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    return socket.create_server(address, family=family)
-
-
-def cannot_open(file: str, host: str, port: int, error: Exception) -> TooltrayError:
-    """Why a file's address could not be opened, in words, and what to do."""
-    title, number = Phrase("the endpoint of {file} is not open", file=file), getattr(error, "errno", None)
-    hint = Phrase("Name another place in its mcpProxy: addr")
-    if number == errno.EADDRINUSE:
-        return TooltrayError(title, Phrase("another program has port {port}", port=port), hint)
-    if number == errno.EACCES:
-        return TooltrayError(title, Phrase("this user may not open port {port}", port=port), hint)
-    reason = getattr(error, "strerror", None) or str(error)
-    return TooltrayError(title, Phrase("{host}, port {port}: {reason}", host=host, port=port, reason=reason), hint)
+def _cannot_open(wanted: _Wanted, failed: NotBound) -> TooltrayError:
+    title = Phrase("the endpoint of {file} is not open", file=wanted.file)
+    return TooltrayError(title, failed.reason, Phrase("Name another place in its mcpProxy: addr"))

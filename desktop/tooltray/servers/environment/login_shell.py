@@ -31,6 +31,7 @@ from pathlib import Path
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.errors import Problem
 from tooltray.servers.environment.child_environment import with_default_folders
+from tooltray.servers.environment.command_lookup import DEFAULT_PATH
 from tooltray.tasks import finish_in_thread
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -170,6 +171,17 @@ class LoginShell:
 def session_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """What of a process's environment belongs to the person's session, not to the program that set it (an AI client, with its API keys)."""
     return {name: value for name, value in environ.items() if name in _SESSION or name.startswith(_SESSION_PREFIXES)}
+
+
+def own_environ(*, is_foreign: bool) -> Mapping[str, str]:
+    """What of this process's environment servers get where no login shell can be read.
+
+    Args:
+        is_foreign: it is an AI client's, which started this process.
+    """
+    if not is_foreign:
+        return os.environ
+    return {**session_variables(os.environ), "PATH": os.environ.get("PATH", DEFAULT_PATH)}
 
 
 def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, str]:

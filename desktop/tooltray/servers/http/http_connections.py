@@ -4,29 +4,32 @@ Above it: HttpTransport and SseTransport. Below it: aiohttp, which is imported w
 module is imported when the first server over HTTP is started (see remote_transport). Knows nothing of MCP.
 """
 
-import io
+import asyncio
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
+from aiohttp import ClientConnectorError, ConnectionTimeoutError
 from multidict import CIMultiDict
 from yarl import URL
 
 from tooltray import __version__
 from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
 from tooltray.servers.http.answers import read_up_to, redirection
-from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, shown
+from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, retry_after_s, shown
 from tooltray.servers.http.proxies import proxy_for
+from tooltray.servers.http.request_body import Delivery, RequestBody
 from tooltray.servers.transport import CannotStart
 
 CONNECT_TIMEOUT_S = 30.0  # an answer may take as long as it likes, a connection may not
-KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this would be lost
+KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this may be lost
+STALE_CONNECTIONS = 3  # that a request may meet in a row: those kept since the last one, when a server goes
+LONGEST_RETRY_AFTER_S = 10.0  # in all, for a server that says when to come again: somebody waits
 MAX_REDIRECTS = 5
 READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
-LARGE_BODY_BYTES = 2**19  # beyond it the library wants a file, which it writes piece by piece
 MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
 PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
 GOODBYE = "DELETE"  # ends a session that ends anyway: not worth a renewed sign-in, let alone a person's
@@ -85,40 +88,55 @@ class HttpConnection:
 
     @asynccontextmanager
     async def exchange(
-        self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None
+        self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None, delivery: Delivery | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A request and its answer, whose body may be read inside.
 
         Args:
             url: where to, if not to the server's own URL.
+            delivery: told whether the server can have the request.
 
         Raises:
             ExchangeFailed: at once or while the body is read.
         """
         target = url or self.url
         try:
-            response = await self._admitted(method, target, headers, body)
+            response = await self._taken(_Request(method, headers, body, delivery or Delivery()), target)
             async with response:
                 yield response
         except NotLetIn as error:
-            raise self._masked(ExchangeFailed(error.reason, is_unreachable=error.is_temporary)) from None
+            raise ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_temporary, is_not_let_in=not error.is_temporary) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise self._masked(failed(error, target)) from None
         except ExchangeFailed as error:
             raise self._masked(error) from None
 
     def _masked(self, error: ExchangeFailed) -> ExchangeFailed:
-        return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable)
+        return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable, is_undelivered=error.is_undelivered)
 
-    async def _admitted(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
+    async def _taken(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
+        """The answer to a request, which is made again where the server wants that soon."""
+        waited_s = 0.0
+        while True:
+            response = await self._admitted(request, url)
+            pause_s = retry_after_s(response.status, response.headers)
+            if pause_s is None or waited_s + pause_s > LONGEST_RETRY_AFTER_S:
+                return response
+            response.close()
+            request.delivery.again()
+            waited_s += pause_s
+            await asyncio.sleep(pause_s)
+
+    async def _admitted(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
         """The answer to a request with what lets it in; that is renewed where it has ended."""
         access = self._authorization
-        if access is None or method == GOODBYE:
-            return await self._answered(method, url, _with(headers, access.held if access else None), body)
+        if access is None or request.method == GOODBYE:
+            return await self._answered(request, url, access.held if access else None)
         sent = await access.header()
-        response = await self._answered(method, url, _with(headers, sent), body)
+        response = await self._answered(request, url, sent)
         if await self._is_to_be_repeated(access, response, sent):
-            response = await self._answered(method, url, _with(headers, sent := access.held), body)
+            request.delivery.again()
+            response = await self._answered(request, url, sent := access.held)
             await self._is_to_be_repeated(access, response, sent, is_second=True)
         return response
 
@@ -137,18 +155,42 @@ class HttpConnection:
                 response.close()
         return not is_kept
 
-    async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes) -> aiohttp.ClientResponse:
-        assert self._session
+    async def _answered(self, request: "_Request", url: URL, authorization: str | None) -> aiohttp.ClientResponse:
+        headers = _with(request.headers, authorization)
         for _ in range(MAX_REDIRECTS):
-            data: Any = io.BytesIO(body) if len(body) > LARGE_BODY_BYTES else body or None
-            response = await self._session.request(method, url, headers=headers, data=data, allow_redirects=False)
+            response = await self._sent(request, url, headers)
             if not (target := redirection(response)):
                 return response
             response.close()
-            if not is_same_origin(url, target) or not (method == "GET" or response.status in _PRESERVING):
+            if not is_same_origin(url, target) or not (request.method == "GET" or response.status in _PRESERVING):
                 raise ExchangeFailed(f"it redirects to {shown(target)}; use that URL if it is the right server")
             url = as_ours(url, target)
         raise ExchangeFailed("it redirects in a circle")
+
+    async def _sent(self, request: "_Request", url: URL, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
+        """The answer to a request, which is sent once more for each connection that has ended without taking it."""
+        assert self._session
+        delivery, stale = request.delivery, 0
+        while True:
+            delivery.again()
+            data = RequestBody(request.body, delivery) if request.body else None
+            try:
+                return await self._session.request(request.method, url, headers=headers, data=data, allow_redirects=False)
+            except (ClientConnectorError, ConnectionTimeoutError):
+                raise
+            except (aiohttp.ClientConnectionError, OSError) as error:
+                if data is None or delivery.is_whole:
+                    raise
+                stale += 1
+                if delivery.has_begun or delivery.is_given_up or stale > STALE_CONNECTIONS:
+                    raise ExchangeFailed(failed(error, url).reason, is_undelivered=True) from None
+
+
+class _Request(NamedTuple):
+    method: str
+    headers: Mapping[str, str]
+    body: bytes
+    delivery: Delivery
 
 
 def _with(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:

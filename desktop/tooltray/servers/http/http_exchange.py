@@ -13,8 +13,9 @@ from aiohttp import ClientResponse
 from tooltray.servers.http.http_connections import read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
 from tooltray.servers.http.http_session import LAST_EVENT_HEADER, POST_HEADERS, HttpSession, is_event_stream
+from tooltray.servers.http.request_body import Delivery
 from tooltray.wire.channels import Outgoing
-from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,9 @@ class HttpExchange:
         """
         self._session, self._message = session, message
         self.is_modern = bool(modern_headers)
-        self._headers = {**POST_HEADERS, **(modern_headers or session.headers())}
+        self._session_headers = session.headers()  # also when the session is over: what is left of its answer belongs to that
+        self._headers = {**POST_HEADERS, **(modern_headers or self._session_headers)}
+        self._delivery = Delivery()
         self._had_session = bool(session.id) and not self.is_modern
         self._last_event_id, self._retry_ms = "", RESUME_AFTER_MS
         self._why = "ended its answer before the reply"
@@ -60,8 +63,9 @@ class HttpExchange:
         return self._session.dispatcher.waits_for(self._message.id)
 
     def give_up(self, reason: str) -> None:
-        """Answers it with an error, if nothing else has."""
-        self._settle(failure(CONNECTION_CLOSED, reason))
+        """Answers it with an error, if nothing else has; what the server cannot have yet, it does not get any more."""
+        self._delivery.is_given_up = True
+        self._settle(unanswered(reason) if self._delivery.is_whole else not_delivered(reason))
 
     @property
     def _is_unanswered(self) -> bool:
@@ -75,16 +79,16 @@ class HttpExchange:
         self._session.dispatcher.settle(self._message.id, reply)
 
     def _on_failed(self, failed: ExchangeFailed) -> None:
-        if not failed.is_unreachable:
-            self._why = f"gave no answer: {failed.reason}"
-            return
-        self._why = f"is out of reach: {failed.reason}"
-        if self._message.method not in GREETINGS:
+        if failed.is_not_let_in:  # said with what a person can do, if that has ended the connection
+            self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
+        self._why = f"is out of reach: {failed.reason}" if failed.is_unreachable else f"gave no answer: {failed.reason}"
+        if failed.is_undelivered and self._message.method not in GREETINGS:
             self._settle(NOT_DELIVERED)
-        self._session.lose(failed.reason)
+        if failed.is_unreachable:
+            self._session.lose(failed.reason)
 
     async def _post(self) -> None:
-        exchange = self._session.connection.exchange("POST", self._headers, self._message.joined())
+        exchange = self._session.connection.exchange("POST", self._headers, self._message.joined(), delivery=self._delivery)
         try:
             async with exchange as response:
                 if response.status >= 300:
@@ -163,7 +167,7 @@ class HttpExchange:
 
     async def _read_rest(self) -> bool:
         """Whether it is worth while to ask again."""
-        headers = {"Accept": MEDIA_TYPE, **self._session.headers(), LAST_EVENT_HEADER: self._last_event_id}
+        headers = {"Accept": MEDIA_TYPE, **(self._session_headers or self._session.headers()), LAST_EVENT_HEADER: self._last_event_id}
         async with self._session.connection.exchange("GET", headers) as response:
             if response.status == 200 and is_event_stream(response):
                 with contextlib.suppress(ExchangeFailed):

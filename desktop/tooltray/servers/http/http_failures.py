@@ -5,6 +5,7 @@ header of ours, since any of these may be a secret.
 """
 
 import json
+import os
 import re
 import ssl
 from collections.abc import Callable, Mapping
@@ -19,10 +20,12 @@ from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
 
 SHOWN_BODY_CHARACTERS = 200
 MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
+SHORTEST_RETRY_AFTER_S = 1.0  # where the server says 0
 MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
 _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
 _SIGN_IN, _REFUSED, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 403, 404, 405, 429
 _SESSION_REFUSALS = (400, 404)
+_NOT_NOW = (_TOO_MANY, 503)
 _SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
 
 
@@ -32,11 +35,14 @@ class ExchangeFailed(Exception):
     Attributes:
         reason: in words, without the server's name.
         is_unreachable: no connection came about, so that nothing was sent; the next request would fare alike.
+        is_undelivered: the server cannot have the whole request.
+        is_not_let_in: it was refused, and nobody but a person can change that; the reason then says all.
     """
 
-    def __init__(self, reason: str, *, is_unreachable: bool = False) -> None:
+    def __init__(self, reason: str, *, is_unreachable: bool = False, is_undelivered: bool = False, is_not_let_in: bool = False) -> None:
         super().__init__(reason)
         self.reason, self.is_unreachable = reason, is_unreachable
+        self.is_undelivered, self.is_not_let_in = is_undelivered or is_unreachable, is_not_let_in
 
 
 class _RpcError(msgspec.Struct):
@@ -73,6 +79,8 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
             return ExchangeFailed("the connection broke in the middle of its answer")
         case aiohttp.ClientResponseError():
             return ExchangeFailed(f"its answer is no HTTP that can be read (status {error.status})")
+        case OSError(errno=int(number)):
+            return ExchangeFailed(f"the connection broke ({os.strerror(number)})")  # its own text may have the whole URL in it
         case _:
             return ExchangeFailed(f"the connection broke ({type(error).__name__})")
 
@@ -100,6 +108,13 @@ def _certificate_words(error: Exception, url: URL) -> str:
     return f"the certificate of {url.host} is not trusted: {said}; {remedy}"
 
 
+def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
+    """After how long a server wants a request made again that it has not taken; None if it does not say so."""
+    after = headers.get("Retry-After", "").strip()
+    is_said = status in _NOT_NOW and after.isascii() and after.isdigit()
+    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_said else None
+
+
 def error_in(body: bytes) -> Raw:
     """The JSON-RPC error that an answer's body is; empty if it is none. Its id does not matter: it may be null."""
     if len(body) > MAX_ERROR_BODY_BYTES or not body.lstrip().startswith(b"{"):
@@ -123,6 +138,11 @@ def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
     if error and id and bytes(envelope.find_id(body)).strip(b'"') == bytes(id):  # about the request itself
         return False
     return status == _NOT_FOUND or bool(error and _SAYS_SESSION.search(bytes(error)))
+
+
+def is_lost_stream(status: int, body: bytes, id: Raw) -> bool:
+    """The same over HTTP+SSE, whose servers say it in plain words."""
+    return is_lost_session(status, body, id) or bool(status in _SESSION_REFUSALS and not error_in(body) and _SAYS_SESSION.search(body))
 
 
 def may_be_older(status: int, body: bytes) -> bool:

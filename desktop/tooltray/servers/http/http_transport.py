@@ -102,10 +102,10 @@ class HttpChannel:
 
     async def end(self) -> None:
         """Bounded; may be called twice."""
-        await self._hear_last_answers()
-        await self._tasks.close()
         if self._older:
             await self._older.end()
+        await self._hear_last_answers()
+        await self._tasks.close()
         if session_id := self.session.id:
             headers = self.session.headers()
             self.session.id = ""
@@ -115,10 +115,8 @@ class HttpChannel:
 
     async def _hear_last_answers(self) -> None:
         """A request that the next server did not take is to be sent again, not to fail with the session that another one found gone."""
-        exchanges = list(self._exchanges.values())
-        if awaited := [task for exchange, task in exchanges if exchange.is_awaited]:
-            await asyncio.wait(awaited, timeout=LAST_ANSWERS_S)
-        for exchange, _ in exchanges:
+        await self.session.dispatcher.last_replies(timeout_s=LAST_ANSWERS_S)
+        for exchange, _ in list(self._exchanges.values()):
             exchange.give_up(self.session.dispatcher.closed_because)
 
     async def _hand_over(self, message: Outgoing) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tooltray.servers.npm_registry.registry import NPM, Answer
-from tooltray.snapshots import RegistryMeasurement
+from tooltray.snapshots.registries import RegistryMeasurement
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
 

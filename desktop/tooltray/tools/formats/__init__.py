@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats.anthropic import Anthropic
 from tooltray.tools.formats.gemini import Gemini
 from tooltray.tools.formats.names import NameRule

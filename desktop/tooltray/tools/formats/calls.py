@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import MCPToolCall
+from tooltray.snapshots.calls import MCPToolCall
 from tooltray.tools.formats.arguments import read_arguments
 
 MADE_UP = "tooltray-"  # begins the ids of calls whose provider gave none

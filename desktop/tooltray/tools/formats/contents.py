@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import MCPToolResponse
+from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.tools.formats.told_json import as_json
 
 NOTHING_SAID = "(The tool returned nothing.)"

@@ -7,7 +7,7 @@ files are named in words.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats import contents
 from tooltray.tools.formats.calls import no_call, tool_call
 from tooltray.tools.formats.declared import declared

@@ -6,7 +6,7 @@ Above it: formats. Schemas go whole and not `strict`, which allows a part of JSO
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tooltray.snapshots import MCPToolCall, MCPToolResponse
+from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools.formats import contents
 from tooltray.tools.formats.calls import no_call, tool_call
 from tooltray.tools.formats.contents import Media

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ToolSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.approval_words import DAY_S, HOUR_S
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.grant_commands import GrantSubjects, GrantWish

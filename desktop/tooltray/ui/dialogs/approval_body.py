@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.approval_words import because, question, warnings, wish
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut, QShowEv
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QMenu, QPushButton, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui import icons
 from tooltray.ui.approval_words import because, lasting_choice, minutes, question, wish
 from tooltray.ui.dialogs.approval_body import WIDTH, ApprovalBody

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.feedback_words import moment_words, outcome_words
 from tooltray.ui.i18n import tr

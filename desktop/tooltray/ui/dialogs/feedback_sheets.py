@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import FeedbackEntry
+from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.ui.dialogs.feedback_history import FeedbackHistoryPanel
 from tooltray.ui.dialogs.ready_answers_panel import ReadyAnswersPanel
 from tooltray.ui.theme import Theme

@@ -13,7 +13,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import Spawn
 from tooltray.ui import icons
 from tooltray.ui.attachments import has_sources, sources_of

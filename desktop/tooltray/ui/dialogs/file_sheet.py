@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.snapshots import ServerFileSnapshot
+from tooltray.snapshots.files import ServerFileSnapshot
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.file_words import entry_look, file_kind, file_title, here, problem_line, problem_text, problem_title, visible_path
 from tooltray.ui.i18n import tr

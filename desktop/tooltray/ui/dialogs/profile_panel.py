@@ -8,7 +8,9 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ProfileSnapshot, ServerSnapshot, ToolSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
 from tooltray.ui.profile_choice import Choice, choices, profile_choice

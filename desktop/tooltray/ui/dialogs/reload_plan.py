@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ReloadChange
+from tooltray.snapshots.files import ReloadChange
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.file_words import reload_does_something, reload_file, reload_look, reload_name
 from tooltray.ui.i18n import say, tr

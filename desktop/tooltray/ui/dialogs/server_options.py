@@ -7,7 +7,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerCost, ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.file_words import change_there, is_of_file
 from tooltray.ui.i18n import tr

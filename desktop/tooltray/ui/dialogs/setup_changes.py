@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
-from tooltray.snapshots import SetupChange
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr
 from tooltray.ui.settings_commands import SetupPreview

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ToolChange
+from tooltray.snapshots.approvals import ToolChange
 from tooltray.ui.approval_words import warnings
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.i18n import tr

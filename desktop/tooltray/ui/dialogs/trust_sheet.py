@@ -11,10 +11,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
-from tooltray.snapshots import TrustRequest
+from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.dialogs.approval_window import GUARD_MS
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
-from tooltray.ui.file_words import needs_care, trust_text, trust_title
+from tooltray.ui.file_words import is_another, needs_care, trust_text, trust_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -92,8 +92,9 @@ class TrustPanel(SheetFrame):
             if known is not None and known.request == request:
                 self._entries[request.entry] = before.pop(request.entry)
                 continue
-            is_on = len(requests) == 1 and known is None and not needs_care(request)  # else a person chooses each of them
-            entry = TrustEntry(self._theme, request, WIDTH - 2 * MARGIN, is_on=is_on, is_changed=known is not None)
+            is_changed = known is not None and is_another(request, known.request)
+            is_on = len(requests) == 1 and not needs_care(request) if known is None else known.is_on and not is_changed
+            entry = TrustEntry(self._theme, request, WIDTH - 2 * MARGIN, is_on=is_on, is_changed=is_changed)
             entry.switched.connect(self._draw)
             self._entries[request.entry] = entry
             self.body.insertWidget(1 + place, entry)  # below what is asked

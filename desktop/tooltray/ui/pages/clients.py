@@ -11,7 +11,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot, ToolCosts
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme

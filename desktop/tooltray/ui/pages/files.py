@@ -13,7 +13,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerFileSnapshot, TrustedEntry, TrustRequest
+from tooltray.snapshots.files import ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.approval_words import moment
 from tooltray.ui.file_words import (
     file_kind,

@@ -12,7 +12,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.ui.approval_words import details, ends, granted, granted_to, moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title

@@ -10,7 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ProfileSnapshot
+from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme

@@ -10,7 +10,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import HttpStatus, NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings_words import measured, registry_look, registry_time, where_from

@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerChanged, ToolCallResult
-from tooltray.snapshots import HubSnapshot
+from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 

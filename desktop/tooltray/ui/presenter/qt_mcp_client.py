@@ -4,7 +4,7 @@ from typing import Any
 
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.snapshots import ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.snapshots import ServerEntry, ServerSnapshot
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerEntry, ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
@@ -55,8 +56,8 @@ class QtServerManager(QObject):
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
         await self._hub.update_mcp_server(name, config, revision)
 
-    async def remove_mcp_server(self, name: str, revision: str = "") -> None:
-        await self._hub.remove_mcp_server(name, revision)
+    async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
+        return await self._hub.remove_mcp_server(name, revision, keep_secrets)
 
     async def start_server(self, name: str) -> None:
         await self._hub.start_server(name)

@@ -6,7 +6,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.events import ToolListChanged
-from tooltray.snapshots import ToolSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import HttpStatus
+from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme

@@ -5,7 +5,8 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
-from tooltray.snapshots import ClientModeSnapshot, ToolCosts
+from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import MODES, client_title, mode_name, mode_text, reason, tokens

@@ -2,7 +2,7 @@
 
 from PySide6.QtGui import QResizeEvent
 
-from tooltray.snapshots import ClientModeSnapshot, SessionSnapshot
+from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import activated, client_name, client_title, mode_name, project_name, reason, session_look

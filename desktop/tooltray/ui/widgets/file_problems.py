@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots import FileProblem, ServerFileSnapshot
+from tooltray.snapshots.files import FileProblem, ServerFileSnapshot
 from tooltray.ui.file_words import problem_place, problem_text, problem_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots import ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.file_words import origin
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

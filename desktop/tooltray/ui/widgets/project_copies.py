@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.snapshots import ProjectCopySnapshot
+from tooltray.snapshots.servers import ProjectCopySnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import look

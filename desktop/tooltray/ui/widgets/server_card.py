@@ -12,7 +12,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.file_words import is_of_file, origin, origin_chip
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign

@@ -7,7 +7,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ServerCost, ServerSnapshot, ServerState, ToolSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences
 from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count

@@ -3,7 +3,7 @@
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
-from tooltray.snapshots import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.file_words import is_of_file
 from tooltray.ui.i18n import tr

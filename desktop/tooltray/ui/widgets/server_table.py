@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QResizeEvent
 
-from tooltray.snapshots import ServerCost, ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_words import milliseconds, reached
 from tooltray.ui.state_language import IN_USE, server_look

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Signal
 
-from tooltray.snapshots import SessionSnapshot
+from tooltray.snapshots.clients import SessionSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import client_name, mode_name, project_name, project_source, reason, session_look

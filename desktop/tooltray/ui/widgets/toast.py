@@ -19,18 +19,18 @@ class Toast(QWidget):
     """One line at the bottom of the page; `action` is the word on its button, if it has one."""
 
     action_requested = Signal()
+    passed = Signal()  # it is gone, and nobody has pressed its button
 
     def __init__(self, theme: Theme, window: QWidget, text: str, action: str = "") -> None:
         super().__init__(window)
-        self._theme, self.text = theme, text
+        self._theme, self.text, self._is_over = theme, text, False
         self.setAccessibleName(text)
         line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
         line.addWidget(Icon(theme, "check", 16, "success.text", "surface.raised"))
         line.addWidget(Label(theme, text))
         if action:
             button = Button(theme, action, "link", small=True)
-            button.clicked.connect(self.action_requested)
-            button.clicked.connect(self.dismiss)
+            button.clicked.connect(self._on_action)
             line.addSpacing(8)
             line.addWidget(button)
         self.setFixedHeight(HEIGHT + 2 * SHADOW)
@@ -41,7 +41,15 @@ class Toast(QWidget):
         self._end.timeout.connect(self.dismiss)
         self._end.start()
 
+    def _on_action(self) -> None:
+        self._is_over = True
+        self.action_requested.emit()
+        self.dismiss()
+
     def dismiss(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self.passed.emit()
         self.hide()
         self.deleteLater()
 

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots import ToolCosts
+from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme

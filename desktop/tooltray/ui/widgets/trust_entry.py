@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.snapshots import TrustRequest
-from tooltray.ui.file_words import line_word, odd, request_chip, unasked, visible_path
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.ui.file_words import line_word, odd, request_chip, unasked, variable_lines, visible_path
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -98,7 +98,7 @@ class TrustEntry(Surface):
         if request.secrets:
             yield tr("Gets secrets"), self._code(", ".join(request.secrets))
         if request.variables:
-            yield tr("Gets variables"), self._code(", ".join(request.variables))
+            yield tr("Gets variables"), self._code(variable_lines(request))
         if not (request.secrets or request.variables):
             environment = tr("nothing by name; like every program that you start, it sees your environment")
             yield tr("Gets"), self._plain(environment if request.command else tr("none of your secrets, none of your variables"))

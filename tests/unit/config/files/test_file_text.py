@@ -98,7 +98,7 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("data", "reason", "line"),
-    [(b'{\n"a": "\xff"}', "byte 9 is no UTF-8 text", 2), (b"\xff\xfe{\0\n\0}\0\0\xd8", "byte 9 is no UTF-16 text", 2)],
+    [(b'{\n"a": "\xff"}', "byte 9 is not UTF-8", 2), (b"\xff\xfe{\0\n\0}\0\0\xd8", "byte 9 is not UTF-16", 2)],
 )
 def test_what_is_no_text_is_told_with_its_line(tmp_path: Path, data: bytes, reason: str, line: int) -> None:
     path = tmp_path / "file"

@@ -52,7 +52,7 @@ def test_a_file_is_read_as_its_editor_wrote_it(tmp_path: Path, data: bytes, kind
         ("", 1, "line 1, column 1: it is empty"),
         (" \r\n\t", 1, "line 1, column 1: it is empty"),
         ('{\n "mcpServers": {\n  "fs": {"command"', 3, "line 3, column 19: it ends too early: ':' is missing"),
-        (b'{"a": "\xff"}', 1, "line 1: byte 8 is no UTF-8 text"),
+        (b'{"a": "\xff"}', 1, "line 1: byte 8 is not UTF-8"),
         ("[]", 1, 'line 1, column 1: the file must be an object with "mcpServers" in it'),
         ('{\n"mcpServers": []}', 2, "line 2, column 1: 'mcpServers' must be an object"),
         ('{"mcpServers": ' + "[" * 200, 1, "line 1, column 116: it is nested too deeply"),

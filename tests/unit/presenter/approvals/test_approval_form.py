@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.presenter.approvals.approval_form import LONGEST_ARGUMENTS, MOST_LINES, answer_in, params_of
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, failure, success
 

@@ -16,7 +16,7 @@ from tooltray.presenter.approvals.approval_questions import (
 )
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
-from tooltray.snapshots import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition
 

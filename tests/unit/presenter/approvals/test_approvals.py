@@ -20,7 +20,8 @@ from tooltray.presenter.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_O
 from tooltray.presenter.approvals.waiting_news import TOLD_EVERY_S
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.tool_manager import Route
-from tooltray.snapshots import CoveredTool, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.tools import CoveredTool
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition
 from tooltray.tools.suspicion import MOST_WARNINGS
@@ -50,7 +51,8 @@ async def test_a_slip_in_the_settings_lets_no_client_do_more(tmp_path: Path) -> 
             assert "only reads" in await here.refusal("read_it", here.session(name))
         assert "result" in await here.call("read_it", here.session("zz"))
         told = [problem.message for problem in here.parts.conf.problems]
-        assert [message.split(":")[1].strip() for message in told] == ["clients.zz.mode", "clients.Cursor.autoApprove", "clients.Odd"]
+        places = [message.split(": ")[2].removeprefix("publish.") for message in told]
+        assert places == ["clients.zz.mode", "clients.Cursor.autoApprove", "clients.Odd"]
 
 
 async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tooltray.config.grants import Grant, GrantStore
 from tooltray.errors import TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
-from tooltray.snapshots import GrantSnapshot
+from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.tools.fingerprints import fingerprint
 
 CHANGED = tool("write_it", description="Sends it")
@@ -36,8 +36,9 @@ async def test_a_tool_that_is_allowed_always_is_allowed_for_this_client_after_a_
 
 async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
+        before = time.time()
         grant = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
-        assert 59 < grant.expires_at - time.time() <= 60
+        assert before + 60 <= grant.expires_at <= time.time() + 60
         assert "result" in await here.call()
         assert "result" in await here.call(client=here.parts.client())
 
@@ -374,7 +375,7 @@ async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: P
 
 
 async def test_a_granted_call_of_a_server_that_does_not_say_in_time_what_it_is_is_refused(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False, tools_options={"confirmed_within_s": 0.02}) as here:
+    async with desk(tmp_path, has_window=False, waits={"confirmed_within_s": 0.02}) as here:
         await here.parts.presenter.add_grant("s", "tool", "write_it")
         listed = here.program.hold("tools/list")
         here.program.copy.notify("notifications/tools/list_changed")

@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, HubServer
 from tooltray.events import EventBus, FeedbackAsked
-from tooltray.snapshots import HubSnapshot
+from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 
 

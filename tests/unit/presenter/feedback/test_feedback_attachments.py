@@ -8,7 +8,7 @@ from tests.fakes.pictures import attached, png
 
 from tooltray.errors import TooltrayError
 from tooltray.presenter.feedback.feedback_attachments import MIB, MOST_ATTACHMENTS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_attachments
-from tooltray.snapshots import FeedbackAttachment
+from tooltray.snapshots.feedback import FeedbackAttachment
 
 
 def refusal(*given: FeedbackAttachment) -> str:

@@ -19,7 +19,8 @@ from tooltray.events import EventBus, FeedbackAsked
 from tooltray.presenter.feedback.feedback_result import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
 from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN
 from tooltray.presenter.projects.projects import ProjectReport
-from tooltray.snapshots import FeedbackAttachment, FeedbackSnapshot, HubSnapshot
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, failure

@@ -22,7 +22,7 @@ from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN, Fee
 from tooltray.presenter.feedback.kept_answers import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S
 from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
-from tooltray.snapshots import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 
 ASKED = Asked("Claude", "# Done", "shop", "/code/shop", 900.0)

@@ -9,7 +9,7 @@ from tooltray.events import EventBus
 from tooltray.presenter.files.folders_in_use import FoldersInUse
 from tooltray.presenter.projects.project_leases import UNUSED_S
 from tooltray.presenter.session_state import KEPT_FOR_S, SessionState, SessionStates
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 
 
 class Sessions:

@@ -8,8 +8,8 @@ from tooltray.config.server_config import MCPServerConfig
 from tooltray.config.settings import read_settings
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.presenter.files.reload_plan import Known, kept, plan, waiting
-from tooltray.snapshots import ReloadChange
+from tooltray.presenter.files.reload_plan import MOST_UNUSABLE, Known, kept, plan, unusable, waiting
+from tooltray.snapshots.files import FileProblem, ReloadChange
 
 HERE, THERE = "/home-of/settings.json", "/shop/.mcp.json"
 KEY = "sk-very-secret"
@@ -124,3 +124,13 @@ def test_what_it_says_can_be_said_in_another_language() -> None:
     broken = kept("", THERE, Problem(Phrase("no JSON"), Phrase("line {line}", line=3))).detail
     assert isinstance(broken, Phrase)
     assert [type(value) for value in broken.fields.values()] == [Phrase, Phrase]
+
+
+def test_entries_that_cannot_be_used_stay_as_they_are_the_first_few_of_very_many() -> None:
+    def broken(number: int) -> FileProblem:
+        return FileProblem(Problem("not used", Phrase("line {line}", line=number)), number, f"s{number}")
+
+    some = [FileProblem(Problem("of the file as a whole")), broken(1), broken(2)]
+    assert list(unusable(THERE, some)) == [ReloadChange("keep", "s1", THERE, "line 1"), ReloadChange("keep", "s2", THERE, "line 2")]
+    many = list(unusable(THERE, [broken(number) for number in range(MOST_UNUSABLE + 3)]))
+    assert many[MOST_UNUSABLE:] == [ReloadChange("keep", "", THERE, "and 3 more problems")]

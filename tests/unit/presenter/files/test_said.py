@@ -1,7 +1,7 @@
 """presenter/files/said.py: files with servers in them, told in lines."""
 
 from tooltray.presenter.files.said import MOST_NAMES, served_lines, waiting_lines
-from tooltray.snapshots import FileEntrySnapshot, ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 OWN = ServerFileSnapshot("/h/settings.json", "settings", entries=(FileEntrySnapshot("git", "git", "used"),))
 SHOP = ServerFileSnapshot(

@@ -4,7 +4,7 @@ from tooltray.config.files.file_server import FileEntry, FileReading, Kind
 from tooltray.config.settings import read_entry
 from tooltray.errors import Problem
 from tooltray.presenter.files.served_files import ServedFile, ServedNames, served_servers, served_snapshot
-from tooltray.snapshots import FileProblem
+from tooltray.snapshots.files import FileProblem
 
 
 def entry(name: str) -> FileEntry:

@@ -578,7 +578,8 @@ async def test_a_served_config_that_is_broken_serves_what_it_had(tmp_path: Path)
             "one": ("broken", "one"),
             "three": ("broken", ""),
         }
-        assert [(each.kind, each.name) for each in await hub.files.reload()] == []
+        kept = [("keep", "one"), ("keep", "three")]
+        assert [(each.kind, each.name) for each in await hub.files.reload()] == kept
         await hub.parts.conf.set_server("one", TWO)
         assert hub.names()[1].startswith("one-")
 
@@ -636,3 +637,31 @@ async def test_a_file_that_is_gone_for_a_moment_after_a_change_of_ours_keeps_its
         assert hub.names() == ["one"]
         await hub.saved(folder, content[0])
         assert hub.names() == ["one", "two"]
+
+
+async def test_an_entry_of_the_settings_that_cannot_be_used_is_told_with_its_line_like_those_of_other_files(tmp_path: Path) -> None:
+    async with file_hub(tmp_path, servers={"one": ONE, "two": TWO}) as hub:
+        path = hub.parts.conf.path
+        path.write_text(json.dumps({"mcpServers": {"one": {}, "two": {**TWO, "disable": True}, "new": {"url": 1}}}, indent=1))
+        assert ("keep", "one", "line 3: it has neither a command nor a URL") in [
+            (each.kind, each.name, each.detail) for each in await hub.files.preview_reload()
+        ]
+        await hub.parts.conf.reload()
+        [settings, *_] = hub.files.snapshots()
+        assert [(entry.name, entry.server, entry.state) for entry in settings.entries] == [
+            ("two", "two", "off"),
+            ("one", "one", "broken"),
+            ("new", "", "broken"),
+        ]
+        assert [(problem.entry, problem.line) for problem in settings.problems] == [("one", settings.entries[1].line), ("new", 11)]
+        await hub.quiet()
+        assert [each.problem for each in hub.parts.heard.of(ProblemReported)] == [each.problem for each in settings.problems]
+
+
+async def test_a_request_says_whether_its_variables_are_set_where_its_server_would_run(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        hub.parts.shell.variables = {"PATH": "/usr/bin:/bin", "SET": "hunter2"}
+        folder = hub.project(one={**ONE, "env": {"A": "${SET}${GONE}${LEFT:-x}"}})
+        await hub.session(folder)
+        [request] = await hub.files.trust_requests("")
+        assert (request.variables, request.variable_states) == (("SET", "GONE", "LEFT"), ("set", "missing", "default"))

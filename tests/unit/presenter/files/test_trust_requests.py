@@ -11,11 +11,11 @@ from tooltray.errors import Denied
 from tooltray.presenter.files.entry_diff import LONGEST_LINE, MOST_LINES, entry_diff
 from tooltray.presenter.files.project_paths import check_stays_inside, is_writable_by_others
 from tooltray.presenter.files.trust_requests import MOST_WARNINGS, host_of, trust_request
-from tooltray.snapshots import TrustRequest
+from tooltray.snapshots.trust import TrustRequest
 
 
 def request(
-    folder: Path, entry: dict[str, Any], *, before: dict[str, Any] | None = None, rules: tuple[str, ...] = ("read",)
+    folder: Path, entry: dict[str, Any], *, before: dict[str, Any] | None = None, rules: tuple[str, ...] = ("read",), **environ: str
 ) -> TrustRequest:
     return trust_request(
         made(entry),
@@ -24,6 +24,7 @@ def request(
         auto_approve=rules,
         is_change=bool(before),
         before=made(before) if before else None,
+        environ=environ,
     )
 
 
@@ -48,6 +49,24 @@ def test_a_command_is_told_as_it_is_written_with_all_that_it_would_get(tmp_path:
     assert (found.is_inside, found.is_change, found.diff, found.auto_approve) == (False, False, (), ("read",))
     assert "would get these secrets of yours: NAME/KEY, OTHER" in said(found)
     assert found.digest == made(entry).digest
+
+
+def test_of_each_variable_is_told_whether_it_is_set_now_and_never_what_is_in_it(tmp_path: Path) -> None:
+    entry = {
+        "command": "x",
+        "args": ["${SET}", "${GONE}", "${EMPTY}", "${EMPTY_TOO:-d}", "${GIVEN:-d}", "${LEFT:-d}", "${BOTH}", "${BOTH:-d}"],
+    }
+    found = request(tmp_path, entry, SET="hunter2", EMPTY="", EMPTY_TOO="", GIVEN="hunter2")
+    assert dict(zip(found.variables, found.variable_states, strict=True)) == {
+        "SET": "set",
+        "GONE": "missing",
+        "EMPTY": "set",
+        "EMPTY_TOO": "default",
+        "GIVEN": "set",
+        "LEFT": "default",
+        "BOTH": "missing",
+    }
+    assert "hunter2" not in str(found)
 
 
 def test_a_url_is_told_whole_with_its_host_and_the_secrets_that_it_would_get(tmp_path: Path) -> None:
@@ -182,7 +201,7 @@ def test_a_name_of_several_alphabets_is_pointed_out(tmp_path: Path) -> None:
     def of(name: str) -> TrustRequest:
         entry = {"command": "x"}
         made_of = FileEntry(name, read_entry("one", entry), entry)
-        return trust_request(made_of, folder=str(tmp_path), file="/f", auto_approve=(), is_change=False, before=None)
+        return trust_request(made_of, folder=str(tmp_path), file="/f", auto_approve=(), is_change=False, before=None, environ={})
 
     assert "may look like another one: g\\u0456thub" in said(of("g\u0456thub"))
     assert [said(of(name)) for name in ("github", "\u0444\u0430\u0439\u043b", "\u8cc7\u6599 fs", "1-2")] == ["", "", "", ""]
@@ -194,27 +213,8 @@ def test_what_nobody_reads_to_its_end_is_pointed_out(tmp_path: Path) -> None:
     assert said(request(tmp_path, {"command": "x", "args": ["a  b"]})) == ""
 
 
-@pytest.mark.parametrize(
-    ("entry", "there", "is_told"),
-    [
-        ({"command": "npm", "args": ["run", "server"]}, "", True),
-        ({"command": "/usr/bin/make", "args": ["server"]}, "", True),
-        ({"command": "NPM.CMD", "args": ["start"]}, "", True),
-        ({"command": "uv", "args": ["run", "server"]}, "", True),
-        ({"command": "uv", "args": ["tool", "x"]}, "", False),
-        ({"command": "python3.12", "args": ["-m", "server"]}, "", True),
-        ({"command": "python3", "args": ["-c", "pass"]}, "", False),
-        ({"command": "python3", "args": ["-m", "server"], "cwd": "/"}, "", False),
-        ({"command": "python3", "args": ["-m", "server"], "cwd": "${CLAUDE_PROJECT_DIR}/sub"}, "", True),
-        ({"command": "node", "args": ["."]}, "", True),
-        ({"command": "npx", "args": ["-y", "x"]}, "", False),
-        ({"command": "npx", "args": ["-y", "x"]}, ".npmrc", True),
-        ({"command": "uvx", "args": ["x"]}, "uv.toml", True),
-    ],
-)
-def test_a_command_that_looks_into_the_project_for_what_it_runs_is_pointed_out(
-    tmp_path: Path, entry: dict[str, Any], there: str, is_told: bool
-) -> None:
-    if there:
-        (tmp_path / there).touch()
-    assert ("is decided by files of the project" in said(request(tmp_path, entry))) is is_told
+def test_a_command_that_looks_into_the_project_for_what_it_runs_is_pointed_out(tmp_path: Path) -> None:
+    assert "what npm runs stands in the files of the project, as in package.json" in said(
+        request(tmp_path, {"command": "npm", "args": ["start"]})
+    )
+    assert said(request(tmp_path, {"command": "node", "args": ["/elsewhere/server.js", "."]})) == ""

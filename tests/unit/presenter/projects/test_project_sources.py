@@ -12,7 +12,7 @@ from tests.fakes.project_hub import ProjectHub, project_hub
 from tooltray.events import EventBus, SessionListChanged
 from tooltray.presenter.projects.project_sources import ANSWER_WAIT_S, MOST_ROOTS, ProjectSources
 from tooltray.presenter.session_state import SessionStates
-from tooltray.snapshots import SessionProject
+from tooltray.snapshots.clients import SessionProject
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import Envelope, failure, success

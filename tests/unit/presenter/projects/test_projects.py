@@ -13,7 +13,8 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ResourceListChanged, ServerChanged, ServerStopped, SessionListChanged
 from tooltray.presenter.projects.projects import ProjectReport
 from tooltray.servers.transport import CannotStart
-from tooltray.snapshots import ProjectCopySnapshot, ServerState, SessionProject
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.wire import eras
 from tooltray.wire.envelope import Envelope, dump
 from tooltray.wire.eras import Era

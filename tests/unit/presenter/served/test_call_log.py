@@ -10,7 +10,7 @@ from tooltray.config.files.file_server import FileServer
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.events import EventBus, ToolCallResult
 from tooltray.presenter.served.call_log import ServedCallLog
-from tooltray.snapshots import MCPToolResponse
+from tooltray.snapshots.calls import MCPToolResponse
 
 
 async def test_calls_of_servers_that_ask_for_it_are_logged_and_no_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -13,7 +13,8 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus
 from tooltray.presenter.served.required import RequiredServers, check_served
-from tooltray.snapshots import FileProblem, ServerState
+from tooltray.snapshots.files import FileProblem
+from tooltray.snapshots.servers import ServerState
 
 NO_COMMAND = FileProblem(Problem("it has neither a command nor a URL"), line=7, entry="broken")
 ODD_FILTER = FileProblem(Problem("this filters nothing"), line=3, entry="fetch")

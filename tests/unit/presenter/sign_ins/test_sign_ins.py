@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.authorization_server import AuthorizationServer, authorizing, browse, hangs, query_of, says, sign_in_elsewhere
-from tests.fakes.http_server import answering
+from tests.fakes.http_server import Hit, answering
 from tests.fakes.hub_parts import QUICK, HubParts, hub_parts, settled
 from tests.unit.presenter.sign_ins.test_server_access import GOOD
 
@@ -24,7 +24,7 @@ from tooltray.presenter.instance import Patience
 from tooltray.presenter.sign_ins.server_access import ServerAccess
 from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.servers.authorization import NotLetIn, Refusal
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
 ENDED_S = 1e-9  # of a token that lives no longer
@@ -503,14 +503,60 @@ async def test_settings_that_say_the_same_in_this_respect_keep_the_sign_in(tmp_p
         assert server.at("/revoke") == []
 
 
-async def test_what_was_kept_for_a_server_that_is_gone_meanwhile_is_forgotten_at_the_start(tmp_path: Path) -> None:
+async def test_a_server_that_is_another_one_meanwhile_gets_no_token_and_the_old_one_finds_its_own_again(tmp_path: Path) -> None:
     async with authorizing() as server:
         async with hub(tmp_path, server) as parts:
             await sign_in(parts)
         async with hub(tmp_path, server, url=server.mcp_url + "/other") as parts:
-            await parts.sign_ins.close()
             assert not snapshot(parts).is_signed_in
+            assert await parts.presenter.get_unused_secrets() == []
+        async with hub(tmp_path, server) as parts:
+            await start(parts)
+            assert snapshot(parts).is_signed_in
+
+
+@pytest.mark.parametrize("meanwhile", ["", "other"])
+async def test_an_edit_of_the_file_ends_no_sign_in(tmp_path: Path, meanwhile: str) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        await parts.presenter.begin_sign_in("far")  # and one that waits
+        written = parts.conf.path.read_text()
+        parts.conf.path.write_text(written.replace(server.mcp_url, f"{server.mcp_url}/{meanwhile}") if meanwhile else "{}")
+        await parts.presenter.reload()
+        await parts.presenter.set_mcp_enabled(True)  # something is changed here
+        assert not parts.sign_ins.is_signed_in("far") or not meanwhile
+        assert not parts.sign_ins.has_page("far")
+        assert await parts.presenter.get_secret_names() == ["oauth/far"]
+        assert await parts.presenter.get_unused_secrets() == ([] if meanwhile else ["oauth/far"])
+        parts.conf.path.write_text(written)
+        await parts.presenter.reload()
+        await start(parts)
+        assert snapshot(parts).is_signed_in
+        assert not server.at("/revoke")
+
+
+async def test_a_server_that_has_not_run_since_the_start_leaves_no_sign_in_behind(tmp_path: Path) -> None:
+    async with authorizing() as server:
+        async with hub(tmp_path, server) as parts:
+            await sign_in(parts)
+        async with hub(tmp_path, server) as parts:
+            assert (await parts.presenter.remove_mcp_server("far")).sign_in == "oauth/far"
+            assert not parts.sign_ins.is_signed_in("far")
         assert "far" not in (tmp_path / "sign-ins.json").read_text()
+
+
+async def test_a_removed_server_can_come_back_signed_in_for_a_while(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        gone = await parts.presenter.remove_mcp_server("far", keep_secrets=True)
+        assert gone.sign_in == "oauth/far"
+        await parts.presenter.add_mcp_server("far", entry(server))
+        await start(parts)
+        assert snapshot(parts).is_signed_in
+        await parts.presenter.remove_mcp_server("far", keep_secrets=True)
+        assert await parts.presenter.remove_unused_secrets([gone.sign_in]) == ["oauth/far"]
+        await server.asked.wait(lambda asked: asked.path == "/revoke", count=2)
+        assert await parts.presenter.get_secret_names() == []
 
 
 async def test_a_slip_in_the_settings_ends_no_sign_in(tmp_path: Path) -> None:
@@ -662,6 +708,29 @@ async def test_each_clients_own_copy_of_a_server_uses_the_one_sign_in(tmp_path: 
         assert "result" in await parts.call("whoami", one)
         for client in (one, two):
             await parts.presenter.end_session(client)
+
+
+async def test_a_call_that_was_let_in_is_answered_though_a_later_one_wants_a_sign_in(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        may_answer = asyncio.Event()
+
+        async def slowly(hit: Hit) -> Any:
+            await may_answer.wait()
+            return hit.result({"content": []})
+
+        server.mcp.on["tools/call"] = slowly
+        let_in = asyncio.ensure_future(parts.call("whoami"))
+        await server.mcp.hit("tools/call")
+        server.end_access_tokens()
+        server.end_refresh_tokens()
+        refused = (await parts.call("whoami"))["error"]["message"]
+        assert refused.startswith("'far' wants you to sign in: ")
+        assert "tooltray servers sign-in far" in refused
+        assert not let_in.done()
+        may_answer.set()
+        assert "result" in await let_in
+        await state(parts, NEEDS_SIGN_IN)
 
 
 async def test_a_new_token_that_comes_while_the_hub_ends_is_kept(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views import tool_costs
 from tooltray.presenter.views.tool_costs import ToolCosting
-from tooltray.snapshots import ServerCost, ToolCosts
+from tooltray.snapshots.tools import ServerCost, ToolCosts
 
 ANY = SessionState("")
 

@@ -94,7 +94,7 @@ async def test_a_view_made_while_servers_start_is_not_kept(tmp_path: Path) -> No
     slow = six()
     go_on = slow.hold("initialize")
     options = {"first_listing_wait_s": 0.02}
-    async with hub_parts(tmp_path, **lazy(x=six(), open=slow), tools=options, offers=options) as parts:
+    async with hub_parts(tmp_path, **lazy(x=six(), open=slow), waits=options) as parts:
         await ready(parts, "x")
         parts.servers.get("open").start()
         client = parts.client()

@@ -1,5 +1,6 @@
 """publish/rest/server_operations.py: servers listed, added, changed, removed and restarted over REST."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from tests.fakes.rest_hub import RestHub, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots import ServerState
+from tooltray.snapshots.servers import ServerState
 
 KEY = "sk-0123456789abcdefghij"
 
@@ -229,3 +230,41 @@ async def test_a_server_goes_into_no_folder_that_nobody_has_allowed(tmp_path: Pa
             assert 400 <= answer.status < 500
         assert not (tmp_path / ".mcp.json").exists()
         assert (await hub.ask("GET", "/secrets")).json == []
+
+
+async def test_of_programs_that_add_one_name_at_once_the_first_has_it_with_its_own_secret(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, programs={"p": ScriptedServer()}) as hub:
+        keys = [f"{KEY}{number}" for number in range(4)]
+        asked = ({"name": "new", "command": "p", "env": {"API_KEY": key}} for key in keys)
+        answers = await asyncio.gather(*(hub.ask("POST", "/servers", each) for each in asked))
+        assert sorted(answer.status for answer in answers) == [201, 409, 409, 409]
+        first = [answer.status for answer in answers].index(201)
+        assert await hub.parts.secrets.get("new/API_KEY") == keys[first]
+
+
+async def test_of_programs_that_change_what_they_have_seen_at_once_one_does_and_its_secret_counts(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": ScriptedServer()}) as hub:
+        seen = (await hub.ask("GET", "/servers/s")).headers["ETag"]
+        keys = [f"{KEY}{number}" for number in range(4)]
+        asked = ({"command": "p", "autoApprove": ["read"], "env": {"API_KEY": key}} for key in keys)
+        answers = await asyncio.gather(*(hub.ask("PUT", "/servers/s", each, headers={"If-Match": seen}) for each in asked))
+        assert sorted(answer.status for answer in answers) == [200, 412, 412, 412]
+        first = [answer.status for answer in answers].index(200)
+        assert await hub.parts.secrets.get("s/API_KEY") == keys[first]
+
+
+async def test_a_deleted_servers_own_secrets_go_with_it_and_what_is_unused_can_be_asked_for(tmp_path: Path) -> None:
+    servers = {"s": {"command": "p", "disable": True, "env": {"A": "${secret:s/A}", "B": "${secret:team}"}}}
+    servers["t"] = {"command": "p", "disable": True, "env": {"B": "${secret:team}"}}
+    async with rest_hub(tmp_path, servers=servers) as hub:
+        for name in ("s/A", "team", "odd"):
+            await hub.parts.presenter.set_secret(name, "dummy-value")
+        said = (await hub.ask("GET", "/servers/s/removal")).json
+        assert (said["secrets"], said["shared"]) == (["s/A"], [{"name": "team", "users": ["t"]}])
+        assert (await hub.ask("GET", "/servers/nowhere/removal")).status == 404
+        assert (await hub.ask("DELETE", "/servers/s")).status == 204
+        assert (await hub.ask("GET", "/secrets")).json == ["odd", "team"]
+        assert (await hub.ask("DELETE", "/servers/t?keepSecrets=true")).status == 204
+        assert (await hub.ask("GET", "/unused-secrets")).json == ["odd", "team"]
+        assert (await hub.ask("POST", "/unused-secrets/remove", {"names": ["team", "none"]})).json == {"removed": ["team"]}
+        assert (await hub.ask("GET", "/secrets")).json == ["odd"]

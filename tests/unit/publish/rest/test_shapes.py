@@ -12,7 +12,8 @@ import pytest
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.publish.rest.shapes import built, camel, encoded, mirror
-from tooltray.snapshots import FeedbackAttachment, ServerState
+from tooltray.snapshots.feedback import FeedbackAttachment
+from tooltray.snapshots.servers import ServerState
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,41 @@ async def test_the_last_calls_and_reports_come_in_pages(tmp_path: Path) -> None:
         rest = await hub.ask("GET", first.headers["Link"].partition("<")[2].partition(">")[0])
         assert [each["id"] for each in first.json + rest.json] == [3, 2, 1]
         assert (await hub.ask("GET", "/feedback/history?projectPath=/p&limit=5")).json == []
+
+
+OTHERS = ({"command": "q"}, {"args": ["more"]}, {"env": {"NODE_OPTIONS": "-r x"}}, {"command": None, "url": "http://127.0.0.1:9/"})
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("rules", [["all"], ["write"], ["look_*"]])
+async def test_what_was_allowed_to_one_program_is_not_kept_for_another(tmp_path: Path, other: dict[str, Any], rules: list[str]) -> None:
+    there = {"command": "p", "env": {"API_KEY": "${secret:s/API_KEY}"}, "disable": True, "autoApprove": rules}
+    given = {key: value for key, value in {**there, **other}.items() if value is not None}
+    async with rest_hub(tmp_path, servers={"s": there}) as hub:
+        assert (await hub.ask("PUT", "/servers/s", given)).status == 403
+        assert (await hub.ask("GET", "/servers/s/entry")).json == there
+        assert (await hub.ask("PUT", "/servers/s", {**given, "autoApprove": ["read"]})).status == 200
+    async with rest_hub(tmp_path / "trusted", servers={"s": there}, is_trusted=True) as hub:
+        assert (await hub.ask("PUT", "/servers/s", given)).status == 200
+
+
+async def test_the_same_program_keeps_what_was_allowed_also_where_its_key_is_put_away(tmp_path: Path) -> None:
+    there = {"command": "p", "env": {"API_KEY": "sk-ant-dummy0123456789abcdefghijklmnop"}, "disable": True, "autoApprove": ["all"]}
+    async with rest_hub(tmp_path, servers={"s": there}) as hub:
+        entry = (await hub.ask("GET", "/servers/s/entry")).json
+        assert entry["env"] == {"API_KEY": "${secret:s/API_KEY}"}
+        assert (await hub.ask("PUT", "/servers/s", {**entry, "descriptions": "Notes"})).status == 200
+
+
+async def test_another_program_in_a_projects_file_does_not_get_what_a_person_chose_for_the_one_there(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path / "home", programs={"p": ScriptedServer(tool("t"))}) as hub:
+        folder = tmp_path.resolve() / "shop"
+        folder.mkdir()
+        presenter = hub.parts.presenter
+        await presenter.allow_folder(str(folder))
+        name = await presenter.add_mcp_server("db", {"command": "p"}, project=str(folder))
+        await presenter.set_server_auto_approve(name, ["all"])
+        for body in ({"command": "q"}, {"command": "q", "autoApprove": ["read"]}):
+            assert (await hub.ask("PUT", f"/servers/{name}", body)).status == 403
+        assert "q" not in (folder / ".mcp.json").read_text().split('"')
+        assert (await hub.ask("PUT", f"/servers/{name}", {"command": "p", "descriptions": "Data"})).status == 200

@@ -1,17 +1,16 @@
 """publish/served/served_listener.py: a config's endpoint follows its file while the hub runs."""
 
-import errno
 import socket
 from pathlib import Path
 
 import aiohttp
 import pytest
+from tests.fakes.ports import free_port
 from tests.fakes.served_hub import FILE, ServedHub, entry, reading, served_hub
 
 from tooltray.config.files.file_server import Endpoint, FileReading
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported, ServerFilesChanged
-from tooltray.publish.served.served_listener import cannot_open
 
 WITH_TOKEN = entry("fetch", tokens=("t",))
 
@@ -19,11 +18,6 @@ WITH_TOKEN = entry("fetch", tokens=("t",))
 async def settled(hub: ServedHub) -> None:
     """Until what was told last is done: the same again changes nothing, and waits behind it."""
     await hub.listener.follow()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as place:
-        return int(place.getsockname()[1])
 
 
 async def test_without_an_endpoint_in_the_files_nothing_is_open(tmp_path: Path) -> None:
@@ -84,6 +78,7 @@ async def test_a_taken_port_is_an_error_at_the_start(tmp_path: Path) -> None:
             with pytest.raises(TooltrayError, match=f"another program has port {port}") as raised:
                 await hub.listener.start()
             assert "addr" in raised.value.problem.hint
+            assert FILE in raised.value.problem.title
 
 
 async def test_a_taken_port_is_a_problem_while_the_hub_runs_and_the_file_can_be_put_right(tmp_path: Path) -> None:
@@ -144,18 +139,3 @@ async def test_an_end_is_an_end_and_a_change_that_comes_behind_it_opens_nothing(
         hub.now(reading(WITH_TOKEN, entry("new", tokens=("t",))))
         await settled(hub)
         assert (hub.port, hub.listener.url(FILE)) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (PermissionError(errno.EACCES, "Permission denied"), "this user may not open port 80"),
-        (OSError(errno.EADDRNOTAVAIL, "Cannot assign"), "192.0.2.1, port 80: Cannot assign"),
-        (UnicodeError("label too long"), "192.0.2.1, port 80: label too long"),
-    ],
-)
-def test_why_an_address_cannot_be_opened_is_said_in_words(error: Exception, words: str) -> None:
-    problem = cannot_open(FILE, "192.0.2.1", 80, error).problem
-    assert problem.message == words
-    assert "addr" in problem.hint
-    assert FILE in problem.title

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.fakes.set_clock import SetClock
 
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.servers.environment import login_shell
@@ -242,19 +243,12 @@ async def test_a_shell_that_reads_its_input_or_asks_a_question_gets_none(tmp_pat
 # when it is asked again
 
 
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def counting(folder: Path) -> str:
     return write_shell(folder, f'echo x >> "{folder}/count"; COUNT=$(wc -l < "{folder}/count"); export COUNT; eval "$2"')
 
 
 async def test_a_shell_that_is_to_be_asked_again_is_asked_at_the_next_use_alone(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     shell = LoginShell(counting(tmp_path), NEVER_S, own=own(tmp_path), clock=clock)
     shell.expire()
     assert (await shell.environ())["COUNT"].strip() == "1"
@@ -265,7 +259,7 @@ async def test_a_shell_that_is_to_be_asked_again_is_asked_at_the_next_use_alone(
 
 
 async def test_what_was_just_read_is_not_read_again(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     shell = LoginShell(counting(tmp_path), NEVER_S, own=own(tmp_path), clock=clock)
     await shell.environ()
     clock.now += login_shell.FRESH_S - 0.1
@@ -274,7 +268,7 @@ async def test_what_was_just_read_is_not_read_again(tmp_path: Path) -> None:
 
 
 async def test_a_shell_that_gives_nothing_the_second_time_loses_nothing_and_new_folders_are_found(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     path = write_shell(tmp_path, 'MINE=1; export MINE; eval "$2"')
     shell = login_shell.LoginShell(path, NEVER_S, own=own(tmp_path), clock=clock)
     await shell.environ()
@@ -288,7 +282,7 @@ async def test_a_shell_that_gives_nothing_the_second_time_loses_nothing_and_new_
 
 
 async def test_a_shell_that_could_not_be_read_may_be_the_second_time_and_may_fail_again(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = SetClock(100.0)
     shell = LoginShell(str(tmp_path / "shell"), NEVER_S, own=own(tmp_path), clock=clock)
     for _ in range(2):
         clock.now += login_shell.FRESH_S

@@ -18,6 +18,15 @@ async def failure(command: str, *, cwd: str = "/", timeout_s: float = 30.0) -> s
     return str(caught.value)
 
 
+async def given_up(command: str, *, when: Path) -> None:
+    """A command that takes too long is given up when it has written a file; on a busy machine that takes it a longer limit."""
+    for timeout_s in (0.3, 3.0, 30.0):
+        assert f"it took more than {timeout_s:g} s" in await failure(command, timeout_s=timeout_s)
+        if when.exists() and when.read_text():
+            return
+    raise AssertionError(f"it has not written {when}")
+
+
 async def test_each_variable_has_what_its_command_prints_without_the_space_around_it() -> None:
     commands = {"ONE": "printf '\\n  a b \\n\\n'", "TWO": "echo second", "NOTHING": "true"}
     assert await values_of(commands, environ=ENVIRON, cwd="/") == {"ONE": "a b", "TWO": "second", "NOTHING": ""}
@@ -49,15 +58,14 @@ async def test_what_no_variable_can_hold_is_refused(command: str) -> None:
 
 async def test_a_command_that_takes_too_long_ends_with_all_that_it_started(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    message = await failure(f"sleep 600 & echo $! $$ > {pids}; wait", timeout_s=0.3)
-    assert "it took more than 0.3 s" in message
+    await given_up(f"sleep 600 & echo $! $$ > {pids}; wait", when=pids)
     for pid in pids.read_text().split():
         await end_of(int(pid))
 
 
 async def test_what_a_shell_leaves_behind_and_holds_its_output_open_ends_too(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
-    assert "it took more than" in await failure(f"sleep 600 & echo $! > {pid}", timeout_s=0.3)
+    await given_up(f"sleep 600 & echo $! > {pid}", when=pid)
     await end_of(int(pid.read_text()))
 
 

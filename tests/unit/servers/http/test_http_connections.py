@@ -1,18 +1,24 @@
 """HTTP to one server: URLs, headers, trust, proxies, and errors in words."""
 
 import asyncio
+import contextlib
 import logging
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from tests.fakes.certificates import Authority
+from tests.fakes.heard import Record
 from tests.fakes.http_server import Hit, connected, message_of, result_of, serving
 from yarl import URL
 
 from tooltray.servers.authorization import Refusal
 from tooltray.servers.http.http_connections import HttpConnection, is_same_origin
+from tooltray.servers.http.http_failures import ExchangeFailed
+from tooltray.servers.http.request_body import Delivery
 from tooltray.servers.http.trust import tls_context
 from tooltray.servers.transport import CannotStart
 
@@ -51,6 +57,99 @@ def test_a_header_that_cannot_be_sent_is_refused_without_its_value(name: str, va
 )
 def test_an_origin_is_scheme_host_and_port_and_http_may_become_https(url: str, target: str, is_same: bool) -> None:
     assert is_same_origin(URL(url), URL(target)) is is_same
+
+
+class Brief:
+    """A server that answers one request on each connection and then closes it, although it has promised to keep it."""
+
+    def __init__(self) -> None:
+        self.connections: list[asyncio.StreamWriter] = []
+        self.requests: Record[str] = Record()
+        self.is_closing_at_once = False
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(writer)
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+                self.requests.add((await reader.readexactly(length)).decode())
+                if self.is_closing_at_once:
+                    break
+                writer.write(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")
+        writer.close()
+
+
+@asynccontextmanager
+async def brief() -> AsyncIterator[tuple[Brief, HttpConnection]]:
+    server = Brief()
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    far = connection(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp")
+    far.open()
+    try:
+        yield server, far
+    finally:
+        await far.close()
+        for writer in server.connections:
+            writer.close()
+        listening.close()
+        await listening.wait_closed()
+
+
+async def posted(far: HttpConnection, body: bytes, delivery: Delivery | None = None) -> int:
+    async with far.exchange("POST", {}, body, delivery=delivery) as response:
+        return response.status
+
+
+async def test_a_kept_connection_that_the_server_closes_in_the_moment_of_the_next_request_fails_nothing() -> None:
+    async with brief() as (server, far):
+        assert await posted(far, b"first") == 202
+        server.connections[0].close()
+        assert await posted(far, b"second") == 202
+        assert server.requests.all == ["first", "second"]
+        assert len(server.connections) == 2
+
+
+async def test_a_request_that_the_server_may_have_read_is_not_sent_again() -> None:
+    async with brief() as (server, far):
+        server.is_closing_at_once = True
+        delivery = Delivery()
+        with pytest.raises(ExchangeFailed, match="closed the connection without an answer") as failed:
+            await posted(far, b"once", delivery)
+        assert delivery.is_whole
+        assert not failed.value.is_undelivered
+        assert server.requests.all == ["once"]
+
+
+async def test_a_request_that_is_given_up_before_it_is_written_never_leaves() -> None:
+    async with brief() as (server, far):
+        delivery = Delivery()
+        delivery.is_given_up = True
+        with pytest.raises(ExchangeFailed) as failed:
+            await posted(far, b"never", delivery)
+        assert failed.value.is_undelivered
+        assert not failed.value.is_unreachable
+        assert server.requests.all == []
+
+
+async def test_a_server_that_takes_half_of_a_large_request_has_not_got_it() -> None:
+    async def leave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readexactly(1000)
+        writer.transport.abort()
+
+    listening = await asyncio.start_server(leave, "127.0.0.1", 0)
+    far = connection(f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/mcp")
+    far.open()
+    try:
+        delivery = Delivery()
+        with pytest.raises(ExchangeFailed) as failed:
+            await posted(far, b"x" * 50_000_000, delivery)
+        assert failed.value.is_undelivered
+        assert not delivery.is_whole
+    finally:
+        await far.close()
+        listening.close()
+        await listening.wait_closed()
 
 
 async def test_closing_without_opening_is_nothing() -> None:

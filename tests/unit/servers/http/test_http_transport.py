@@ -22,15 +22,16 @@ from tests.fakes.http_server import (
     serving,
 )
 
-from tooltray.servers.http import http_transport
+from tooltray.servers.http import http_connections, http_failures, http_transport
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.http_transport import HttpTransport
 from tooltray.servers.http.trust import tls_context
-from tooltray.wire.envelope import NOT_DELIVERED
+from tooltray.wire.envelope import NOT_DELIVERED, NotDelivered
 from tooltray.wire.protocol import PROTOCOL_VERSION_KEY
 
 MODERN = "2026-07-28"
 META = {PROTOCOL_VERSION_KEY: MODERN}
+HAD_IT = "; it had the request by then, and may have done what was asked"
 
 
 def rpc_error(code: int, message: str, id: Any = None, data: Any = None) -> dict[str, Any]:
@@ -239,9 +240,33 @@ async def test_a_server_error_shows_its_status_and_the_beginning_of_its_text() -
 
 async def test_too_many_requests_says_when_to_try_again() -> None:
     async with serving() as server, connected(server.url) as client:
-        server.on["tools/call"] = answering(429, "slow down", **{"Retry-After": "7"})
+        server.on["tools/call"] = answering(429, "slow down", **{"Retry-After": "70"})
         await client.initialize()
-        assert "HTTP 429, try again after 7 s): slow down" in message_of(await client.call("tools/call"))
+        assert "HTTP 429, try again after 70 s): slow down" in message_of(await client.call("tools/call"))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_server_that_says_when_to_come_again_soon_is_asked_again(status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_failures, "SHORTEST_RETRY_AFTER_S", 0.01)
+
+    async def call(hit: Hit) -> web.StreamResponse:
+        is_ready = len(server.of("tools/call")) == 3
+        return hit.result("done") if is_ready else web.Response(status=status, headers={"Retry-After": "0"})
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"] = call
+        await client.initialize()
+        assert result_of(await client.call("tools/call")) == "done"
+
+
+async def test_a_server_that_puts_off_again_and_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_failures, "SHORTEST_RETRY_AFTER_S", 0.01)
+    monkeypatch.setattr(http_connections, "LONGEST_RETRY_AFTER_S", 0.025)
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/call"] = answering(503, "deploying", **{"Retry-After": "0"})
+        await client.initialize()
+        assert "HTTP 503 Service Unavailable: deploying" in message_of(await client.call("tools/call"))
+        assert len(server.of("tools/call")) == 3
 
 
 async def test_a_sign_in_that_is_wanted_is_said_with_what_the_server_asks_for() -> None:
@@ -527,7 +552,45 @@ async def test_a_call_that_is_never_answered_ends_with_the_session(monkeypatch: 
         assert await client.call("tools/list") is NOT_DELIVERED
         assert not pending.reply.done()
         await client.transport.close()
-        assert message_of(await client.outcome(pending)) == "server 'far': the server has ended the session"
+        assert message_of(await client.outcome(pending)) == "server 'far': the server has ended the session" + HAD_IT
+
+
+async def test_a_call_that_waits_for_its_turn_when_the_session_ends_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_transport, "LAST_ANSWERS_S", 0.01)
+    async with serving() as server, connected(server.url) as client:
+        server.on["notifications/initialized"] = hang
+        await client.initialize()
+        pending = client.start("tools/call")
+        await server.hit("notifications/initialized")
+        client.dispatcher.connection_lost("the session is over", requests_stay=True)
+        await client.transport.close()
+        reply = await client.outcome(pending)
+        assert isinstance(reply, NotDelivered)
+        assert message_of(reply) == "the session is over"
+        assert server.of("tools/call") == []
+
+
+async def test_what_is_left_of_an_answer_is_asked_for_in_the_session_that_it_began_in() -> None:
+    async def call(hit: Hit) -> web.StreamResponse:
+        stream = await hit.stream()
+        await stream.send(id="1", retry=1)
+        server.on["tools/list"] = answering(404)
+        client.start("tools/list")
+        async with asyncio.timeout(PATIENCE_S):
+            await client.dispatcher.closed.wait()
+        return stream.response
+
+    async def rest(hit: Hit) -> web.StreamResponse:
+        stream = await hit.stream()
+        await stream.reply(server.of("tools/call")[0].id, "the rest")
+        return stream.response
+
+    async with serving() as server, connected(server.url) as client:
+        await client.initialize()
+        await server.hit(method="GET")
+        server.on["tools/call"], server.on_get = call, rest
+        assert result_of(await client.call("tools/call")) == "the rest"
+        assert (await server.hit(method="GET", count=2)).headers["Mcp-Session-Id"] == SESSION
 
 
 async def test_a_server_that_goes_away_is_noticed_on_the_standing_stream() -> None:

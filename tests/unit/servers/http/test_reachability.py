@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.certificates import Authority
+from tests.fakes.ports import free_port
 
 from tooltray.servers.http.reachability import Reach, reach
 from tooltray.servers.http.trust import tls_context
@@ -71,8 +72,7 @@ async def test_what_hangs_up_is_told() -> None:
 
 
 async def test_a_port_where_nothing_listens_refuses() -> None:
-    async with listening() as port:
-        pass
+    port = free_port()
     assert (await way(f"http://127.0.0.1:{port}/")).words == f"nothing answers at 127.0.0.1:{port} (connection refused)"
 
 

@@ -4,14 +4,19 @@ import asyncio
 from typing import Any
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientConnectionResetError, web
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_server import EventStream, Hit, HttpServer, aborting, answering, connected, error_of, message_of, result_of, serving
 from tests.unit.servers.http.test_http_connections import LetIn
 
+from tooltray.servers.authorization import NotLetIn
+from tooltray.servers.http import request_body, sse_transport
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.sse_transport import SseTransport
 from tooltray.servers.http.trust import tls_context
+from tooltray.wire.envelope import NotDelivered
+
+HAD_IT = "; it had the request by then, and may have done what was asked"
 
 
 class SseServer(HttpServer):
@@ -77,7 +82,7 @@ async def test_the_end_of_the_stream_is_the_end_of_the_connection() -> None:
         pending = client.start("tools/call")
         await server.hit("tools/call")
         server.is_over.set()
-        assert message_of(await client.outcome(pending)) == "server 'far' closed its stream of events"
+        assert message_of(await client.outcome(pending)) == "server 'far' closed its stream of events" + HAD_IT
         assert client.dispatcher.closed.is_set()
 
 
@@ -127,8 +132,101 @@ async def test_a_request_that_is_refused_gets_an_error_and_the_others_go_on() ->
 async def test_a_request_whose_post_breaks_gets_an_error() -> None:
     async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
         server.on["tools/call"] = aborting
-        assert "did not take the request" in message_of(await client.call("tools/call"))
+        assert "gave no answer" in message_of(await client.call("tools/call"))
         assert not client.dispatcher.closed.is_set()
+
+
+@pytest.mark.parametrize(("status", "body"), [(404, "Could not find session"), (400, "No transport found for sessionId")])
+async def test_calls_of_a_session_that_the_server_has_forgotten_were_not_delivered(status: int, body: str) -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        server.on["tools/call"] = answering(status, body)
+        calls = [client.start("tools/call") for _ in range(3)]
+        for pending in calls:
+            reply = await client.outcome(pending)
+            assert isinstance(reply, NotDelivered)
+            assert message_of(reply) == "server 'far' has ended the session"
+        assert client.dispatcher.closed.is_set()
+        assert client.transport.has_expired
+        server.is_over.set()
+
+
+async def test_a_server_that_takes_no_calls_any_more_may_still_answer_those_it_has() -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        server.on["tools/call"] = answering(202)
+        begun = client.start("tools/call")
+        taken = await server.hit("tools/call")
+        server.on["tools/call"] = answering(404)
+        assert isinstance(await client.call("tools/call"), NotDelivered)
+        assert client.dispatcher.closed.is_set()
+        assert not begun.reply.done()
+        closing = asyncio.ensure_future(client.transport.close())
+        await server.streams[0].reply(taken.id, "done")
+        assert result_of(await client.outcome(begun)) == "done"
+        server.is_over.set()
+        await closing
+
+
+async def test_a_call_that_is_never_answered_ends_a_while_after_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse_transport, "LAST_ANSWERS_S", 0.01)
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        server.on["tools/call"], server.on["tools/list"] = answering(202), answering(404)
+        begun = client.start("tools/call")
+        await server.hit("tools/call")
+        assert isinstance(await client.call("tools/list"), NotDelivered)
+        reply = await client.outcome(begun)
+        assert not isinstance(reply, NotDelivered)
+        assert message_of(reply) == "server 'far' has ended the session" + HAD_IT
+        server.is_over.set()
+
+
+async def test_a_call_whose_post_is_on_its_way_when_the_stream_ends_hears_from_its_post(monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = asyncio.Event()
+
+    async def call(hit: Hit) -> web.StreamResponse:
+        await goes_on.wait()
+        return web.Response(status=404 if hit.message["params"]["name"] == "refused" else 202)
+
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        server.on["tools/call"], server.on["notifications/initialized"] = call, call_never
+        refused, taken = (client.start("tools/call", {"name": name}) for name in ("refused", "taken"))
+        await server.hit("tools/call", count=2)
+        client.dispatcher.send_notification("notifications/initialized")
+        waiting = client.start("tools/call", {"name": "waiting"})
+        await server.hit("notifications/initialized")
+        server.is_over.set()
+        assert isinstance(await client.outcome(waiting), NotDelivered)
+        assert not refused.reply.done()
+        assert not taken.reply.done()
+        goes_on.set()
+        assert isinstance(await client.outcome(refused), NotDelivered)
+        reply = await client.outcome(taken)
+        assert not isinstance(reply, NotDelivered)
+        assert message_of(reply) == "server 'far' closed its stream of events" + HAD_IT
+        assert len(server.of("tools/call")) == 2
+
+
+async def test_a_request_that_could_not_be_written_was_not_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
+        await client.call("initialize")
+        monkeypatch.setattr(request_body.RequestBody, "write", write_nothing)
+        reply = await client.call("tools/call")
+        assert isinstance(reply, NotDelivered)
+        assert "did not take the request" in message_of(reply)
+        assert not client.dispatcher.closed.is_set()
+        server.is_over.set()
+
+
+async def write_nothing(body: object, writer: object) -> None:
+    raise ClientConnectionResetError("gone")
+
+
+async def call_never(hit: Hit) -> web.StreamResponse:
+    await asyncio.Event().wait()
+    raise AssertionError
 
 
 async def test_a_stream_that_breaks_ends_the_connection() -> None:
@@ -220,6 +318,23 @@ class BrokenLater(LetIn):
     async def header(self) -> str:
         self.asked += 1
         return self.held if self.asked == 1 else str(1 // 0)
+
+
+class Barred(BrokenLater):
+    async def header(self) -> str:
+        self.asked += 1
+        if self.asked > 1:
+            raise NotLetIn("the sign-in has ended")
+        return self.held
+
+
+async def test_a_request_that_only_a_person_can_let_in_says_just_that() -> None:
+    server = SseServer()
+    async with serving(server), connected(server.url, is_sse=True, authorization=Barred()) as client:
+        reply = await client.call("tools/list")
+        assert message_of(reply) == "the sign-in has ended"
+        assert not isinstance(reply, NotDelivered)
+        server.is_over.set()
 
 
 @pytest.mark.expected_warnings("a request to 'far' failed")

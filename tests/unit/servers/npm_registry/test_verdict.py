@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tooltray.servers.npm_registry.registry import MIRROR, NPM, SETTINGS, Answer, Registry
 from tooltray.servers.npm_registry.verdict import is_older, judged, measurement
-from tooltray.snapshots import RegistryMeasurement
+from tooltray.snapshots.registries import RegistryMeasurement
 
 
 def answer(name: str, ms: float | None = 10.0, *, origin: str = MIRROR, problem: str = "", **latest: str) -> Answer:

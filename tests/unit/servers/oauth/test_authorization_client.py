@@ -19,6 +19,7 @@ from tests.fakes.authorization_server import (
     says,
     sign_in_elsewhere,
 )
+from tests.fakes.set_clock import SetClock
 
 from tooltray.config.server_config import OAuthSettings
 from tooltray.servers.oauth.authorization_client import AuthorizationClient
@@ -42,20 +43,13 @@ NOW = 1_000_000.0
 SECRET = "the-secret-of-the-client"
 
 
-class Clock:
-    now = NOW
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @dataclasses.dataclass
 class Desk:
     """A client, and a browser in front of it."""
 
     server: AuthorizationServer
     client: AuthorizationClient
-    clock: Clock
+    clock: SetClock
     registration: Registration | None = None
 
     async def begin(self, **options: Any) -> tuple[CallbackListener, PendingSignIn]:
@@ -92,7 +86,7 @@ async def desk(*, settings: dict[str, Any] | None = None, **changes: Any) -> Asy
 
 
 async def another_desk(server: AuthorizationServer, *, settings: dict[str, Any] | None = None, **options: Any) -> Desk:
-    clock, chosen = Clock(), OAuthSettings(**settings) if settings else None
+    clock, chosen = SetClock(NOW), OAuthSettings(**settings) if settings else None
     client = AuthorizationClient(server="far", url=server.mcp_url, settings=chosen, http=await make_web({}), clock=clock, **options)
     return Desk(server, client, clock)
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.authorization_server import browse
 from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.ports import free_port
 
 from tooltray.servers.oauth.callback_listener import MAX_CONNECTIONS, MAX_HEAD_BYTES, REQUEST_TIMEOUT_S, CallbackListener, callback_params
 from tooltray.servers.oauth.failures import AuthorizationFailed, SignInUnanswered
@@ -293,9 +294,7 @@ async def test_who_holds_many_connections_keeps_no_browser_out() -> None:
 async def test_who_is_cancelled_while_it_opens_leaves_no_port_open() -> None:
     for steps in range(6):
         listener = CallbackListener(server="far")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         opening = asyncio.ensure_future(listener.open(port))
         for _ in range(steps):
             await asyncio.sleep(0)

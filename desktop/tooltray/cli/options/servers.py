@@ -1,0 +1,166 @@
+"""What can be typed behind `tooltray servers`.
+
+Above it: arguments. Knows the names of the functions that carry it out, not the functions.
+"""
+
+import argparse
+
+from tooltray.cli.options import values
+from tooltray.cli.options.usage import COMMAND_MARK, Commands, Usage, command, group
+
+LOG_LINES = 200
+
+
+def declare(commands: Commands) -> None:
+    servers = group(commands, "servers", "list, add, remove, start and stop servers")
+    command(servers, "list", "list the servers and how they are", "servers:list_servers")
+    _declare_add(servers)
+    removing = command(servers, "remove", "remove a server from the file where it is, and its secrets", "servers:remove")
+    removing.add_argument("name", metavar="NAME")
+    removing.add_argument("--keep-secrets", action="store_true", help="leave what is stored for it alone, to bring it back later")
+    removing.add_argument("--yes", action="store_true", help="do not ask")
+    for name, text in (
+        ("start", "start a server and wait until it runs"),
+        ("stop", "stop a server"),
+        ("restart", "stop a server and start it again"),
+    ):
+        command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+    _declare_showing(servers)
+    reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup:reset")
+    reset.add_argument("--yes", action="store_true", help="do not ask")
+    signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in:sign_in")
+    signing_in.add_argument("name", metavar="NAME")
+    signing_in.add_argument("--no-browser", action="store_true", help="print the page's address, and open nothing")
+    signing_in.add_argument(
+        "--paste", action="store_true", help="end a sign-in that has begun with the address at which the browser ended (standard input)"
+    )
+    command(servers, "sign-out", "forget a sign-in, here and there, and stop the server", "sign_in:sign_out").add_argument(
+        "name", metavar="NAME"
+    )
+    logs = command(servers, "logs", "show what a server wrote to its standard error", "servers:logs")
+    logs.add_argument("name", metavar="NAME")
+    logs.add_argument(
+        "-n",
+        "--lines",
+        metavar="LINES",
+        type=values.line_count,
+        default=LOG_LINES,
+        help=f"how many of the last lines (default: {LOG_LINES})",
+    )
+    logs.add_argument("-f", "--follow", action="store_true", help="go on with new lines until Ctrl-C")
+
+
+def _declare_showing(servers: Commands) -> None:
+    """How AI clients get its tools: unasked or not, at once or when they activate it."""
+    unasked = command(servers, "approve", "choose which calls of a server go through unasked", "approve:server_rules", has_json=False)
+    unasked.add_argument("name", metavar="NAME")
+    unasked.add_argument(
+        "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
+    )
+    unasked.add_argument("--nothing", action="store_true", help="ask about each call")
+    lazy = command(servers, "lazy", "show a server's tools only to sessions that activate it", "shown:lazy")
+    lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
+    lazy.add_argument("switch", choices=("on", "off", "default"))
+
+
+def _declare_add(servers: Commands) -> None:
+    add = command(servers, "add", "add a server by its command line", "servers:add")
+    add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
+    add.add_argument("name", metavar="NAME")
+    _declare_source(add)
+    _declare_running(add)
+
+
+def _declare_source(add: Usage) -> None:
+    """What it is: a command with its variables, or an address and how one is let in there."""
+    add.add_argument(
+        "--secret",
+        metavar="KEY",
+        action="append",
+        default=[],
+        type=values.variable,
+        help="an environment variable whose value is asked for and kept secret",
+    )
+    add.add_argument("--url", metavar="URL", type=values.url, help="the address of a server that runs elsewhere, in place of a command")
+    add.add_argument("--sse", action="store_true", help="with --url: it speaks the older HTTP+SSE transport")
+    add.add_argument(
+        "--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help="with --url: a header to send"
+    )
+    add.add_argument(
+        "--header-secret",
+        metavar="NAME",
+        action="append",
+        default=[],
+        type=values.header_name,
+        help="with --url: a header whose value is asked for and kept secret",
+    )
+    add.add_argument("--bearer-secret", action="store_true", help="with --url: a bearer token, which is asked for and kept secret")
+    add.add_argument("--client-id", metavar="ID", help="with --url: sign in as this client, which was registered there by hand")
+    add.add_argument("--client-secret", action="store_true", help="the secret of such a client, which is asked for and kept secret")
+    add.add_argument("--client-credentials", action="store_true", help="such a client signs in by itself, without a person")
+    add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help="with --url: what to ask for when signing in")
+    add.add_argument("--redirect-port", metavar="PORT", type=values.port, help="with --url: the port that the browser comes back to")
+
+
+def _declare_running(add: Usage) -> None:
+    """Where and when it runs, and how it is shown."""
+    add.add_argument("--isolation", choices=("shared", "session"), help="one copy for all AI clients (the default), or one for each")
+    add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
+    add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help="an environment variable")
+    add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
+    add.add_argument("--project", metavar="DIR", help="write it into this folder's .mcp.json, for AI clients that work there alone")
+    add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
+    add.add_argument("--deferred", action="store_true", help="start it when a project is known, one copy for each")
+    add.add_argument(
+        "--template",
+        metavar="ARGS",
+        type=values.words,
+        help="with --deferred: its arguments, quoted as for a shell, with {project_path} and {project_name} in them; "
+        "without it they may stand behind the command",
+    )
+    add.add_argument(
+        "--idle-stop", metavar="SECONDS", type=values.some_seconds, help="with --on-demand: stop it again after so long without a call"
+    )
+    add.add_argument("--icon", metavar="ICON", help="an emoji or picture to show with it")
+    add.add_argument("--description", metavar="TEXT", help="what it is for")
+    asking = add.add_mutually_exclusive_group()
+    asking.add_argument("--ask", action="store_true", help="only tools that read go through unasked; without it all do")
+    asking.add_argument(
+        "--approve",
+        metavar="RULE",
+        action="append",
+        default=[],
+        type=values.some_text,
+        help="what goes through unasked, in the place of all: read, write, all, a tool's name, names:PATTERN, ...; may be given again",
+    )
+    add.add_argument("--replace", action="store_true", help="replace a server of this name; what goes through unasked stays")
+
+
+def check_add(usage: Usage, args: argparse.Namespace) -> None:
+    if args.url and args.command_line:
+        usage.error(f"a server has a --url or a command after {COMMAND_MARK}, not both")
+    if not args.url and not args.command_line:
+        usage.error(
+            f"put the server's command after {COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server; or give its --url"
+        )
+    if args.template is not None and not args.deferred:
+        usage.error("--template goes with --deferred")
+    if args.idle_stop is not None and not (args.on_demand or args.deferred):
+        usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
+    of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
+    if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
+        usage.error(f"{wrong} does not go with --project: such a server runs while somebody works there")
+    of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
+    of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
+    of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
+    of_urls |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials}
+    if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
+        usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
+    if args.client_secret and not args.client_id:
+        usage.error("--client-secret goes with --client-id")
+    if args.client_credentials and not args.client_secret:
+        usage.error("--client-credentials goes with --client-id and --client-secret")
+    names = [name.lower() for name, _ in args.header] + [name.lower() for name in args.header_secret]
+    names += ["authorization"] if args.bearer_secret else []
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        usage.error(f"the header {twice} is given twice")

@@ -1,0 +1,50 @@
+"""Parsers of commands and of groups of them, and what is said of a line that they cannot read.
+
+Above it: arguments and the modules of commands. Below it: argparse.
+"""
+
+import argparse
+from typing import NoReturn, TypeAlias
+
+COMMAND_MARK = "--"  # a server's own command stands behind it
+
+
+class UsageError(Exception):
+    """What was typed cannot be understood."""
+
+    def __init__(self, program: str, usage: str, message: str) -> None:
+        super().__init__(message)
+        self.program, self.usage = program, usage
+
+
+class Usage(argparse.ArgumentParser):
+    """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(self.prog, self.format_usage(), message)
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Usage]"  # the type has no public name
+
+
+def command(commands: Commands, name: str, text: str, run: str, *, has_json: bool = True) -> Usage:
+    """A command that can be typed.
+
+    Args:
+        text: what it does; its first letter small.
+        run: what carries it out, as "module:function" within the command line's package.
+        has_json: whether `--json` goes with it.
+    """
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(run=run, usage=parser)
+    parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
+    if has_json:
+        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    return parser
+
+
+def group(commands: Commands, name: str, text: str) -> Commands:
+    """A command that stands for several, to which they are added."""
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(usage=parser)
+    return parser.add_subparsers(metavar="COMMAND", title="commands", required=True)

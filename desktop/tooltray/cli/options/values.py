@@ -1,0 +1,106 @@
+"""The values of options: each reads one from what was typed, or says why it cannot.
+
+Above it: the modules of commands, as `type=` of argparse, which tells "invalid <name> value" of a ValueError.
+"""
+
+import argparse
+import re
+import shlex
+
+URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")  # RFC 9110, section 5.1
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+TIME = re.compile(r"([1-9][0-9]{0,8})([smhd])")
+UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def words(text: str) -> str:
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"cannot be read: {error}") from None
+    return text
+
+
+def some_text(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text
+
+
+def seconds(text: str) -> float:
+    found = float(text)
+    if not 0 <= found <= 10**7:  # also refuses nan
+        raise ValueError
+    return found
+
+
+def some_seconds(text: str) -> float:
+    if not (found := seconds(text)):
+        raise ValueError
+    return found
+
+
+def time(text: str) -> float:
+    found = TIME.fullmatch(text)
+    if not found:
+        raise ValueError
+    return float(int(found[1]) * UNITS_S[found[2]])
+
+
+def line_count(text: str) -> int:
+    lines = int(text)
+    if not 0 < lines <= 10**6:
+        raise ValueError
+    return lines
+
+
+def number(text: str) -> int:
+    found = int(text)
+    if found < 1:
+        raise ValueError
+    return found
+
+
+def port(text: str) -> int:
+    found = int(text)
+    if not 0 <= found <= 65535:
+        raise ValueError
+    return found
+
+
+def assignment(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not VARIABLE.fullmatch(name) or not mark:
+        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+    return name, value
+
+
+def variable(text: str) -> str:
+    if not VARIABLE.fullmatch(text):
+        raise argparse.ArgumentTypeError("the name of an environment variable expected; its value is asked for")  # and is not repeated here
+    return text
+
+
+def url(text: str) -> str:
+    if not URL.match(text) or not text.isprintable() or " " in text:
+        raise argparse.ArgumentTypeError("an address that begins with https:// or http:// expected")
+    return text
+
+
+def header(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition(":")
+    if not mark or not HEADER_NAME.fullmatch(name.strip()) or not value.strip().isprintable() or not value.strip():
+        raise argparse.ArgumentTypeError("'NAME: VALUE' expected")
+    return name.strip(), value.strip()
+
+
+def header_name(text: str) -> str:
+    if not HEADER_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError("the name of a header expected; its value is asked for")  # and is not repeated here
+    return text
+
+
+seconds.__name__, line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
+time.__name__ = "time (90s, 30m, 8h, 7d)"
+port.__name__, number.__name__, some_seconds.__name__ = "port", "number", "number of seconds above 0"

@@ -1,0 +1,89 @@
+"""Joins what servers offer, tools, prompts and resources, and the ways to them.
+
+Above it: the engine. Below it: ToolManager, Offers and what they are made of. Knows no session.
+"""
+
+from dataclasses import dataclass
+
+from tooltray.presenter.hub_base import HubBase
+from tooltray.presenter.log_levels import LogLevels
+from tooltray.presenter.offers import Offers, read_offered
+from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.relay import START_WAIT_S, Relay
+from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.server_lists import EMPTY_CONFIRMED_AFTER_S, FIRST_LISTING_WAIT_S, ServerLists
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.tool_manager import ToolManager, read_tools
+from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.names import PublishedNames
+from tooltray.tools.offer import KINDS, TOOLS
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferParts:
+    log_levels: LogLevels
+    relay: Relay
+    names: PublishedNames
+    offers: Offers
+    tools: ToolManager
+    prompts: PromptManager
+    resources: ResourceManager
+
+    async def load(self) -> None:
+        """Reads what was known of the servers when the last hub ended."""
+        await self.tools.load()
+        await self.offers.load()
+
+
+def make_offer_parts(
+    *,
+    base: HubBase,
+    servers: ServerManager,
+    catalogues: CatalogueStore,
+    names: PublishedNames,
+    start_wait_s: float = START_WAIT_S,
+    confirmed_within_s: float = START_WAIT_S,
+    first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
+    empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
+) -> OfferParts:
+    """
+    Args:
+        start_wait_s: see Relay.
+        confirmed_within_s: see ToolManager.
+        first_listing_wait_s, empty_confirmed_after_s: see ServerLists.
+    """
+    tool_lists = ServerLists(
+        (TOOLS,),
+        read=read_tools,
+        servers=servers,
+        catalogues=catalogues,
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+        first_listing_wait_s=first_listing_wait_s,
+        empty_confirmed_after_s=empty_confirmed_after_s,
+    )
+    other_lists = ServerLists(
+        KINDS,
+        read=read_offered,
+        servers=servers,
+        catalogues=catalogues,
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+        first_listing_wait_s=first_listing_wait_s,
+        empty_confirmed_after_s=empty_confirmed_after_s,
+    )
+    log_levels = LogLevels(spawn=base.spawn, serves=servers.serves)
+    relay = Relay(is_paused=lambda: not base.config.settings.mcp_enabled, log_levels=log_levels, start_wait_s=start_wait_s)
+    offers = Offers(lists=other_lists, servers=servers, bus=base.bus)
+    tools = ToolManager(servers=servers, lists=tool_lists, offers=offers, names=names, bus=base.bus, confirmed_within_s=confirmed_within_s)
+    return OfferParts(
+        log_levels=log_levels,
+        relay=relay,
+        names=names,
+        offers=offers,
+        tools=tools,
+        prompts=PromptManager(servers=servers, offers=offers, names=names, relay=relay, bus=base.bus),
+        resources=ResourceManager(servers=servers, offers=offers, relay=relay),
+    )

@@ -1,0 +1,136 @@
+"""Joins the façade over all parts, and what follows from a change of the settings.
+
+Above it: the engine. Below it: McpPresenter and what it is made of.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.activity.recent_calls import RecentCalls
+from tooltray.config.api_token import ApiToken
+from tooltray.config.client_tokens import ClientTokens
+from tooltray.presenter.doctor import Doctor
+from tooltray.presenter.elicitations import Elicitations
+from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.presenter.http_access import HttpAccess, HttpDoor
+from tooltray.presenter.hub_base import HubBase
+from tooltray.presenter.live_settings import LiveSettings
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.notices import Notices
+from tooltray.presenter.npm_registries import NpmRegistries
+from tooltray.presenter.offer_parts import OfferParts
+from tooltray.presenter.remedies import Remedies
+from tooltray.presenter.request_parts import RequestParts
+from tooltray.presenter.server_news import STATS_TOLD_AFTER_S, ServerNews
+from tooltray.presenter.server_parts import ServerParts
+from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.presenter.setup import Setup, shipped_servers
+from tooltray.presenter.tool_formats import ToolFormats
+from tooltray.presenter.views.tool_costs import Count, ToolCosting
+from tooltray.presenter.views.view_parts import ViewParts
+from tooltray.servers.environment.found_elsewhere import COMMON
+from tooltray.tools import tokens as model_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class PresenterParts:
+    remedies: Remedies
+    snapshots: ServerSnapshots
+    news: ServerNews
+    notices: Notices
+    presenter: McpPresenter
+    live_settings: LiveSettings
+
+
+def make_presenter_parts(
+    *,
+    pid: int,
+    base: HubBase,
+    started: ServerParts,
+    offered: OfferParts,
+    viewed: ViewParts,
+    requests: RequestParts,
+    files: ServerFiles,
+    registries: NpmRegistries,
+    elicitations: Elicitations,
+    tokens: ClientTokens,
+    api_token: ApiToken,
+    door: Callable[[], HttpDoor],
+    stats: CallStats,
+    shipped: Callable[[], dict[str, Any]] = shipped_servers,
+    common_folders: tuple[str, ...] = COMMON,
+    count: Count = model_tokens.counted,
+    stats_told_after_s: float = STATS_TOLD_AFTER_S,
+) -> PresenterParts:
+    """
+    Args:
+        door: see HttpAccess.
+        shipped: see Setup.
+        common_folders: see Remedies.
+        count: see ToolCosting.
+        stats_told_after_s: see ServerNews.
+    """
+    servers = started.servers
+    remedies = Remedies(
+        config=base.config, secrets=base.secrets, servers=servers, registries=registries, home=base.user_folder, common=common_folders
+    )
+    snapshots = ServerSnapshots(
+        config=base.config,
+        servers=servers,
+        tools=offered.tools,
+        projects=requests.projects,
+        sign_ins=started.sign_ins,
+        stats=stats,
+    )
+    news = ServerNews(servers=servers, snapshots=snapshots, bus=base.bus, stats_told_after_s=stats_told_after_s)
+    http = HttpAccess(config=base.config, tokens=tokens, api_token=api_token, door=door)
+    notices = Notices(
+        config=base.config,
+        http=http,
+        registries=registries,
+        tools=offered.tools,
+        profiles=viewed.profiles,
+        sign_ins=started.sign_ins,
+        approvals=requests.approvals,
+        projects=requests.projects,
+        files=files,
+        login_shell=base.login_shell,
+    )
+    presenter = McpPresenter(
+        pid=pid,
+        config=base.config,
+        secrets=base.secrets,
+        servers=servers,
+        tools=offered.tools,
+        calls=requests.calls,
+        prompts=offered.prompts,
+        resources=offered.resources,
+        router=requests.router,
+        doctor=Doctor(secrets=base.secrets, login_shell=base.login_shell, remedies=remedies, folder=base.user_folder),
+        snapshots=snapshots,
+        notices=notices,
+        http=http,
+        elicitations=elicitations,
+        formats=ToolFormats(servers=servers, tools=offered.tools),
+        registries=registries,
+        sign_ins=started.sign_ins,
+        setup=Setup(config=base.config, secrets=base.secrets, shipped=shipped),
+        remedies=remedies,
+        modes=viewed.modes,
+        profiles=viewed.profiles,
+        costs=ToolCosting(tools=offered.tools, listing=viewed.views.at_start, sees=started.visibility.sees, count=count),
+        projects=requests.projects,
+        approvals=requests.approvals,
+        feedbacks=requests.feedbacks,
+        files=files,
+        recent=RecentCalls(bus=base.bus),
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+    )
+    live_settings = LiveSettings(config=base.config, names=offered.names, hub=presenter, spawn=base.spawn, bus=base.bus)
+    return PresenterParts(
+        remedies=remedies, snapshots=snapshots, news=news, notices=notices, presenter=presenter, live_settings=live_settings
+    )

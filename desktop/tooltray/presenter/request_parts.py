@@ -1,0 +1,153 @@
+"""Joins what becomes of a request: asked about, answered by a server or by a person, and what servers say besides.
+
+Above it: the engine. Below it: RequestRouter, ToolCalls and what they are made of.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.builtin import hub_server
+from tooltray.config.feedback_history import FeedbackHistory
+from tooltray.config.grants import GrantStore
+from tooltray.presenter.approvals.approvals import Approvals
+from tooltray.presenter.approvals.grant_book import GrantBook
+from tooltray.presenter.caller import Session
+from tooltray.presenter.completion import Completion
+from tooltray.presenter.feedback.feedback_tool import FeedbackTool
+from tooltray.presenter.feedback.feedbacks import Feedbacks
+from tooltray.presenter.feedback.ready_answers import ReadyAnswers
+from tooltray.presenter.hub_base import HubBase
+from tooltray.presenter.offer_parts import OfferParts
+from tooltray.presenter.projects.projects import Projects
+from tooltray.presenter.request_router import RequestRouter
+from tooltray.presenter.server_listen import ServerListens
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.presenter.tool_calls import OwnTool, ToolCalls
+from tooltray.presenter.views.view_parts import ViewParts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestParts:
+    approvals: Approvals
+    projects: Projects
+    feedbacks: Feedbacks
+    feedback_tool: FeedbackTool
+    calls: ToolCalls
+    listens: ServerListens
+    subscriptions: Subscriptions
+    completion: Completion
+    router: RequestRouter
+
+
+async def make_request_parts(
+    *,
+    base: HubBase,
+    servers: ServerManager,
+    offered: OfferParts,
+    viewed: ViewParts,
+    is_of_file: Callable[[str], bool],
+    look_at_project: Callable[[Session], Awaitable[None]],
+    own_tools: Mapping[tuple[str, str], OwnTool],
+    shipped_answers: tuple[str, ...],
+    stats: CallStats,
+) -> RequestParts:
+    """
+    Args:
+        is_of_file: see GrantBook.
+        look_at_project: see ToolCalls.
+        own_tools: what answers the hub's own tools besides the reports, see ToolCalls.
+        shipped_answers: see ReadyAnswers.
+    """
+    approvals = Approvals(
+        servers=servers,
+        tools=offered.tools,
+        modes=viewed.modes,
+        states=viewed.states,
+        grants=GrantBook(
+            store=await asyncio.to_thread(GrantStore, base.home.grants),
+            states=viewed.states,
+            tools=offered.tools,
+            bus=base.bus,
+            spawn=base.spawn,
+            is_of_file=is_of_file,
+        ),
+        has_window=base.has_window,
+        masked=base.mask.masked_whole,
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+    )
+    projects = Projects(
+        config=base.config,
+        servers=servers,
+        states=viewed.states,
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+        home=str(base.user_folder),
+        includes=viewed.profiles.includes,
+    )
+    feedbacks = Feedbacks(
+        bus=base.bus,
+        deadlines=base.deadlines,
+        spawn=base.spawn,
+        states=viewed.states,
+        history=FeedbackHistory(base.home.feedback),
+        ready=ReadyAnswers(config=base.config, shipped=shipped_answers),
+        mask=base.mask.masked_whole,
+        has_window=base.has_window,
+    )
+    feedback_tool = FeedbackTool(feedbacks=feedbacks, projects=projects, tools=offered.tools, spawn=base.spawn, offers=viewed.views.offers)
+    calls = ToolCalls(
+        servers=servers,
+        tools=offered.tools,
+        views=viewed.views,
+        approvals=approvals,
+        relay=offered.relay,
+        own={(hub_server.NAME, hub_server.COLLECT_FEEDBACK): feedback_tool, **own_tools},
+        look_at_project=look_at_project,
+        config=base.config,
+        stats=stats,
+        bus=base.bus,
+    )
+    listens = ServerListens(spawn=base.spawn, tell=servers.tell)
+    subscriptions = Subscriptions(servers=servers, listens=listens, spawn=base.spawn)
+    completion = Completion(servers=servers, prompts=offered.prompts, resources=offered.resources, relay=offered.relay)
+    router = RequestRouter(
+        servers=servers,
+        calls=calls,
+        views=viewed.views,
+        prompts=offered.prompts,
+        resources=offered.resources,
+        completion=completion,
+        subscriptions=subscriptions,
+        log_levels=offered.log_levels,
+        relay=offered.relay,
+    )
+    parts = RequestParts(
+        approvals=approvals,
+        projects=projects,
+        feedbacks=feedbacks,
+        feedback_tool=feedback_tool,
+        calls=calls,
+        listens=listens,
+        subscriptions=subscriptions,
+        completion=completion,
+        router=router,
+    )
+    _listen(parts, servers=servers, offered=offered, viewed=viewed)
+    return parts
+
+
+def _listen(parts: RequestParts, *, servers: ServerManager, offered: OfferParts, viewed: ViewParts) -> None:
+    """What sessions want of servers follows the servers that run, and the folder that a session works on."""
+    for follow in (offered.log_levels.on_running, parts.listens.on_running, parts.subscriptions.on_running):
+        servers.listen_running(follow)
+    servers.keep_while(parts.subscriptions.is_wanted)
+    parts.projects.listen_moved(parts.subscriptions.follow)
+    parts.projects.listen_moved(lambda state: offered.log_levels.follow())
+    parts.projects.listen_moved(viewed.views.moved)
+    servers.listen(on_changed=lambda name: None, on_notification=parts.listens.on_notification)

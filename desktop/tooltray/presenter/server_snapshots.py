@@ -1,0 +1,67 @@
+"""A server as a card, a list or another program sees it: what all parts know of it, put together.
+
+Above it: McpPresenter and ServerNews. Below it: ManagedServer, the settings, and what counts its tools, calls and copies.
+"""
+
+import time
+
+from tooltray.activity.call_stats import CallStats
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.presenter.managed_server import ManagedServer
+from tooltray.presenter.projects.projects import Projects
+from tooltray.presenter.server_manager import ServerManager
+from tooltray.presenter.sign_ins.sign_ins import SignIns
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.snapshots.servers import ServerSnapshot
+
+
+class ServerSnapshots:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, projects: Projects, sign_ins: SignIns, stats: CallStats
+    ) -> None:
+        self._config, self._servers, self._tools = config, servers, tools
+        self._projects, self._sign_ins, self._stats = projects, sign_ins, stats
+
+    def of(self, server: ManagedServer) -> ServerSnapshot:
+        """One server at this moment."""
+        config, now = server.config, time.time()
+        return ServerSnapshot(
+            name=server.name,
+            transport=config.transport,
+            target=config.target,
+            state=server.state,
+            since=server.first.since,
+            is_default=self._servers.is_default(server.name),
+            is_disabled=config.disable,
+            is_builtin=server.is_builtin,
+            icon=config.icons,
+            description=config.descriptions,
+            tool_count=self._tools.tool_count(server.name),
+            calls=self._stats.hours(server.name, now),
+            calls_today=self._stats.today(server.name, now),
+            p95_ms=self._stats.p95_ms(server.name),
+            problem=server.problem,
+            detail=self._projects.detail(server),
+            pids=server.pids,
+            auto_approve=tuple(config.auto_approve),
+            isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
+            saved_processes=server.saved_processes * len(server.pids),
+            is_signed_in=self._sign_ins.is_signed_in(server.name),
+            has_sign_in_page=self._sign_ins.has_page(server.name),
+            is_lazy=self._config.settings.publish.shows_lazily(config) and not server.is_builtin,
+            is_deferred=config.deferred_startup,
+            startup_template=config.template if config.deferred_startup else (),
+            copies=self._projects.copies(server),
+            **self._origin(server),
+        )
+
+    def _origin(self, server: ManagedServer) -> dict[str, str]:
+        revision = self._config.revision(server.name)
+        if server.is_builtin:
+            return {"origin": server.name}
+        if found := self._config.file_server(server.name):
+            return {"origin": found.origin, "file": found.file, "project": found.project, "revision": revision}
+        return {"revision": revision}

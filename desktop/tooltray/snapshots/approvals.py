@@ -1,0 +1,50 @@
+"""Tool calls that wait for a yes, and yeses that last."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ApprovalSnapshot:
+    """A tool call that waits for a person's yes. Texts of servers and models are made harmless."""
+
+    id: str
+    server: str
+    tool: str  # the server's own name for it
+    client: str
+    category: str  # "read" or "write"
+    arguments: str  # indented JSON, known secrets masked; cut where it is very long
+    why: str  # it asks
+    ends_at: float  # unix seconds; then it is refused
+    choices: tuple[str, ...]  # of "once", "session", "always" (this tool) and "reads" (all of this server), those that make sense here
+    project: str = ""  # path
+    description: str = ""  # of the tool
+    diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
+    definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
+    warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
+    replaces: str = ""  # the id under which this waited before its tool was defined in another way
+
+
+@dataclass(frozen=True)
+class GrantSnapshot:
+    """A yes of a person that lasts."""
+
+    id: str
+    kind: str  # "tool" or "reads" (every tool of the server that reads)
+    server: str
+    tool: str = ""  # of the kind "tool": the server's own name
+    client: str = ""  # for this AI client alone
+    session: str = ""  # for this session alone: its id
+    created_at: float = 0.0  # unix seconds
+    expires_at: float = 0.0  # unix seconds; 0: it does not expire
+    is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
+    held_tools: tuple[str, ...] = ()  # which
+
+
+@dataclass(frozen=True)
+class ToolChange:
+    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs."""
+
+    server: str
+    tool: str  # the server's own name
+    diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot

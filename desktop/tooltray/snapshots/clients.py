@@ -1,0 +1,54 @@
+"""AI clients: their sessions and projects, and what of servers and tools they see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SessionProject:
+    """Which project an AI client works on, as far as it is known."""
+
+    path: str  # absolute
+    name: str
+    source: str  # who said so: "feedback", "roots", "folder" (in which its bridge was started) or "person"
+
+
+@dataclass(frozen=True)
+class SessionSnapshot:
+    """One AI client's session: who it is, and what it sees."""
+
+    id: str
+    client: str  # as it names itself; empty until it has
+    version: str = ""
+    server: str = ""  # it has this one alone
+    profile: str = ""  # the named set of servers and tools that it gets; empty: everything
+    mode: str = "everything"  # how tools are shown to it: "everything", "lazy" or "search"
+    reason: str = ""  # why this mode, in words
+    project: SessionProject | None = None
+    activated: tuple[str, ...] = ()  # lazy servers whose tools it has asked for
+    is_connected: bool = True  # what is known of a session is kept for a while after its client left
+
+
+@dataclass(frozen=True)
+class ClientModeSnapshot:
+    """How tools are shown to one kind of AI client."""
+
+    client: str  # as it names itself; empty: every other one
+    title: str  # how people know it
+    mode: str  # chosen by the person: "everything", "lazy", "search" or "automatic"; empty: as the servers' settings say
+    shown_mode: str  # what that comes to: "everything", "lazy" or "search"
+    reason: str  # why, in words
+    profile: str = ""  # that its sessions get unless they ask for another
+    is_seen: bool = False  # it was connected here at least once
+    auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
+
+
+@dataclass(frozen=True)
+class ProfileSnapshot:
+    """A named set of servers and tools."""
+
+    name: str
+    servers: tuple[str, ...] | None  # None: all
+    tools: Mapping[str, tuple[str, ...]]  # by server, the only ones of it; names are the server's own
+    description: str = ""
+    tool_count: int = 0  # offered through it now

@@ -1,0 +1,43 @@
+"""Reports of models, and what a person answers."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FeedbackAttachment:
+    """A picture or a file that goes with a person's answer."""
+
+    name: str
+    mime_type: str
+    data: str = ""  # base64; empty where `path` says where it is
+    path: str = ""  # of a file that is too large to be sent
+
+
+@dataclass(frozen=True)
+class FeedbackSnapshot:
+    """A report of a model that waits for a person's answer."""
+
+    id: str
+    client: str
+    project_path: str  # empty where none is known
+    project_name: str
+    summary: str  # Markdown
+    asked_at: float  # unix seconds
+    ends_at: float  # unix seconds
+    is_client_there: bool = True  # False: no call waits for it now, and an answer is kept for when its client asks again
+
+
+@dataclass(frozen=True)
+class FeedbackEntry:
+    """One report of a project's history, and what was answered."""
+
+    id: str
+    project_path: str
+    project_name: str
+    client: str
+    summary: str  # Markdown
+    asked_at: float  # unix seconds
+    outcome: str  # "answered", "dismissed", "expired", "withdrawn" or "waiting"
+    text: str = ""
+    attachments: tuple[str, ...] = ()  # names
+    answered_at: float = 0.0  # unix seconds

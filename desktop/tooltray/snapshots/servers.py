@@ -1,0 +1,98 @@
+"""Servers: how each is, its copies and connections, and its entry."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from tooltray.errors import Problem
+
+
+class ServerState(Enum):
+    """The state of one server. Its transition table is in server_manager."""
+
+    STOPPED = "stopped"  # a person stopped or disabled it
+    ON_DEMAND = "on_demand"  # not running; its first use starts it
+    WAITING = "waiting"  # not running; it needs to know for which project
+    STARTING = "starting"
+    INSTALLING = "installing"  # starting, and its launcher (npx, uvx) is downloading
+    RUNNING = "running"
+    RESTARTING = "restarting"  # died; the next attempt is due
+    STOPPING = "stopping"
+    NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
+    ERROR = "error"  # given up until somebody acts
+
+
+@dataclass(frozen=True)
+class ProjectCopySnapshot:
+    """The copy of a server for one project."""
+
+    path: str  # of the project, absolute
+    name: str  # of the project
+    state: ServerState
+    session_count: int = 0  # AI clients of this project that are connected now
+    target: str = ""  # its command line or URL, the project filled in; no secret is in it
+    problem: Problem | None = None
+    pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServerSnapshot:
+    """One server as a card shows it. No secret is in it: `target` has placeholders, not values."""
+
+    name: str
+    transport: str  # "stdio", "inmemory", "http", "sse"
+    target: str  # command line or URL
+    state: ServerState
+    since: float = 0.0  # unix seconds at which the state was entered
+    is_default: bool = False  # starts with the hub
+    is_disabled: bool = False  # never starts
+    is_builtin: bool = False  # comes with Tooltray and cannot be removed
+    icon: str = ""
+    description: str = ""
+    tool_count: int = 0
+    calls: tuple[int, ...] = ()  # per hour, oldest first, the last 16 hours
+    calls_today: int = 0
+    p95_ms: float = 0.0
+    problem: Problem | None = None  # with ERROR and RESTARTING
+    detail: str = ""  # what happens now, while STARTING, INSTALLING or RESTARTING
+    pids: tuple[int, ...] = ()
+    auto_approve: tuple[str, ...] = ()
+    isolation: str = "shared"  # one copy for all AI clients, or "session": one for each
+    idle_stop_s: float | None = None  # seconds without a call after which an on-demand server is stopped again; None: never
+    saved_processes: int = 0  # launchers (npx, uvx and the shells between) that a direct start has spared
+    is_signed_in: bool = False  # a token of a sign-in is kept for it
+    has_sign_in_page: bool = False  # a sign-in has begun, and its page waits for the person
+    is_lazy: bool = False  # AI clients see its tools when they have activated it
+    is_deferred: bool = False  # it starts when a project is known, one copy for each
+    startup_template: tuple[str, ...] = ()  # of a deferred server: its arguments with {project_path} and {project_name} in them
+    copies: tuple[ProjectCopySnapshot, ...] = ()  # of a deferred server
+    origin: str = "settings"  # where its entry is: "settings", "project" (the project's own file), "served" (as the hub was started), "hub"
+    file: str = ""  # the absolute path of that file; empty: of the settings
+    project: str = ""  # absolute path of the folder whose sessions alone have it; empty: all sessions
+    revision: str = ""  # of its entry: another one where that is another one
+
+
+@dataclass(frozen=True)
+class McpClientSnapshot:
+    """One connection to one running server: a server has one for each era, and for each session with `isolation: session`."""
+
+    server: str
+    era: str  # "legacy" or "modern"
+    protocol_version: str
+    server_info: Mapping[str, Any]  # name and version, as the server says
+    capabilities: tuple[str, ...]  # the names of what it offers: "tools", "prompts", ...
+    tool_count: int = 0
+    prompt_count: int = 0
+    resource_count: int = 0
+    is_of_one_session: bool = False
+    pids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """How a server is described where it comes from, and what that comes to. Secrets are in it as far as a person wrote them there."""
+
+    name: str  # in its file
+    entry: Mapping[str, Any] = field(repr=False)  # as it stands there
+    counts: Mapping[str, Any] = field(repr=False)  # in the spelling of the settings, with what was chosen here for one of another file

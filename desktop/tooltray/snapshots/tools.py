@@ -1,0 +1,52 @@
+"""Tools, as a list shows them, and what they cost in the context of a model."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ToolSnapshot:
+    """One tool as a list shows it."""
+
+    name: str  # as AI clients see it
+    server: str
+    original_name: str
+    description: str
+    category: str  # "read" or "write"
+    is_enabled: bool
+    is_approved: bool
+    is_held: bool = False  # a person allowed it, and its definition is another one since
+
+
+@dataclass(frozen=True)
+class CoveredTool(ToolSnapshot):
+    """A tool that a grant would allow."""
+
+    warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+
+
+@dataclass(frozen=True)
+class ToolCost:
+    """What one definition costs in the context of a model."""
+
+    name: str  # as AI clients see it
+    tokens: int
+    is_shown: bool  # the client gets it at the start
+
+
+@dataclass(frozen=True)
+class ServerCost:
+    server: str
+    tokens: int  # of all its tools that are switched on
+    shown_tokens: int  # of what a client gets of it at the start, its activating tool included
+    tools: tuple[ToolCost, ...]
+
+
+@dataclass(frozen=True)
+class ToolCosts:
+    """What definitions of tools cost in the context of a model, all and as they are shown."""
+
+    tokenizer: str
+    tokens: int
+    shown_tokens: int
+    servers: tuple[ServerCost, ...]
+    client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of

@@ -1,0 +1,41 @@
+"""Entries of a project's own file that wait for a person's yes, or have it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrustRequest:
+    """An entry of a project's file that runs only after a person's yes; everything as it is written there, nothing filled in."""
+
+    project: str  # its folder, absolute
+    file: str
+    entry: str  # its name in the file
+    digest: str  # of the content: a yes is for this one alone
+    is_change: bool  # a person said yes to another content before
+    transport: str
+    target: str  # command line or URL
+    command: str = ""  # of a process
+    host: str = ""  # of a server elsewhere
+    cwd: str = ""
+    secrets: tuple[str, ...] = ()  # the names of those that it would get
+    variables: tuple[str, ...] = ()  # the same of the person's environment
+    variable_states: tuple[str, ...] = ()  # of each of those, now: "set", "default" (not set, and the entry says what counts) or "missing"
+    env: tuple[str, ...] = ()  # the variables that a process is started with besides the person's, as "NAME=value"
+    headers: tuple[str, ...] = ()  # that are sent, as "Name: value"
+    others: tuple[str, ...] = ()  # every other field of the entry, as "field: value"
+    is_inside: bool = False  # what is started lies in the project itself
+    auto_approve: tuple[str, ...] = ()  # which of its calls would go through unasked
+    diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()
+    line: int = 0  # in the file, from 1
+
+
+@dataclass(frozen=True)
+class TrustedEntry:
+    """An entry of a project's file to which a person said yes."""
+
+    project: str
+    entry: str
+    server: str  # how it is called here
+    trusted_at: float  # unix seconds
+    is_own: bool = False  # Tooltray wrote it there itself

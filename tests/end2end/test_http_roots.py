@@ -1,0 +1,72 @@
+"""AI clients over HTTP that say on which folder they work: both eras, with the SDK's own client, have what a bridge in that folder has."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.end2end.processes import World
+
+HERE = Path(__file__).parent
+CLIENT, SERVERS = HERE / "clients" / "sdk_roots_client.py", HERE / "servers"
+LIST, WHERE, ECHO = ["list_servers", {}], ["where", {}], ["echo", {"text": "hello"}]
+
+
+def start_hub(world: World, **servers: Any) -> str:
+    """A hub that asks for no token, but knows those that it gave; returns the URL of all servers."""
+    world.root.mkdir(mode=0o700)
+    settings = {"version": 1, "autoDetectNpmRegistry": False, "mcpServers": servers, "defaultServers": list(servers)}
+    (world.root / "settings.json").write_text(json.dumps({**settings, "publish": {"http": {"requireToken": False}}}))
+    world.start_hub()
+    return str(json.loads(world.tooltray("http", "on", "--port", "0", "--json").stdout)["url"])
+
+
+def used_in(world: World, folder: Path, mode: str, url: str, client: str, *calls: Any) -> dict[str, Any]:
+    """What the calls of a client in a folder came to. `client`: by whose token it is known; empty: it has none."""
+    token = world.tooltray("clients", "token", client).stdout.strip() if client else ""
+    program = world.start(sys.executable, str(CLIENT), mode, url, token, str(folder), json.dumps(calls))
+    try:
+        return dict(program.read(timeout_s=90.0))
+    finally:
+        program.end()
+
+
+def folder(world: World, name: str) -> Path:
+    made = world.home.resolve() / name
+    made.mkdir()
+    return made
+
+
+def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_own_file_says(world: World) -> None:
+    in_project = str(SERVERS / "in_project.py")
+    started = {"args": [in_project, "nowhere"], "deferredStartup": True, "startupArgsTemplate": [in_project, "{project_path}"]}
+    url = start_hub(world, s={"command": sys.executable, "autoApprove": ["all"], **started})
+    one, two = folder(world, "one"), folder(world, "two")
+    assert world.tooltray("projects", "allow", str(one)).returncode == 0
+    added = world.tooltray("servers", "add", "habits", "--project", str(one), "--", sys.executable, str(SERVERS / "habits.py"))
+    assert added.returncode == 0, added.stderr
+    for mode, era in (("auto", "modern"), ("legacy", "legacy")):
+        seen = used_in(world, one, mode, url, f"client-{mode}", LIST, WHERE, ECHO)
+        assert seen["era"] == era
+        assert json.loads(seen["results"][1])["args"] == [str(one)]
+        assert seen["results"][2] == "hello"
+        there = used_in(world, two, mode, url, f"other-{mode}", LIST, WHERE)
+        assert json.loads(there["results"][1])["args"] == [str(two)]
+        assert "habits" not in there["results"][0]
+    for place in (two, one):  # nothing ties such requests together, and each call finds its way all the same
+        seen = used_in(world, place, "auto", url, "", LIST, WHERE)
+        assert json.loads(seen["results"][1])["args"] == [str(place)]
+        assert seen["asked"] == 2
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_a_server_of_either_era_asks_clients_of_both_over_http(world: World, era: str) -> None:
+    url = start_hub(world, f={"command": sys.executable, "args": [str(SERVERS / "featured.py"), era], "autoApprove": ["all"]})
+    shop = folder(world, "shop")
+    for mode in ("auto", "legacy"):
+        for client in ("", mode):
+            seen = used_in(world, shop, mode, url, client, ["ask", {"n": 3, "kind": ["form", "sampling", "roots"]}])
+            form, sampled, roots = json.loads(seen["results"][0]).values()
+            assert (form["content"], sampled["content"]["text"]) == ({"name": mode}, mode)
+            assert [root["uri"] for root in roots["roots"]] == [shop.as_uri()]

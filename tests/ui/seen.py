@@ -1,0 +1,52 @@
+"""What a person finds in a widget: the words that are read out or drawn there, and the controls by their names.
+
+Above it: the tests of the window. Only what is visible counts, unless it says otherwise.
+"""
+
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+
+from tooltray.ui.widgets.table import Table
+
+
+def words(widget: QWidget | None) -> str:
+    """What its labels say to a screen reader, a line for each."""
+    assert widget is not None
+    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def drawn(widget: QWidget) -> str:
+    """What its labels show, a line for each."""
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+
+
+def control(widget: QWidget | None, name: str) -> QAbstractButton:
+    """The button or switch that has this text or is read out by this name."""
+    assert widget is not None
+    for each in widget.findChildren(QAbstractButton):
+        if each.isVisibleTo(widget) and name in (each.text(), each.accessibleName()):
+            return each
+    raise AssertionError(f"no control {name!r}")
+
+
+def button(widget: QWidget, *texts: str) -> QAbstractButton:
+    """The button on which this, or one of these, is written."""
+    for each in widget.findChildren(QAbstractButton):
+        if each.isVisibleTo(widget) and each.text() in texts:
+            return each
+    raise AssertionError(f"no button {texts}")
+
+
+def field(widget: QWidget, name: str) -> QLineEdit:
+    """The line to type into, visible or not."""
+    return next(each for each in widget.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def table(widget: QWidget, name: str) -> Table:
+    """A table, visible or not."""
+    return next(each for each in widget.findChildren(Table) if each.accessibleName() == name)
+
+
+def cells(shown: Table, row: int = 0) -> list[str]:
+    """The texts of a row."""
+    model = shown.model()
+    return [model.index(row, column).data() for column in range(model.columnCount())]

@@ -1,0 +1,79 @@
+"""A removed server's secrets go with it once it cannot be brought back any more, and the window says so."""
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter, server
+from tests.ui.seen import words
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.removals import ServerRemoval, SharedSecret
+from tooltray.ui.commands import NewServer
+from tooltray.ui.removed_words import removed_words
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.toast import Toast
+
+
+def with_secrets() -> FakePresenter:
+    fake = FakePresenter([server("git"), server("wiki")])
+    fake.secrets = {"git/KEY": "dummy-value", "wiki/KEY": "dummy-value"}
+    return fake
+
+
+async def test_secrets_stay_as_long_as_the_removal_can_be_undone_and_then_go(theme: Theme) -> None:
+    fake = with_secrets()
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.removal_requested.emit("git")
+        await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
+        assert sorted(fake.secrets) == ["git/KEY", "wiki/KEY"]
+        desk.window.findChild(Toast).dismiss()
+        await desk.asked("remove_unused_secrets", ["git/KEY"])
+        await until(lambda: sorted(fake.secrets) == ["wiki/KEY"])
+
+
+async def test_a_removal_that_is_undone_takes_no_secret(theme: Theme) -> None:
+    fake = with_secrets()
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.removal_requested.emit("git")
+        await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
+        next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Undo").click()
+        await until(lambda: desk.servers.find("git"))
+        await until(lambda: desk.window.findChild(Toast) is None)
+        assert sorted(fake.secrets) == ["git/KEY", "wiki/KEY"]
+
+
+async def test_another_removal_ends_the_first_ones_undo(theme: Theme) -> None:
+    fake = with_secrets()
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.removal_requested.emit("git")
+        await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
+        desk.wishes.removal_requested.emit("wiki")
+        await until(lambda: "wiki is removed · with its secret wiki/KEY" in words(desk.window))
+        await until(lambda: sorted(fake.secrets) == ["wiki/KEY"])
+
+
+async def test_secrets_that_could_not_be_removed_are_told(theme: Theme) -> None:
+    fake = with_secrets()
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.wishes.removal_requested.emit("git")
+        await until(lambda: "git is removed · with its secret git/KEY" in words(desk.window))
+        fake.failures["remove_unused_secrets"] = TooltrayError("The secrets are locked")
+        desk.window.findChild(Toast).dismiss()
+        await until(lambda: "The secrets are locked" in words(desk.window))
+
+
+@pytest.mark.parametrize(
+    ("removal", "said"),
+    [
+        (None, "git is removed"),
+        (ServerRemoval("git"), "git is removed"),
+        (ServerRemoval("git", ("a", "b"), "oauth/git"), "git is removed · with its secret a, b · its sign-in ends"),
+        (ServerRemoval("git", shared=(SharedSecret("team", ("wiki",)),)), "git is removed · team stays, wiki still uses it"),
+    ],
+)
+def test_what_goes_and_what_stays_is_one_line(removal: ServerRemoval | None, said: str) -> None:
+    assert removed_words(NewServer("git", {}, True, removal=removal)) == said
