@@ -1,5 +1,6 @@
 """An MCP server over HTTP that does what a test tells it to, on a port of its own of the loopback; and a dispatcher connected to it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
-from tests.fakes.heard import Record
+from tests.fakes.heard import PATIENCE_S, Record
 
 from tooltray.servers.authorization import Authorization
 from tooltray.servers.http.http_connections import HttpConnection
@@ -144,6 +145,18 @@ async def aborting(hit: Hit) -> web.StreamResponse:
     assert hit.http.transport
     hit.http.transport.abort()
     return web.Response(status=500)  # which nobody sees
+
+
+async def hang(hit: Hit) -> web.StreamResponse:
+    """A handler that answers when nobody waits any more."""
+    await asyncio.sleep(PATIENCE_S)
+    return web.Response()
+
+
+def rpc_error(code: int, message: str, id: Any = None, data: Any = None) -> dict[str, Any]:
+    """A JSON-RPC error as a body."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return {"jsonrpc": "2.0", "id": id, "error": error}
 
 
 @asynccontextmanager
