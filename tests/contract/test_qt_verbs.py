@@ -35,8 +35,9 @@ def test_qt_mcp_presenter_has_every_verb_and_no_other() -> None:
     assert set(verbs(QtMcpPresenter)) == set(VERBS)
 
 
-def test_the_verbs_stand_under_the_same_subjects_on_both_sides() -> None:
-    assert subjects(QtMcpPresenter) == subjects(McpPresenter)
+@pytest.mark.parametrize("kind", [QtMcpPresenter, FakePresenter])
+def test_the_verbs_stand_under_the_same_subjects_on_both_sides(kind: type) -> None:
+    assert subjects(kind) == subjects(McpPresenter)
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -91,7 +91,7 @@ def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(worl
         code, seen = at_terminal(world, "trust", str(folder), typed="n\n")
         lines = [line.strip() for line in seen.splitlines()]
         assert (code, "Secrets of yours that it would get: KEY, OTHER" in lines) == (1, True), seen
-        assert "Variables of yours that it would get: HOME" in lines
+        assert "Variables of yours that it would get: HOME (set now)" in lines
         assert f"It would connect to: {address}/?k=${{secret:KEY}}" in lines
         assert asked == []
 

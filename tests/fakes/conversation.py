@@ -5,16 +5,20 @@ import itertools
 from types import TracebackType
 from typing import Any
 
+from msgspec import Raw
 from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
+from tooltray import __version__
 from tooltray.events import EventBus, ToolListChanged
+from tooltray.presenter.handshake import Greeting
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.session_state import SessionState
 from tooltray.publish.client_session import ClientSession
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.eras import Era
 
 PREFIX = "io.modelcontextprotocol/"
 META = {
@@ -23,6 +27,15 @@ META = {
     PREFIX + "clientCapabilities": {"elicitation": {"form": {}}},
 }
 CHANGED = "notifications/tools/list_changed"
+SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
+CAPABILITIES = {
+    "tools": {"listChanged": True},
+    "prompts": {"listChanged": True},
+    "resources": {"subscribe": True, "listChanged": True},
+    "completions": {},
+    "logging": {},
+}
+LONG_S = 60.0  # everything that was going to happen has happened
 
 
 class Conversation:
@@ -84,3 +97,25 @@ class Conversation:
     def news(self) -> list[Any]:
         """The parameters of every list_changed told so far."""
         return [message.get("params") for message in self.channel.messages if message.get("method") == CHANGED]
+
+
+async def listen(client: Conversation, id: Any, **kinds: bool) -> dict[str, Any]:
+    """Opens a subscription; returns what was acknowledged."""
+    count = sum(message.get("method") == "notifications/subscriptions/acknowledged" for message in client.channel.messages)
+    client.send(id=id, method="subscriptions/listen", params={"notifications": kinds, "_meta": META})
+    return await client.channel.notification("notifications/subscriptions/acknowledged", count=count + 1)
+
+
+def one_server(client: Conversation) -> None:
+    """Lets there be a server `one`, of the legacy era, for sessions that have it alone."""
+    client.presenter.servers["one"] = Greeting(
+        era=Era.LEGACY,
+        version="2025-06-18",
+        capabilities={"logging": {}, "tools": {}, "resources": {"x": 1}},
+        instructions="Be kind.",
+        result=Raw(
+            b'{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"tools":{},"resources":{"x":1e400}},'
+            b'"serverInfo":{"name":"one","version":"9","later":1},"instructions":"Be kind.","later":[1]}'
+        ),
+    )
+    client.presenter.listings["one"] = b'{"tools":[{"name":"its own"}]}'

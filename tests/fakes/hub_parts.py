@@ -395,6 +395,17 @@ def two_servers(first: ScriptedServer, second: ScriptedServer) -> dict[str, Any]
     return {"servers": {"a": entry("first"), "b": entry("second")}, "programs": {"first": first, "second": second}}
 
 
+async def text_of(parts: HubParts, name: str, **options: Any) -> str:
+    """Calls a tool; returns the first text of its result."""
+    reply = await parts.call(name, **options)
+    return str(reply["result"]["content"][0]["text"])
+
+
+async def refusal_of(parts: HubParts, name: str, **options: Any) -> str:
+    """Calls a tool; returns why that cannot be."""
+    return str((await parts.call(name, **options))["error"]["message"])
+
+
 async def started(parts: "HubParts", *names: str) -> None:
     """Starts servers one after the other; `s` if none is named."""
     for name in names or ("s",):

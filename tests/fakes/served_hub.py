@@ -96,7 +96,9 @@ class ServedHub:
 
 
 @contextlib.asynccontextmanager
-async def served_hub(folder: Path, *readings: FileReading, names: Mapping[str, str] | None = None) -> AsyncIterator[ServedHub]:
+async def served_hub(
+    folder: Path, *readings: FileReading, names: Mapping[str, str] | None = None, tokens: ServedTokens | None = None
+) -> AsyncIterator[ServedHub]:
     """A listener that has not started, whose files say this."""
     home, bus, keeper, clients, files = Home(folder), EventBus(), TaskKeeper(), ScriptedClients(), Files()
     config = McpConfHelper(home.settings, bus)
@@ -105,7 +107,7 @@ async def served_hub(folder: Path, *readings: FileReading, names: Mapping[str, s
     listener = ServedListener(
         files=files,
         config=config,
-        tokens=ServedTokens(secrets, {}),
+        tokens=tokens or ServedTokens(secrets, {}),
         sessions=clients,
         schemas=files,
         bus=bus,

@@ -8,7 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 from tests.ui.seen import field, words
 
 from tooltray.errors import TooltrayError

@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError

@@ -12,8 +12,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
-from tests.ui.file_scenes import DEPLOY
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.scenes.shown_files import DEPLOY
 
 from tooltray.errors import Problem
 from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted

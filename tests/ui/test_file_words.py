@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.ui.file_scenes import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE, SITE, THIEF
+from tests.ui.scenes.shown_files import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE, SITE, THIEF
 
 from tooltray.errors import Problem
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot

@@ -9,8 +9,9 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
-from tests.ui.file_scenes import FILES, NO_COMMAND, PLAN, PROXY_FILE, REQUESTS, SETTINGS_FILE, SHOP, SHOP_FILE, TRUSTED, many_files
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.scenes.shown_files import FILES, NO_COMMAND, PLAN, PROXY_FILE, REQUESTS, SETTINGS_FILE, SHOP, SHOP_FILE, TRUSTED, many_files
 from tests.ui.seen import cells, control, table, words
 from tests.ui.test_accessibility import nameless
 

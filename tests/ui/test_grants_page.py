@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
 

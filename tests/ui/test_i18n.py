@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
-from tests.fakes.fake_presenter import server
+from tests.fakes.server_snapshots import server
 
 from tooltray.config.settings import read_settings
 from tooltray.config.settings_places import SettingsPlaces
@@ -18,7 +18,7 @@ from tooltray.phrases import Phrase
 from tooltray.resources import resource
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
-from tooltray.ui.problem_words import whole
+from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.server_words import foot
 
 DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
@@ -78,6 +78,12 @@ def test_no_text_goes_past_tr() -> None:
 
 SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotUse", "CannotRead", "CannotOpen", "NotJson", "ValueError"}
 """What carries a sentence for a person."""
+OF_STARTS = (
+    *("servers/stdio_transport.py", "servers/transports.py", "servers/self_reference.py", "servers/environment/command_lookup.py"),
+    *("servers/environment/login_shell.py", "servers/http/http_*.py", "servers/http/sse_transport.py", "servers/http/proxies.py"),
+    *("presenter/instance.py", "presenter/managed_server.py", "presenter/handshake.py", "presenter/notices.py", "config/secret_errors.py"),
+)
+"""Where that is worded which a card says of a server that does not run."""
 OF_FILES = (
     *("config/settings.py", "config/settings_file.py", "config/settings_places.py", "config/server_config.py", "config/usable.py"),
     *("config/json_text.py", "config/files/*.py", "presenter/files/*.py"),
@@ -93,16 +99,25 @@ def is_plain(node: ast.expr) -> bool:
     return is_text or isinstance(node, ast.JoinedStr)
 
 
-def test_what_is_wrong_with_files_is_said_in_phrases_alone() -> None:
+def said_plainly(places: tuple[str, ...], saying: set[str]) -> list[str]:
+    """The sentences of one language alone in these files."""
     plain = []
-    for path in sorted(path for pattern in OF_FILES for path in DESKTOP.glob(pattern)):
+    for path in sorted(path for pattern in places for path in DESKTOP.glob(pattern)):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in SAYING:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in saying:
                 parts = [*node.args, *(keyword.value for keyword in node.keywords)]
                 plain += [f"{path.name}: {ast.unparse(part)}" for part in parts if is_plain(part)]
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("title", "message", "reason", "hint"):
                 plain += [f"{path.name}: {ast.unparse(node.value)}"] * is_plain(node.value)
-    assert plain == ["trust_store.py: 'a time is out of range'"]  # the file's own check, which nobody reads
+    return plain
+
+
+def test_what_is_wrong_with_files_is_said_in_phrases_alone() -> None:
+    assert said_plainly(OF_FILES, SAYING) == ["trust_store.py: 'a time is out of range'"]  # the file's own check, which nobody reads
+
+
+def test_why_a_server_does_not_run_is_said_in_phrases_alone() -> None:
+    assert said_plainly(OF_STARTS, (SAYING - {"ValueError"}) | {"CannotStart", "ExchangeFailed", "EraRefused", "SecretMissing"}) == []
 
 
 def test_a_slip_in_the_settings_is_said_whole_in_the_person_s_language(app: QApplication) -> None:
@@ -114,8 +129,8 @@ def test_a_slip_in_the_settings_is_said_whole_in_the_person_s_language(app: QApp
         said = [whole(each.problem) for each in SettingsPlaces(text).located(slips)]
     finally:
         QCoreApplication.removeTranslator(translator)
-    assert said[0] == "無法使用伺服器「a」的項目。 第 2 行：它既沒有命令也沒有網址。 請在 settings.json 中修正。"
-    assert said[1] == "無法使用伺服器「b」的項目。 第 3 行：command：必須是文字；args：必須是清單。 請在 settings.json 中修正。"
+    assert said[0] == "無法使用伺服器「a」的項目。第 2 行：它既沒有命令也沒有網址。請在 settings.json 中修正。"
+    assert said[1] == "無法使用伺服器「b」的項目。第 3 行：command：必須是文字；args：必須是清單。請在 settings.json 中修正。"
     names = re.compile(r"AI|settings\.json|mcpServers|publish|clients\.acme\.mode|acme|'[a-z]+'|command|args|c/d|[ab]")
     assert not [text for text in said if re.search("[A-Za-z]", names.sub("", text))]
 
@@ -178,10 +193,15 @@ def test_what_the_engine_says_is_said_in_the_person_s_language(app: QApplication
     try:
         assert say(reason) == "63 個工具約需 9000 個 token，超過 5000 個；工具變更時它會重新列出"
         assert whole(Problem(reason)) == say(reason) + "。"
-        assert whole(Problem(Phrase("its {member}", member="name"), "exit code 1")) == "它的 name. Exit code 1."
+        assert whole(Problem(Phrase("its {member}", member="name"), "exit code 1")) == "它的 name。Exit code 1."
         assert foot(server("a", ServerState.WAITING, detail=WAITS), None, datetime(2026, 11, 22)).detail == say(WAITS) != WAITS
         assert say("a server's own {words}") == "a server's own {words}"
         assert say(Phrase("its {member}", member="{x}")) == "它的 {x} "
     finally:
         QCoreApplication.removeTranslator(translator)
     assert say(reason) == reason
+
+
+def test_sentences_stand_behind_each_other_as_their_scripts_want_it() -> None:
+    assert in_a_row("It ended.", "", "See its log.") == "It ended. See its log."
+    assert in_a_row("它已結束。", "請查看它的記錄。") == "它已結束。請查看它的記錄。"

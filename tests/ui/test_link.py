@@ -9,7 +9,8 @@ import pytest
 from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QApplication
 from tests.fakes.desk import until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult

@@ -8,8 +8,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
-from tests.ui.seen import drawn
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
@@ -18,6 +19,7 @@ from tooltray.ui.dialogs.log_panel import LogPanel
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.notice_area import NoticeArea
 from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast
@@ -170,6 +172,21 @@ async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme)
         await until(lambda: "An entry was skipped" in drawn(desk.window))
         press(desk.window, "Put this notice away")
         assert desk.window.page.notices.isHidden()
+
+
+async def test_what_the_hub_says_no_more_is_no_notice_any_more_also_if_it_was_news(theme: Theme) -> None:
+    broken, gone = Problem("an entry cannot be used", "line 4"), Problem("a sign-in was lost")
+    notices = NoticeArea(theme)
+    for problem in (broken, gone):  # as they are told when they happen
+        notices.add_notice(problem)
+    notices.set_notices((broken,))
+    await until(lambda: "Line 4" in drawn(notices))
+    notices.set_notices((Problem("an entry cannot be used", "line 9"),))  # lines were taken out above it
+    await until(lambda: drawn(notices) == "A sign-in was lost\n1 more notice")
+    control(notices, "Put this notice away").click()
+    await until(lambda: "Line 9" in drawn(notices))
+    notices.set_notices(())
+    assert notices.isHidden()
 
 
 async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_not(theme: Theme) -> None:

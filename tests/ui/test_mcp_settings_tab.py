@@ -2,7 +2,8 @@
 
 from PySide6.QtGui import QAction
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, words
 
 from tooltray.errors import Problem

@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
-from tests.ui.file_scenes import SETTINGS_FILE, SHOP, SHOP_FILE
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import BUILTIN, server, tool
+from tests.ui.scenes.shown_files import SETTINGS_FILE, SHOP, SHOP_FILE
 from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 from PySide6.QtWidgets import QApplication
 from tests.fakes.desk import until
-from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.errors import Problem
 from tooltray.events import (

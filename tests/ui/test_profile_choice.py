@@ -1,6 +1,6 @@
 """What is ticked in a profile goes into the settings as a person meant it, and comes back from them the same."""
 
-from tests.fakes.fake_presenter import BUILTIN, server, tool
+from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.profile_choice import Choice, ProfileChoice, choices, profile_choice

@@ -5,7 +5,8 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 from tests.ui.test_accessibility import nameless
 

@@ -5,7 +5,8 @@ from datetime import datetime
 import pytest
 from PySide6.QtWidgets import QAbstractButton, QFileDialog, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, words
 
 from tooltray.errors import Problem, TooltrayError

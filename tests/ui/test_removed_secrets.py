@@ -1,9 +1,11 @@
 """A removed server's secrets go with it once it cannot be brought back any more, and the window says so."""
 
 import pytest
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QAbstractButton, QLabel
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
@@ -11,7 +13,7 @@ from tooltray.snapshots.removals import ServerRemoval, SharedSecret
 from tooltray.ui.commands import NewServer
 from tooltray.ui.removed_words import removed_words
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.toast import Toast
+from tooltray.ui.widgets.toast import Toast, show_toast
 
 
 def with_secrets() -> FakePresenter:
@@ -71,9 +73,25 @@ async def test_secrets_that_could_not_be_removed_are_told(theme: Theme) -> None:
     [
         (None, "git is removed"),
         (ServerRemoval("git"), "git is removed"),
-        (ServerRemoval("git", ("a", "b"), "oauth/git"), "git is removed · with its secret a, b · its sign-in ends"),
+        (ServerRemoval("git", ("a", "b"), "oauth/git"), "git is removed · with its secrets a, b · its sign-in ends"),
+        (ServerRemoval("git", ("a", "b", "c", "d", "e")), "git is removed · with its secrets a, b, c and 2 more"),
         (ServerRemoval("git", shared=(SharedSecret("team", ("wiki",)),)), "git is removed · team stays, wiki still uses it"),
+        (ServerRemoval("git", shared=(SharedSecret("team", ("wiki", "db")),)), "git is removed · team stays, wiki, db still use it"),
     ],
 )
 def test_what_goes_and_what_stays_is_one_line(removal: ServerRemoval | None, said: str) -> None:
     assert removed_words(NewServer("git", {}, True, removal=removal)) == said
+
+
+async def test_however_much_goes_with_a_server_the_undo_stays_in_the_window(theme: Theme) -> None:
+    name = "a-very-long-name-that-somebody-pasted-from-a-readme"
+    secrets = tuple(f"{name}/GITHUB_PERSONAL_ACCESS_TOKEN_{number}" for number in range(5))
+    async with Desk(FakePresenter([server("git")]), theme) as desk:
+        desk.window.resize(900, 600)
+        text = removed_words(NewServer(name, {}, True, removal=ServerRemoval(name, secrets, f"oauth/{name}")))
+        toast = show_toast(theme, desk.window, text, "Undo")
+        undo = toast.findChild(QAbstractButton)
+        assert desk.window.rect().contains(undo.rect().translated(undo.mapTo(desk.window, QPoint())))
+        label = next(each for each in toast.findChildren(QLabel) if each.accessibleName() == text)
+        assert label.heightForWidth(label.width()) <= label.height() > label.fontMetrics().height()
+        toast.dismiss()

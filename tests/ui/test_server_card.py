@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import BUILTIN, FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import BUILTIN, server
 from tests.ui.seen import control, drawn
 
 from tooltray.errors import Problem, TooltrayError

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
-from tests.fakes.fake_presenter import BUILTIN, server, tool
+from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState

@@ -7,7 +7,8 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
 from tooltray.errors import Problem, TooltrayError

@@ -8,7 +8,8 @@ from PySide6.QtGui import QFontDatabase, QImage
 from PySide6.QtWidgets import QApplication
 from shiboken6 import delete
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server, tool
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
 
 from tooltray.errors import Problem
 from tooltray.resources import resource

@@ -5,7 +5,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
 
 from tooltray.errors import Problem
 from tooltray.snapshots.hub import HubSnapshot

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QWidget
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter, server
-from tests.ui.file_scenes import DB, DEPLOY, REQUESTS, SHOP, SITE, THIEF, many_requests
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.scenes.shown_files import DB, DEPLOY, REQUESTS, SHOP, SITE, THIEF, many_requests
 from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 

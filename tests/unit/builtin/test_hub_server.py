@@ -11,14 +11,14 @@ from tests.fakes.hub_parts import opened
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, NAME, HubServer
 from tooltray.errors import Problem
 from tooltray.events import ConfigChanged, EventBus
+from tooltray.phrases import Phrase
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.wire.envelope import Envelope, dump
 
 GITHUB = ServerSnapshot("github", "stdio", "npx server", ServerState.RUNNING, is_default=True, description="Code", tool_count=3)
-BROKEN = ServerSnapshot(
-    "broken", "stdio", "x", ServerState.ERROR, is_disabled=True, problem=Problem("command 'x' not found", "looked in /bin", "Install it.")
-)
+NOT_FOUND = Problem(Phrase("command '{command}' not found", command="x"), Phrase("looked in {folders}", folders="/bin"), "Install it.")
+BROKEN = ServerSnapshot("broken", "stdio", "x", ServerState.ERROR, is_disabled=True, problem=NOT_FOUND)
 
 
 class Switch:

@@ -337,10 +337,10 @@ def test_secrets_of_a_server_that_could_not_be_added_are_forgotten(
 
 
 def test_a_secret_that_was_there_before_a_failure_stays(tooltray: Tooltray, hub_home: Home) -> None:
-    answers = {"get_mcp_servers": {}, "get_secret_names": ["git/A"], "set_secret": None, "add_mcp_server": refuse, "remove_secret": None}
-    with FakeControlHub(hub_home, answers) as hub:
+    answers = {"get_mcp_servers": {}, "get_secret_names": ["git/A"], "set_secret": None, "add_mcp_server": refuse}
+    with FakeControlHub(hub_home, {**answers, "remove_unused_secrets": ["git/B"]}) as hub:
         assert tooltray("servers", "add", "git", "--secret", "A", "--secret", "B", "--", "run", stdin="1\n2\n").code == 1
-    assert [params for method, params in hub.calls if method == "remove_secret"] == [{"name": "git/B"}]
+    assert [params for method, params in hub.calls if method == "remove_unused_secrets"] == [{"names": ["git/B"]}]
 
 
 # adding with a hub
@@ -453,7 +453,14 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     assert typed("secrets", "list") == ["team"]
     assert typed("servers", "remove", "wiki", "--keep-secrets") == ["Removed wiki."]
     assert typed("secrets", "remove", "--unused", "--yes") == ["No server that is known here uses:", "  team", "Forgot 1 secret."]
-    assert typed("secrets", "remove", "--unused") == ["Every secret is used."]
+    assert typed("secrets", "remove", "--unused") == ["Every secret is used, or may be."]
+    typed("secrets", "set", "project/KEY", stdin="v")
+    hub_home.trust.write_text("{")  # nobody knows any more which projects there are
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    said = tooltray("secrets", "remove", "--unused", "--yes")
+    assert said.out == "Every secret is used, or may be.\n"
+    assert said.err.count("none of it counts") == 1
+    assert typed("secrets", "list") == ["project/KEY"]
     assert settings_of(hub_home)["mcpServers"] == {}
     assert settings_of(hub_home)["defaultServers"] == []
 
@@ -517,8 +524,8 @@ def test_at_a_terminal_a_person_is_asked_before_secrets_go(
     with hub_that_removes(hub_home, removal("git/KEY", sign_in="oauth/git", shared=SHARED)) as hub:
         assert run(["servers", "remove", "git"], open_desktop=lambda home: 99) == 0
     assert asked == [
-        "Remove git? its secret git/KEY is removed, too; its sign-in ends; secret team stays: wiki still uses it; "
-        "secret door stays: a, b still use it [y/N] "
+        "Remove git? Its secret git/KEY is removed, too. Its sign-in ends. Secret team stays: wiki still uses it. "
+        "Secret door stays: a, b still use it. [y/N] "
     ]
     assert ("remove_mcp_server" in hub.methods()) is removes
     assert capsys.readouterr().out.startswith("Removed git." if removes else "Nothing was changed.")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.full_disk import full_disk
 
-from tooltray.config.atomic_file import read_own, write_atomically
+from tooltray.config.atomic_file import all_set_aside, read_own, set_aside, write_atomically
 
 
 def names(folder: Path) -> list[str]:
@@ -104,3 +104,14 @@ def test_what_is_larger_than_anything_of_ours_is_not_read(tmp_path: Path) -> Non
 def test_a_folder_in_the_place_of_a_file_of_ours_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         read_own(tmp_path, 5)
+
+
+def test_what_was_set_aside_is_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text("x")
+    (tmp_path / "a.json.v1.bak").write_text("y")
+    assert all_set_aside(path) == []
+    aside = set_aside(path)
+    assert all_set_aside(path) == [aside]
+    assert aside.read_text() == "x"
+    assert all_set_aside(tmp_path / "no such folder/a.json") == []

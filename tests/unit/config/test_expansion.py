@@ -129,6 +129,7 @@ async def test_an_unset_variable_is_named_with_the_server_and_the_field(secrets:
     assert problem.title == "Variable NOPE is not set"
     assert problem.message == f"server 'files' needs it in {place}"
     assert "${NOPE:-default}" in problem.hint
+    assert "write ${secret:NOPE} and store it: tooltray secrets set NOPE" in problem.hint  # a variable is not looked up among the secrets
 
 
 async def test_without_a_name_the_error_speaks_of_the_server(secrets: SecretStore) -> None:

@@ -2,8 +2,9 @@
 
 import asyncio
 import itertools
+import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.fakes.fake_clock import in_fake_time
@@ -12,8 +13,9 @@ from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.presenter import asked_calls
+from tooltray.presenter.mcp_client import McpClient
 from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.wire.envelope import Envelope, NotDelivered, dump, not_delivered
 
 ELICIT = {"method": "elicitation/create", "params": {"message": "sure?"}}
 
@@ -49,6 +51,37 @@ async def test_a_result_without_questions_goes_through_verbatim(relay: Relay) ->
     caller = person({})
     assert (await call(relay, caller))["result"]["n"] == 2**70
     assert caller.asked.all == []
+
+
+class Dying:
+    """A connection that gives these replies in turn. In the place of McpClient."""
+
+    name = "dying"
+
+    def __init__(self, *replies: Envelope) -> None:
+        self.replies, self.params = list(replies), list[Any]()
+
+    async def call(self, request: Envelope, head: Any, caller: Any, *, timeout_s: float) -> Envelope:
+        self.params.append(json.loads(bytes(request.params)))
+        return self.replies.pop(0)
+
+
+async def test_a_round_that_the_server_did_not_take_is_the_next_to_be_sent_and_nobody_is_asked_again() -> None:
+    dying = Dying(
+        Envelope(result=dump(required({"a": ELICIT}, requestState="s1"))),
+        Envelope(result=dump(required({}, requestState="s2"))),
+        not_delivered("gone"),
+        Envelope(result=dump(text("done"))),
+    )
+    request, caller = Envelope(id=dump(7), method="tools/call", params=dump({"name": "ask"})), person({"action": "accept"})
+    head = eras.read_head(request.params)
+    assert head is not None
+    for is_taken in (False, True):
+        reply = await asked_calls.relay(cast(McpClient, dying), request, head, caller, timeout_s=60.0)
+        assert isinstance(reply, NotDelivered) is not is_taken
+    assert dying.params[1] == {"name": "ask", "inputResponses": {"a": {"action": "accept"}}, "requestState": "s1"}
+    assert dying.params[2:] == [{"name": "ask", "requestState": "s2"}] * 2
+    assert len(caller.asked.all) == 1
 
 
 async def test_the_question_of_a_modern_server_becomes_a_request_and_the_answer_a_second_call(relay: Relay) -> None:

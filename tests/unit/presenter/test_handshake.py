@@ -7,10 +7,11 @@ import pytest
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused, Greeting, greet
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import Envelope
+from tooltray.wire.envelope import INTERNAL_ERROR, Envelope, worded
 from tooltray.wire.eras import Era
 
 SILENT_S = 0.02  # where nothing is answered
@@ -194,6 +195,27 @@ async def test_a_server_that_dies_in_the_handshake_says_its_last_words(meet: Any
     meeting = await meet(server)
     with pytest.raises(TooltrayError, match=r"'s' could not be opened: server 's' ended with exit code 1: no API key"):
         await meeting.greet(wants=wants)
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+async def test_what_was_worded_here_keeps_its_phrase_so_that_a_window_can_translate_it(meet: Any, is_over: bool) -> None:
+    server, words = ScriptedServer(), Phrase("server '{name}' {how}", name="s", how=Phrase("closed its output"))
+    meeting = await meet(server)
+
+    async def fail(copy: Any, params: Any) -> Any:
+        if is_over:
+            meeting.dispatcher.connection_lost(words)
+        else:
+            meeting.dispatcher.settle(meeting.dispatcher.unanswered()[0], worded(INTERNAL_ERROR, words))
+        return await never(copy, params)
+
+    server.handlers["initialize"] = fail
+    with pytest.raises(TooltrayError) as failure:
+        await meeting.greet(wants=Era.LEGACY)
+    problem = failure.value.problem
+    assert problem.message is words
+    assert isinstance(problem.title, Phrase)
+    assert isinstance(problem.hint, Phrase)
 
 
 async def test_a_server_that_answers_the_handshake_with_an_error_is_quoted(meet: Any) -> None:

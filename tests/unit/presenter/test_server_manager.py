@@ -13,7 +13,7 @@ from tests.fakes.heard import Record
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, one_server, settled, started
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import (
     ClientListUpdated,
     ProblemReported,
@@ -61,6 +61,14 @@ async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Pa
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}) as parts:
         with pytest.raises(TooltrayError, match=r"there is no server 'c': there are: a, b. See `tooltray servers list`"):
             parts.servers.get("c")
+
+
+async def test_asking_for_a_server_whose_entry_cannot_be_used_says_why(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"a": entry("a"), "odd": {}}) as parts:
+        with pytest.raises(
+            NotFound, match=r"'odd' cannot be used: line \d+: it has neither a command nor a URL. Correct it in settings.json"
+        ):
+            parts.servers.get("odd")
 
 
 async def test_the_running_connections_are_known_and_those_that_start_with_the_hub(tmp_path: Path) -> None:

@@ -36,6 +36,22 @@ async def test_a_removed_servers_own_secrets_go_and_shared_ones_stay(tmp_path: P
         assert (await parts.presenter.remove_mcp_server("wiki")).secrets == ("team",)
 
 
+async def test_nothing_goes_with_a_name_that_no_server_has(tmp_path: Path) -> None:
+    """Nobody is to be asked about what happens to secrets when the answer is that there is no such server."""
+    async with hub_parts(tmp_path, servers={"wiki": uses("git/KEY")}) as parts:
+        await stored(parts, "git/KEY", "git/OLD", "hub/KEY")
+        for name in ("git", "hub"):
+            assert await parts.presenter.preview_removal(name) == ServerRemoval(name)
+
+
+async def test_a_sign_in_of_a_served_files_server_is_in_use(tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {"far": {"command": "program", "disabled": true}}}')
+    async with file_hub(tmp_path, configs=[config]) as hub:
+        await stored(hub.parts, "oauth/far", "oauth/gone")
+        assert await over(hub.parts, hub.parts.secrets, SignedIn("far", "gone")).unused() == ["oauth/gone"]
+
+
 async def test_a_server_that_is_not_removed_keeps_its_secrets(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"git": uses("git/KEY")}) as parts:
         await stored(parts, "git/KEY")
@@ -129,6 +145,73 @@ async def test_while_the_settings_cannot_be_read_no_secret_counts_as_unused(tmp_
         parts.conf.path.unlink(missing_ok=True)
         parts.conf.path.mkdir()
         assert await parts.presenter.get_unused_secrets() == []
+
+
+async def test_settings_that_were_set_aside_still_use_their_secrets(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path) as parts:
+        await stored(parts, "git/KEY", "other")
+        parts.conf.path.write_text('{"mcpServers": {"git": {"env": {"A": "${secret:git/KEY}"}}')
+        await parts.conf.set_default("nobody", False)  # a hub that starts, or is to write them, has to move them out of the way
+        (aside,) = parts.conf.path.parent.glob("settings.json.broken-*")
+        assert await parts.presenter.get_unused_secrets() == ["other"]
+        aside.unlink()
+        assert await parts.presenter.get_unused_secrets() == ["git/KEY", "other"]
+
+
+async def test_while_nobody_knows_the_projects_no_secret_counts_as_unused(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one=uses("one/KEY", disable=False))
+        await hub.trusted(folder)
+        trust = hub.parts.home.trust
+    trust.write_text('{"version": 1, "projects": {')
+    async with file_hub(tmp_path, servers={"one": uses("one/KEY")}) as hub:
+        (aside,) = trust.parent.glob("trust.json.broken-*")
+        await stored(hub.parts, "one/KEY", "one/OLD")
+        assert await hub.parts.presenter.get_unused_secrets() == []
+        gone = await hub.parts.presenter.remove_mcp_server("one")
+        assert (gone.secrets, gone.shared) == ((), (SharedSecret("one/KEY", (str(aside),)), SharedSecret("one/OLD", (str(aside),))))
+        assert await hub.parts.presenter.get_secret_names() == ["one/KEY", "one/OLD"]
+        aside.unlink()  # a person has seen to it
+        assert await hub.parts.presenter.get_unused_secrets() == ["one/KEY", "one/OLD"]
+
+
+@pytest.mark.parametrize("written", [r"\u0024\u007bsecret:door\u007d", r"${secret:d\u006f\u006fr}", r"\q${secret:door}"])
+async def test_a_secret_is_found_however_a_file_writes_its_characters(tmp_path: Path, written: str) -> None:
+    config = tmp_path / "config.json"
+    config.write_text('{"mcpServers": {"a": {"command": "program"}}}')
+    async with file_hub(tmp_path, configs=[config]) as hub:
+        await stored(hub.parts, "door")
+        config.write_text(f'{{"mcpServers": {{"a": {{"command": "program", "args": ["{written}"')
+        assert await hub.parts.presenter.get_unused_secrets() == []
+
+
+class Slow:
+    """A place of secrets, which takes its time to remove one. In the place of SecretStore."""
+
+    def __init__(self, parts: HubParts, *names: str) -> None:
+        self._parts, self.stored = parts, list(names)
+
+    async def names(self) -> list[str]:
+        return list(self.stored)
+
+    async def remove(self, name: str) -> None:
+        self.stored.remove(name)
+        await self._parts.conf.set_server(f"s{len(self.stored)}", uses(*self.stored), is_default=False)
+
+
+async def test_a_secret_that_is_used_while_another_is_removed_stays(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path) as parts:
+        store = Slow(parts, "a", "b")
+        assert await over(parts, store, SignedIn()).remove_unused(["a", "b"]) == ["a"]
+        assert store.stored == ["b"]
+
+
+async def test_a_sign_in_stays_although_the_list_of_sign_ins_is_lost(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"far": uses()}) as parts:
+        await stored(parts, "oauth/far", "oauth/gone")
+        held = over(parts, parts.secrets, SignedIn())
+        assert await held.remove_unused(["oauth/far", "oauth/gone"]) == ["oauth/gone"]
+        assert await parts.secrets.names() == ["oauth/far"]
 
 
 class Locked:

@@ -1,5 +1,6 @@
 """publish/http_place.py: an address is opened, moved and closed as it is wanted, or there is a problem that says why not."""
 
+import asyncio
 import errno
 import socket
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ class Answering:
     port: int
     done: list[str] = field(default_factory=list)
     place: socket.socket | None = None
+    refuses: BaseException | None = None
 
     async def open(self, place: socket.socket) -> None:
         self.place = place
@@ -31,6 +33,8 @@ class Answering:
 
     async def stop_taking(self) -> None:
         self.done.append("stop taking")
+        if self.refuses:
+            raise self.refuses
 
     async def close(self) -> None:
         assert self.place
@@ -119,10 +123,26 @@ async def test_a_bug_while_opening_leaves_no_socket(tenant: Tenant) -> None:
     bound = tenant.apps[0].place
     assert bound
     assert bound.fileno() == -1
+    assert not tenant.place.is_as("has a bug")
+
+
+@pytest.mark.parametrize("failure", [asyncio.CancelledError(), AttributeError()], ids=["cancelled", "bug"])
+async def test_what_is_left_is_closed_whatever_happens_on_the_way(tenant: Tenant, failure: BaseException) -> None:
+    await tenant.place.move("here")
+    tenant.apps[0].refuses = failure
+    with pytest.raises(type(failure)):
+        await tenant.place.move(None)
+    assert tenant.apps[0].done == ["open", "stop taking", "close"]
+
+
+async def test_what_opens_while_the_hub_ends_takes_nobody(tenant: Tenant) -> None:
+    await tenant.place.stop_taking()
+    await tenant.place.move("here")
+    assert tenant.apps[0].done == ["open", "stop taking"]
+    await tenant.place.close()
 
 
 async def test_an_end_is_an_end(tenant: Tenant) -> None:
-    await tenant.place.stop_taking()
     await tenant.place.move("here")
     await tenant.place.stop_taking()
     await tenant.place.close()

@@ -49,8 +49,11 @@ def test_what_cannot_be_read_is_set_aside_and_trusts_nothing(tmp_path: Path, con
     assert "is now in" in store.problem.message
     [aside] = tmp_path.glob("trust.json.broken-*")
     assert aside.read_text() == content
+    assert store.lost == (str(aside),)
     store.write(KEPT)
     assert TrustStore(path).kept == {"/p": KEPT["/p"]}
+    aside.unlink()
+    assert TrustStore(path).lost == ()
 
 
 def test_what_is_no_file_trusts_nothing_and_stays_where_it_is(tmp_path: Path) -> None:
@@ -60,6 +63,7 @@ def test_what_is_no_file_trusts_nothing_and_stays_where_it_is(tmp_path: Path) ->
     assert store.problem
     assert "it is no file" in store.problem.message
     assert path.exists()
+    assert store.lost == (str(path),)
 
 
 def test_what_cannot_be_written_says_so(tmp_path: Path) -> None:

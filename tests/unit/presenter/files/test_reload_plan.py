@@ -8,7 +8,7 @@ from tooltray.config.server_config import MCPServerConfig
 from tooltray.config.settings import read_settings
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.presenter.files.reload_plan import MOST_UNUSABLE, Known, kept, plan, unusable, waiting
+from tooltray.presenter.files.reload_plan import MOST_UNUSABLE, Known, kept, left_out, plan, unusable, waiting
 from tooltray.snapshots.files import FileProblem, ReloadChange
 
 HERE, THERE = "/home-of/settings.json", "/shop/.mcp.json"
@@ -132,5 +132,6 @@ def test_entries_that_cannot_be_used_stay_as_they_are_the_first_few_of_very_many
 
     some = [FileProblem(Problem("of the file as a whole")), broken(1), broken(2)]
     assert list(unusable(THERE, some)) == [ReloadChange("keep", "s1", THERE, "line 1"), ReloadChange("keep", "s2", THERE, "line 2")]
+    assert [change.detail for change in left_out(THERE, some)] == ["of the file as a whole"]
     many = list(unusable(THERE, [broken(number) for number in range(MOST_UNUSABLE + 3)]))
     assert many[MOST_UNUSABLE:] == [ReloadChange("keep", "", THERE, "and 3 more problems")]

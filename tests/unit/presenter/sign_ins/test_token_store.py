@@ -102,3 +102,14 @@ async def test_what_is_not_wanted_any_more_when_its_turn_comes_is_not_stored(tmp
     store = TokenStore(tmp_path / "sign-ins.json", secrets)
     await store.save("far", "one", GOOD, is_wanted=lambda: False)
     assert (dict(store.kept), await secrets.names()) == ({}, [])
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", '{"far": 1}', None])
+def test_a_list_that_cannot_be_read_is_empty(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "sign-ins.json"
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_text(content)
+    secrets: Any = None
+    assert TokenStore(path, secrets).kept == {}

@@ -106,6 +106,19 @@ async def test_secrets_of_a_server_that_could_not_be_added_are_taken_back(tmp_pa
         hub.parts.home.settings.rmdir()
 
 
+async def test_a_server_that_somebody_else_has_added_meanwhile_keeps_its_secret(tmp_path: Path) -> None:
+    async with rest_hub(tmp_path) as hub:
+        there = {"new": {"command": "p", "disable": True, "env": {"A": "${secret:new/API_KEY}"}}}
+
+        def somebody_saves() -> None:
+            hub.parts.conf.path.write_text(json.dumps({"version": 1, "mcpServers": there}))
+
+        hub.parts.secrets.listen(somebody_saves)
+        answer = await hub.ask("POST", "/servers", {"name": "new", "command": "p", "env": {"API_KEY": KEY, "B_KEY": KEY}})
+        assert answer.status == 409
+        assert (await hub.ask("GET", "/secrets")).json == ["new/API_KEY"]
+
+
 async def test_an_entry_comes_without_its_plain_secrets_and_may_go_back_as_it_came(tmp_path: Path) -> None:
     servers = {"s": {"command": "p", "disable": True, "env": {"API_KEY": KEY}}}
     async with rest_hub(tmp_path, servers=servers) as hub:

@@ -1,16 +1,22 @@
 """publish/served/served_listener.py: a config's endpoint follows its file while the hub runs."""
 
+import asyncio
 import socket
 from pathlib import Path
+from typing import cast
 
 import aiohttp
 import pytest
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.ports import free_port
 from tests.fakes.served_hub import FILE, ServedHub, entry, reading, served_hub
 
 from tooltray.config.files.file_server import Endpoint, FileReading
+from tooltray.config.secrets import SecretStore
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported, ServerFilesChanged
+from tooltray.publish.served.served_tokens import ServedTokens
+from tooltray.tasks import TaskKeeper
 
 WITH_TOKEN = entry("fetch", tokens=("t",))
 
@@ -56,6 +62,31 @@ async def test_a_server_without_a_token_is_open_to_this_machine_alone_and_the_pe
         await settled(hub)
         assert hub.listener.problems == ()
         assert "http://localhost:" in hub.listener.said[1]
+
+
+class Asking:
+    """A keyring that waits for the person. In the place of SecretStore."""
+
+    def __init__(self) -> None:
+        self.is_asking, self.is_answered = asyncio.Event(), asyncio.Event()
+
+    async def get(self, name: str) -> str:
+        self.is_asking.set()
+        await self.is_answered.wait()
+        return "dummy-value"
+
+
+async def test_the_hub_can_end_while_a_keyring_asks_the_person(tmp_path: Path) -> None:
+    keyring, keeper = Asking(), TaskKeeper()
+    tokens = ServedTokens(cast(SecretStore, keyring), {})
+    async with served_hub(tmp_path, reading(entry("a", secret_tokens=("${secret:x}",))), tokens=tokens) as hub:
+        starting = keeper.spawn(hub.listener.start(), name="start")
+        async with asyncio.timeout(PATIENCE_S):
+            await keyring.is_asking.wait()
+            await hub.listener.close()
+            keyring.is_answered.set()
+            await starting
+        assert hub.port == 0
 
 
 async def test_with_tokens_it_is_open_where_the_file_says(tmp_path: Path) -> None:

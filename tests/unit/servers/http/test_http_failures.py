@@ -8,7 +8,10 @@ import pytest
 from msgspec import Raw
 from yarl import URL
 
+from tooltray.activity.masking import Mask
+from tooltray.phrases import Phrase
 from tooltray.servers.http.http_failures import SHOWN_BODY_CHARACTERS, error_in, failed, is_lost_session, refusal
+from tooltray.wire.envelope import Worded
 
 AT = URL("https://far.example/mcp?key=hidden")
 
@@ -41,6 +44,21 @@ def test_only_the_beginning_of_a_text_is_shown_and_no_control_characters() -> No
     message = said(500, b"a\x1b[31m\nb" + b"c" * 1000, Content_Type="text/plain")
     assert message.isprintable()
     assert len(message) < SHOWN_BODY_CHARACTERS + 60
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 500])
+def test_a_refusal_keeps_its_words_as_a_phrase_beside_the_plain_text_that_is_sent_on(status: int) -> None:
+    reply = refusal("far", status, "Reason", {}, b"", url=AT, mask=Mask(tuple).masked)
+    assert isinstance(reply, Worded)
+    assert isinstance(reply.words, Phrase)
+    assert json.loads(bytes(reply.error))["message"] == reply.words
+
+
+def test_no_secret_is_in_the_words_of_a_refusal() -> None:
+    reply = refusal("far", 500, "", {"Content-Type": "text/plain"}, b"dummy-value", url=AT, mask=Mask(lambda: ["dummy-value"]).masked)
+    assert isinstance(reply, Worded)
+    assert not isinstance(reply.words, Phrase)  # its fields would have it
+    assert reply.words == "server 'far' answered with HTTP 500: ***"
 
 
 def test_a_page_for_browsers_is_not_shown() -> None:

@@ -1,12 +1,11 @@
-"""Feedback windows for pictures: `make_screenshots.py` takes them."""
+"""Scenes of the window in which a person answers a report."""
 
 import time
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
-from PySide6.QtWidgets import QWidget
+from tests.ui.scenes.shot import Shot, shot_of
 
 from tooltray.errors import Problem
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
@@ -88,15 +87,7 @@ def answered(theme: Theme, *more: Attachment) -> FeedbackWindow:
     return result
 
 
-async def feedback(theme: Theme) -> QWidget:
-    return answered(theme)
-
-
-async def feedback_empty(theme: Theme) -> QWidget:
-    return window(theme, replace(REQUEST, project_path="", project_name="", client=""), ())
-
-
-async def feedback_many(theme: Theme) -> QWidget:
+def crowded(theme: Theme) -> FeedbackWindow:
     result = window(
         theme,
         replace(REQUEST, summary=LONG * 3),
@@ -106,33 +97,45 @@ async def feedback_many(theme: Theme) -> QWidget:
     return result
 
 
-async def feedback_small(theme: Theme) -> QWidget:
-    result = await feedback_many(theme)
+async def feedback(theme: Theme) -> Shot:
+    return shot_of(answered(theme))
+
+
+async def feedback_empty(theme: Theme) -> Shot:
+    return shot_of(window(theme, replace(REQUEST, project_path="", project_name="", client=""), ()))
+
+
+async def feedback_many(theme: Theme) -> Shot:
+    return shot_of(crowded(theme))
+
+
+async def feedback_small(theme: Theme) -> Shot:
+    result = crowded(theme)
     result.resize(result.minimumSize())
-    return result
+    return shot_of(result)
 
 
-async def feedback_refused(theme: Theme) -> QWidget:
+async def feedback_refused(theme: Theme) -> Shot:
     result = answered(theme, *FILES)
     result.show_failure(DISK_FULL)
-    return result
+    return shot_of(result)
 
 
-async def feedback_ended(theme: Theme) -> QWidget:
+async def feedback_ended(theme: Theme) -> Shot:
     result = answered(theme)
     result.end()
-    return result
+    return shot_of(result)
 
 
-async def feedback_link(theme: Theme) -> QWidget:
+async def feedback_link(theme: Theme) -> Shot:
     result = window(theme, replace(REQUEST, summary=LONG))
     view = result.findChild(MarkdownView)
     view.link_chosen.emit("http://xn--pple-43d.com.tracker.example.org:8080/issues/17?tab=all&" + "x" * 90)
     view.link_chosen.emit("file:///etc/passwd")
-    return result
+    return shot_of(result)
 
 
-async def feedback_history(theme: Theme) -> QWidget:
+async def feedback_history(theme: Theme) -> Shot:
     result = window(theme)
     result._on_history()
     now = time.time()
@@ -143,17 +146,16 @@ async def feedback_history(theme: Theme) -> QWidget:
         replace(entry, outcome=outcome, text="", attachments=(), asked_at=now - 90_000) for outcome in ("dismissed", "expired", "withdrawn")
     )
     result.sheets.show_history((entry, *others))
-    return result
+    return shot_of(result)
 
 
-async def feedback_ready(theme: Theme) -> QWidget:
+async def feedback_ready(theme: Theme) -> Shot:
     result = window(theme)
     result._on_edit_ready()
-    return result
+    return shot_of(result)
 
 
-FeedbackScene = Callable[[Theme], Awaitable[QWidget]]
-FEEDBACK_SCENES: tuple[FeedbackScene, ...] = (
+SCENES = (
     feedback,
     feedback_empty,
     feedback_many,

@@ -1,0 +1,119 @@
+"""What a person allows: calls that wait, grants, tools that changed, rules of a server."""
+
+import contextlib
+import sys
+
+from tests.end2end.verbs.hub_at_work import SERVERS, Checks
+
+
+@contextlib.asynccontextmanager
+async def notes(hub):
+    """A server with one tool, which writes and is not approved; gives the file that says how it is defined."""
+    file = hub.world.home / "notes.txt"
+    file.write_text("Saves a note.")
+    config = {"command": sys.executable, "args": [str(SERVERS / "notes.py"), str(file)], "autoApprove": []}
+    await hub("add_mcp_server", name="notes", config=config, is_default=False)
+    await hub("start_server", name="notes")
+    yield file
+    await hub("remove_mcp_server", name="notes")
+    file.unlink()
+
+
+async def refused_note(hub):
+    """Calls the tool, which is refused; returns the id under which that is remembered."""
+    assert "tooltray approve " in await hub.refusal("call_tool", name="save_note", arguments={"text": "a"})
+    return next(each["id"] for each in await hub("get_approvals") if each["tool"] == "save_note")
+
+
+async def waiting_approvals(hub):
+    async with notes(hub):
+        id = await refused_note(hub)
+        await hub("answer_approval", id=id, answer="refuse")
+        assert id not in [each["id"] for each in await hub("get_approvals")]
+
+
+async def approve(hub):
+    async with notes(hub):
+        assert "waits no longer" in await hub.refusal("answer_approval", id="none", answer="once")
+        await hub("answer_approval", id=await refused_note(hub), answer="once")
+        assert (await hub("call_tool", name="save_note", arguments={"text": "a"}))["content"][0]["text"] == "saved a"
+        await refused_note(hub)
+
+
+async def grants(hub):
+    async with notes(hub):
+        made = await hub("add_grant", server="notes", tool="save_note", expires_in_s=60.0)
+        assert made in await hub("get_grants")
+
+
+async def preview_grant(hub):
+    async with notes(hub):
+        assert [each["name"] for each in await hub("preview_grant", server="notes", tool="save_note")] == ["save_note"]
+        assert "has no tools that read" in await hub.refusal("preview_grant", server="notes", kind="reads")
+
+
+async def add_grant(hub):
+    async with notes(hub):
+        assert "offers no tool 'gone'" in await hub.refusal("add_grant", server="notes", tool="gone")
+        await hub("add_grant", server="notes", tool="save_note", client="other")
+        await refused_note(hub)
+        await hub("add_grant", server="notes", tool="save_note", client="tooltray")
+        assert "content" in await hub("call_tool", name="save_note", arguments={"text": "a"})
+
+
+async def remove_grant(hub):
+    async with notes(hub):
+        made = await hub("add_grant", server="notes", tool="save_note")
+        await hub("remove_grant", id=made["id"])
+        assert made not in await hub("get_grants")
+        await refused_note(hub)
+
+
+async def redefined(hub, file):
+    """The server comes back with another definition; waits until the hub has seen it."""
+    file.write_text("Sends a note.")
+    await hub("restart_server", name="notes")
+    while not await hub("get_tool_changes"):
+        await hub.until(lambda kind, data: kind == "ToolListChanged")
+
+
+async def tool_changes(hub):
+    async with notes(hub) as file:
+        await hub("add_grant", server="notes", tool="save_note")
+        assert await hub("get_tool_changes") == []
+        await redefined(hub, file)
+        (change,) = await hub("get_tool_changes")
+        assert {"-description: Saves a note.", "+description: Sends a note."} <= set(change["diff"])
+        assert [each["is_held"] for each in await hub("get_tools", server="notes")] == [True]
+
+
+async def accept_change(hub):
+    async with notes(hub) as file:
+        await hub("add_grant", server="notes", tool="save_note")
+        await redefined(hub, file)
+        await refused_note(hub)
+        await hub("accept_tool_change", server="notes", tool="save_note")
+        assert "content" in await hub("call_tool", name="save_note", arguments={"text": "a"})
+        assert "has not changed" in await hub.refusal("accept_tool_change", server="notes", tool="save_note")
+
+
+async def server_approvals(hub):
+    assert "means nothing" in await hub.refusal("set_server_auto_approve", server="kit", rules=["hint:loud"])
+    assert "no server 'nobody'" in await hub.refusal("set_server_auto_approve", server="nobody", rules=["read"])
+    before = (await hub("get_server_entry", name="kit"))["entry"].get("autoApprove", ["read"])
+    await hub("set_server_auto_approve", server="kit", rules=["names:get_*"])
+    assert (await hub("get_server_entry", name="kit"))["counts"]["autoApprove"] == ["names:get_*"]
+    await hub("set_server_auto_approve", server="kit", rules=before)
+
+
+CHECKS: Checks = {
+    "get_approvals": waiting_approvals,
+    "answer_approval": approve,
+    "get_grants": grants,
+    "preview_grant": preview_grant,
+    "add_grant": add_grant,
+    "remove_grant": remove_grant,
+    "get_tool_changes": tool_changes,
+    "accept_tool_change": accept_change,
+    "set_server_auto_approve": server_approvals,
+}

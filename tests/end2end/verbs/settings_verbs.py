@@ -1,0 +1,31 @@
+"""The settings themselves, and the latest calls."""
+
+from tests.end2end.verbs.hub_at_work import Checks
+
+
+async def settings(hub):
+    said = await hub("get_settings")
+    assert "mcpServers" not in said["settings"]
+    assert said["revision"]
+
+
+async def change_settings(hub):
+    seen = await hub("get_settings")
+    changed = await hub("change_settings", changes={"readyAnswers": ["Go on"]}, revision=seen["revision"])
+    assert changed["settings"]["readyAnswers"] == ["Go on"]
+    assert "others by now" in await hub.refusal("change_settings", changes={"readyAnswers": None}, revision=seen["revision"])
+    assert "must be true or false" in await hub.refusal("change_settings", changes={"hotReload": "no"})
+    assert await hub("change_settings", changes={"readyAnswers": None}) == seen
+
+
+async def recent_calls(hub):
+    await hub("call_tool", name="about", arguments={})
+    (last,) = await hub("get_recent_calls", limit=1)
+    assert (last["tool"], last["server"], last["outcome"]) == ("about", "kit", "ok")
+
+
+CHECKS: Checks = {
+    "get_settings": settings,
+    "change_settings": change_settings,
+    "get_recent_calls": recent_calls,
+}

@@ -1,0 +1,126 @@
+"""What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tests.fakes.server_snapshots import BUILTIN, STARTED_AT
+
+from tooltray.errors import TooltrayError
+from tooltray.events import (
+    ApprovalAsked,
+    ApprovalEnded,
+    ConfigChanged,
+    EventBus,
+    FeedbackAsked,
+    FeedbackEnded,
+    ServerChanged,
+    SessionsChanged,
+    ToolListChanged,
+)
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.registries import NpmRegistryStatus
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.setup import SetupChange
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+
+class HubInMemory:
+    """Snapshots, entries and secrets that tests may set; `calls` is what was asked, `failures` what a verb shall raise."""
+
+    def __init__(self, servers: Sequence[ServerSnapshot] = (), tools: Sequence[ToolSnapshot] = (), **fields: Any) -> None:
+        self.bus = EventBus()
+        self.calls: list[tuple[Any, ...]] = []
+        self.failures: dict[str, TooltrayError] = {}
+        self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
+        self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
+        self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
+        self.defaults: list[str] = [each.name for each in servers if each.is_default]
+        self.secrets: dict[str, str] = {}
+        self.logs: dict[str, list[str]] = {}
+        self.tools = list(tools)
+        self.http = HttpStatus()
+        self.api_token = "api-token-of-a-fake"
+        self.files: list[ServerFileSnapshot] = []
+        self.trust_requests: list[TrustRequest] = []
+        self.trusted: list[TrustedEntry] = []
+        self.reload_changes: list[ReloadChange] = []
+        self.registry = NpmRegistryStatus()
+        self.setup_changes: list[SetupChange] = []
+        self.diagnoses: list[Any] = []
+        self.client_names: set[str] = set()
+        self.sessions: list[SessionSnapshot] = []
+        self.client_modes: list[ClientModeSnapshot] = []
+        self.profiles: list[ProfileSnapshot] = []
+        self.costs = ToolCosts("", 0, 0, ())
+        self.allowed_folders: list[str] = []
+        self.approvals: list[ApprovalSnapshot] = []
+        self.grants: list[GrantSnapshot] = []
+        self.tool_changes: list[ToolChange] = []
+        self.feedback: list[FeedbackSnapshot] = []
+        self.feedback_history: list[FeedbackEntry] = []
+        self.ready_answers: list[str] = []
+        known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
+        self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
+
+    # what a test does in place of the world
+
+    def tell(self, changed: ServerSnapshot) -> None:
+        """A server changed, or is new."""
+        names = [each.name for each in self.snapshot.servers]
+        others = tuple(changed if each.name == changed.name else each for each in self.snapshot.servers)
+        self.snapshot = replace(self.snapshot, servers=others if changed.name in names else (*others, changed))
+        self.bus.publish(ServerChanged(changed))
+
+    def set_state(self, name: str, state: ServerState, **fields: Any) -> None:
+        self.tell(replace(self.find(name), state=state, **fields))
+
+    def set_sessions(self, count: int) -> None:
+        self.snapshot = replace(self.snapshot, session_count=count)
+        self.bus.publish(SessionsChanged(count))
+
+    def set_tools(self, tools: Sequence[ToolSnapshot], of: str) -> None:
+        self.tools = [each for each in self.tools if each.server != of] + list(tools)
+        self.bus.publish(ToolListChanged(of))
+
+    def ask_approval(self, request: ApprovalSnapshot) -> None:
+        """A call waits, or what it waits for is another thing now."""
+        self.approvals = [*(each for each in self.approvals if each.id != request.id), request]
+        self.bus.publish(ApprovalAsked(request))
+
+    def end_approval(self, id: str) -> None:
+        self.approvals = [each for each in self.approvals if each.id != id]
+        self.bus.publish(ApprovalEnded(id))
+
+    def ask_feedback(self, request: FeedbackSnapshot) -> None:
+        """A model reports, or reports again."""
+        self.feedback = [*(each for each in self.feedback if each.id != request.id), request]
+        self.bus.publish(FeedbackAsked(request))
+
+    def end_feedback(self, id: str) -> None:
+        self.feedback = [each for each in self.feedback if each.id != id]
+        self.bus.publish(FeedbackEnded(id))
+
+    def find(self, name: str) -> ServerSnapshot:
+        return next(each for each in self.snapshot.servers if each.name == name)
+
+    # for the verbs
+
+    def _note(self, verb: str, *arguments: Any) -> None:
+        self.calls.append((verb, *arguments))
+        if verb in self.failures:
+            raise self.failures[verb]
+
+    def _publish_config(self) -> None:
+        self.bus.publish(ConfigChanged(self.entries, tuple(self.defaults), not self.snapshot.is_paused))
+
+    def _removal(self, name: str) -> ServerRemoval:
+        """What is named after a server is its own; there are no others."""
+        return ServerRemoval(name, tuple(secret for secret in self.secrets if secret.startswith(f"{name}/")))

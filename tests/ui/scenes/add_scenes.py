@@ -1,0 +1,91 @@
+"""Scenes of adding a server: what was pasted, its keys, and a keyring that is not there."""
+
+from tests.fakes.desk import until
+from tests.ui.scenes.opened_desk import desk
+from tests.ui.scenes.shot import Shot
+
+from tooltray.errors import Problem
+from tooltray.ui.dialogs.add_server import AddServerPanel
+from tooltray.ui.theme import Theme
+
+PASTED = """{
+  "mcpServers": {
+    "github": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-github"],
+      "env": {
+        "GITHUB_PERSONAL_ACCESS_TOKEN": "<your token>",
+        "LOG_LEVEL": "info"
+      }
+    }
+  }
+}"""
+REMOTE = """{
+  "mcpServers": {
+    "linear": {
+      "type": "streamable-http",
+      "url": "https://mcp.linear.app/mcp?workspace=7",
+      "headers": {
+        "Authorization": "Bearer <your token>",
+        "X-Team": "tools"
+      }
+    }
+  }
+}"""
+
+
+async def add(theme: Theme, text: str = PASTED, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.window.show_up()
+    await until(result.window.isActiveWindow)
+    result.window.open_add_server(text)
+    return Shot(result, size=size)
+
+
+async def add_empty(theme: Theme) -> Shot:
+    return await add(theme, "")
+
+
+async def add_small(theme: Theme) -> Shot:
+    return await add(theme, size=(900, 600))
+
+
+async def add_command(theme: Theme) -> Shot:
+    return await add(theme, "npx -y @modelcontextprotocol/server-memory --api-key sk-0123456789abcdef " + "/a/very/long/path" * 12)
+
+
+async def add_unreadable(theme: Theme) -> Shot:
+    return await add(theme, '{"mcpServers": {"a": {"command": "npx" "args": []}}}')
+
+
+async def add_remote(theme: Theme) -> Shot:
+    return await add(theme, "https://mcp.linear.app/mcp")
+
+
+async def add_remote_keys(theme: Theme) -> Shot:
+    return await add(theme, REMOTE)
+
+
+async def add_remote_small(theme: Theme) -> Shot:
+    return await add(theme, REMOTE, size=(900, 600))
+
+
+async def add_without_keyring(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.open_add_server(PASTED)
+    panel = result.window.findChild(AddServerPanel)
+    panel.show_failure(Problem("There is no keyring", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
+    return Shot(result)
+
+
+SCENES = (
+    add,
+    add_empty,
+    add_small,
+    add_command,
+    add_unreadable,
+    add_remote,
+    add_remote_keys,
+    add_remote_small,
+    add_without_keyring,
+)

@@ -1,0 +1,176 @@
+"""Scenes of files with servers in them: their servers, the page of files, trust, what a reload would change."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests.fakes.desk import until
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.scenes.opened_desk import CALLS, SERVERS, desk, many
+from tests.ui.scenes.shot import Shot
+from tests.ui.scenes.shown_files import DEPLOY, FILES, PLAN, PROXY_FILE, REQUESTS, SHOP, SHOP_FILE, SITE, TRUSTED, many_files, many_requests
+
+from tooltray.errors import Problem
+from tooltray.snapshots.files import ServerFileSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.ui.main_window import FILES as FILES_PAGE
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_menu import ServerMenu
+
+S = ServerState
+OF_FILES = (
+    server(
+        "db", target="npx -y @example/postgres-mcp", origin="project", file=f"{SHOP}/.mcp.json", project=SHOP, tool_count=9, is_lazy=True
+    ),
+    server("lint", S.STARTING, target="npx lint", origin="project", file=f"{SITE}/.mcp.json", project=SITE),
+    server("fetch", target="uvx mcp-server-fetch", origin="served", file="/srv/etc/config.json", tool_count=1, calls=CALLS, calls_today=3),
+)
+
+
+async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme, (*OF_FILES, *SERVERS[:3]))
+    result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
+    result.engine.trust_requests = list(REQUESTS)
+    result.files.look()
+    result.views.look_costs()
+    await until(lambda: result.window.file_pages.waiting)
+    result.window.page.toggle_expanded("db")
+    result.window.page.show_tools("db", [tool("query", "db"), tool("explain", "db")])
+    await until(lambda: result.window.page._costs)
+    return Shot(result, size=size)
+
+
+async def file_servers_small(theme: Theme) -> Shot:
+    return await file_servers(theme, (900, 600))
+
+
+async def file_server_details(theme: Theme) -> Shot:
+    result = await desk(theme, (*OF_FILES, *many(40)))
+    result.window.page._table.row_chosen.emit(result.servers.find("db"))
+    return Shot(result)
+
+
+async def file_server_menu(theme: Theme) -> Shot:
+    result = await desk(theme, OF_FILES)
+    return Shot(result, widget=ServerMenu(theme, OF_FILES[0], result.wishes, result.window))
+
+
+async def file_server_options(theme: Theme) -> Shot:
+    result = await desk(theme, OF_FILES)
+    result.wishes.options_requested.emit("fetch")
+    return Shot(result)
+
+
+async def files(
+    theme: Theme,
+    size: tuple[int, int] | None = None,
+    found: Sequence[ServerFileSnapshot] = FILES,
+    requests: Sequence[TrustRequest] = REQUESTS,
+) -> Shot:
+    result = await desk(theme)
+    result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
+    result.window.open_page(FILES_PAGE)
+    page = result.window.file_pages.page
+    await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
+    return Shot(result, size=size)
+
+
+async def files_small(theme: Theme) -> Shot:
+    return await files(theme, (900, 600))
+
+
+async def files_quiet(theme: Theme) -> Shot:
+    return await files(theme, found=FILES[:1], requests=())
+
+
+async def files_100(theme: Theme) -> Shot:
+    return await files(theme, found=many_files(100), requests=many_requests(100))
+
+
+async def file_sheet(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.file_pages.page.file_chosen.emit(SHOP_FILE)
+    return shot
+
+
+async def file_sheet_served(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.file_pages.page.file_chosen.emit(PROXY_FILE)
+    return shot
+
+
+async def trust(
+    theme: Theme, project: str = SHOP, size: tuple[int, int] | None = None, requests: Sequence[TrustRequest] = REQUESTS
+) -> Shot:
+    shot = await files(theme, requests=requests)
+    window = shot.desk.window
+    window.resize(*(size or (1180, 760)))
+    window.file_pages._guard_ms = 0
+    window.file_pages.open_trust(project)
+    await until(lambda: not window.sheet.panel._guard.isActive())
+    return Shot(shot.desk, size=size)
+
+
+async def trust_small(theme: Theme) -> Shot:
+    return await trust(theme, size=(900, 600))
+
+
+async def trust_thief(theme: Theme) -> Shot:
+    return await trust(theme, SITE)
+
+
+async def trust_changed(theme: Theme) -> Shot:
+    shot = await trust(theme, requests=[DEPLOY])
+    shot.desk.engine.trust_requests = [replace(DEPLOY, digest="9" * 64, target="./tools/deploy-server --all")]
+    shot.desk.files.look()
+    panel = shot.desk.window.sheet.panel
+    await until(lambda: panel.shown[0].digest != DEPLOY.digest)
+    shot.desk.files.refused.emit(Problem("'deploy' is another one by now", "", "Look at it again"))
+    return shot
+
+
+async def trust_100(theme: Theme) -> Shot:
+    return await trust(theme, requests=many_requests(100))
+
+
+async def reload_plan(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.files.previewed.emit(PLAN)
+    return shot
+
+
+async def reload_nothing(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.files.previewed.emit([])
+    return shot
+
+
+async def add_to_project(theme: Theme) -> Shot:
+    shot = await files(theme)
+    shot.desk.window.open_page(0)
+    shot.desk.window.open_add_server("npx -y @modelcontextprotocol/server-memory")
+    return shot
+
+
+SCENES = (
+    file_servers,
+    file_servers_small,
+    file_server_details,
+    file_server_menu,
+    file_server_options,
+    files,
+    files_small,
+    files_quiet,
+    files_100,
+    file_sheet,
+    file_sheet_served,
+    trust,
+    trust_small,
+    trust_thief,
+    trust_changed,
+    trust_100,
+    reload_plan,
+    reload_nothing,
+    add_to_project,
+)

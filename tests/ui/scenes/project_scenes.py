@@ -1,0 +1,114 @@
+"""Scenes of servers of projects: waiting ones, copies for folders, options of a server, words of a tool."""
+
+import time
+from dataclasses import replace
+
+from tests.fakes.desk import until
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.scenes.opened_desk import CALLS, CRASHED, SERVERS, TOOLS, desk, many
+from tests.ui.scenes.shot import Shot
+from tests.ui.scenes.shown_files import SHOP, SITE
+
+from tooltray.phrases import Phrase
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_menu import ServerMenu
+
+S = ServerState
+COSTS = ToolCosts(
+    "o200k_base",
+    36_650,
+    3_190,
+    tuple(
+        ServerCost(name, tokens, shown, ())
+        for name, tokens, shown in (("filesystem", 2310, 2310), ("playwright", 4120, 96), ("serena", 6480, 88), ("memory", 1480, 1480))
+    ),
+)
+WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
+SERENA = "uvx serena start-mcp-server --project {project_path}"
+PROJECTS = (
+    server("serena", S.WAITING, target=SERENA, tool_count=29, is_deferred=True, is_lazy=True, detail=WAITS, since=time.time() - 3000),
+    server("playwright", target="npx @playwright/mcp@latest", tool_count=22, is_lazy=True, calls=CALLS, calls_today=3, p95_ms=812),
+    server(
+        "pyright",
+        target="uvx mcp-pyright {project_path}",
+        tool_count=4,
+        is_deferred=True,
+        calls=CALLS,
+        calls_today=12,
+        copies=(
+            ProjectCopySnapshot(SHOP, "shop", S.RUNNING, 2, f"uvx mcp-pyright {SHOP}"),
+            ProjectCopySnapshot(SITE, "frontend", S.ERROR, 1, f"uvx mcp-pyright {SITE}", CRASHED),
+        ),
+    ),
+    *SERVERS[:1],
+    *SERVERS[4:6],
+)
+
+
+async def projects(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme, PROJECTS)
+    result.engine.costs = COSTS
+    result.views.look_costs()
+    result.window.page.toggle_expanded("pyright")
+    result.window.page.show_tools("pyright", [tool("hover", "pyright"), tool("rename", "pyright", category="write")])
+    await until(lambda: result.window.page._costs)
+    return Shot(result, size=size)
+
+
+async def projects_small(theme: Theme) -> Shot:
+    return await projects(theme, (900, 600))
+
+
+async def projects_details(theme: Theme) -> Shot:
+    result = await desk(theme, (*PROJECTS, *many(40)))
+    result.engine.costs = COSTS
+    result.views.look_costs()
+    await until(lambda: result.window.page._costs)
+    result.window.page._table.row_chosen.emit(result.servers.find("pyright"))
+    return Shot(result)
+
+
+async def options(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme, PROJECTS)
+    result.engine.costs = COSTS
+    result.engine.entries["serena"] = {"command": "uvx", "args": SERENA.split()[1:]}
+    result.views.look_costs()
+    await until(lambda: result.window.page._costs)
+    result.wishes.options_requested.emit("serena")
+    await result.asked("get_server_entry", "serena")
+    return Shot(result, size=size)
+
+
+async def options_small(theme: Theme) -> Shot:
+    return await options(theme, (900, 600))
+
+
+async def tool_words(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.engine.entries["filesystem"] = {"command": "npx", "toolOverrides": {"read_text_file": {"name": "look"}}}
+    result.wishes.tool_requested.emit(replace(TOOLS[0], name="look"))
+    await result.asked("get_server_entry", "filesystem")
+    return Shot(result, size=size)
+
+
+async def tool_words_small(theme: Theme) -> Shot:
+    return await tool_words(theme, (900, 600))
+
+
+async def waiting_menu(theme: Theme) -> Shot:
+    result = await desk(theme, PROJECTS)
+    return Shot(result, widget=ServerMenu(theme, PROJECTS[0], result.wishes, result.window))
+
+
+SCENES = (
+    projects,
+    projects_small,
+    projects_details,
+    options,
+    options_small,
+    tool_words,
+    tool_words_small,
+    waiting_menu,
+)

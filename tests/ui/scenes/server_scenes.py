@@ -1,0 +1,211 @@
+"""Scenes of the page of servers: cards, the table of many, what a person is told there, logs and why a server does not start."""
+
+from PySide6.QtCore import Qt
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, many
+from tests.ui.scenes.shot import Shot
+
+from tooltray.errors import Problem
+from tooltray.servers.diagnosis import Diagnosis, Remedy
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_menu import ServerMenu
+
+S = ServerState
+UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")
+REMOTES = (
+    server(
+        "linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Is tried again every 60 s"
+    ),
+    server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
+    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
+)
+
+
+async def servers(theme: Theme) -> Shot:
+    return Shot(await desk(theme))
+
+
+async def servers_small(theme: Theme) -> Shot:
+    return Shot(await desk(theme), size=(900, 600))
+
+
+async def servers_one(theme: Theme) -> Shot:
+    return Shot(await desk(theme, SERVERS[:1]))
+
+
+async def servers_empty(theme: Theme) -> Shot:
+    return Shot(
+        await desk(
+            theme,
+            (),
+        )
+    )
+
+
+async def servers_100(theme: Theme) -> Shot:
+    return Shot(await desk(theme, many(100)))
+
+
+async def servers_100_details(theme: Theme) -> Shot:
+    result = await desk(theme, many(100))
+    table = result.window.page._table
+    table.selectRow(4)
+    table.row_chosen.emit(result.servers.find("postgres-1"))
+    result.window.page.show_tools("postgres-1", TOOLS[:5])
+    return Shot(result)
+
+
+async def servers_100_small(theme: Theme) -> Shot:
+    return Shot(await desk(theme, many(100)), size=(900, 600))
+
+
+async def expanded(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.page.toggle_expanded("filesystem")
+    result.window.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
+    return Shot(result)
+
+
+async def refused(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.commands.server_failed.emit(
+        "fetch",
+        Problem(
+            "the settings cannot be written", "/home/me/.tooltray/settings.json: No space left on device", "Free some space on that disk"
+        ),
+    )
+    return Shot(result)
+
+
+async def notices(theme: Theme) -> Shot:
+    broken = Problem(
+        "The settings could not be read",
+        "settings.json was set aside as settings.json.broken-1; line 4 is no JSON",
+        "Put it right and start Tooltray again",
+    )
+    result = await desk(theme, notices=(broken, REFUSED))
+    result.commands.remove("fetch")
+    await until(lambda: "fetch" not in result.window.page.cards)
+    return Shot(result)
+
+
+async def secrets_locked(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.commands.secrets_closed.emit(Problem("The keyring is locked", "the prompt was dismissed", "Unlock it and try again"))
+    return Shot(result)
+
+
+async def hub_failed(theme: Theme) -> Shot:
+    result = Desk(FakePresenter(), theme)
+    result.window.show()
+    result.window.set_phase(
+        HubPhase.FAILED,
+        Problem("another hub of this home is running", "pid 4711 does not answer", "End it with `kill 4711`, then try again"),
+    )
+    return Shot(result)
+
+
+async def starting(theme: Theme) -> Shot:
+    result = Desk(FakePresenter(), theme)
+    result.window.show()
+    result.window.set_phase(HubPhase.STARTING)
+    return Shot(result)
+
+
+async def paused(theme: Theme) -> Shot:
+    return Shot(await desk(theme, is_paused=True))
+
+
+async def searched(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.page._search.setText("file")
+    await result.asked("get_tools", None)
+    return Shot(result)
+
+
+async def remotes(theme: Theme) -> Shot:
+    return Shot(await desk(theme, REMOTES))
+
+
+async def log(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.engine.logs["postgres"] = [
+        f"2026-11-21 14:3{i % 10}:0{i % 10} postgres-mcp[{100 + i}]: connecting to 127.0.0.1:5432, attempt {i}" for i in range(60)
+    ]
+    result.window.open_log("postgres")
+    await result.asked("get_server_log", "postgres", 500)
+    return Shot(result)
+
+
+async def focus(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.show_up()
+    await until(result.window.isActiveWindow)
+    card = result.card("memory")
+    card.controls()[1].setFocus(Qt.FocusReason.TabFocusReason)
+    return Shot(result)
+
+
+DIAGNOSIS = Diagnosis(
+    "postgres",
+    False,
+    "stdio",
+    "error",
+    command=("uvx", "postgres-mcp", "--access-mode=restricted"),
+    searched=("/usr/local/bin", "/usr/bin", "/bin"),
+    path="/usr/local/bin:/usr/bin:/bin",
+    exit_code=127,
+    stderr=("sh: uvx: not found",),
+    problem=REFUSED,
+    remedies=(
+        Remedy("use_absolute_path", "use the full path of uvx", "/home/me/.local/bin/uvx", True),
+        Remedy("install_runtime", "install uv", "pipx install uv"),
+        Remedy("advice", "look whether the package still exists"),
+    ),
+)
+
+
+async def why(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await desk(theme)
+    result.engine.diagnoses = [DIAGNOSIS]
+    result.window.open_why("postgres")
+    await result.asked("diagnose", "postgres")
+    return Shot(result, size=size)
+
+
+async def why_small(theme: Theme) -> Shot:
+    return await why(theme, (900, 600))
+
+
+async def card_menu(theme: Theme) -> Shot:
+    result = await desk(theme)
+    return Shot(result, widget=ServerMenu(theme, SERVERS[0], result.wishes, result.window))
+
+
+SCENES = (
+    servers,
+    servers_small,
+    servers_one,
+    servers_empty,
+    servers_100,
+    servers_100_details,
+    servers_100_small,
+    expanded,
+    refused,
+    notices,
+    secrets_locked,
+    hub_failed,
+    starting,
+    paused,
+    searched,
+    remotes,
+    log,
+    focus,
+    why,
+    why_small,
+    card_menu,
+)
