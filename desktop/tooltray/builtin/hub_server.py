@@ -137,7 +137,8 @@ def _full(server: ServerSnapshot) -> dict[str, Any]:
     if server.description:
         status["description"] = server.description
     if server.problem:
-        status["problem"] = {"title": server.problem.title, "message": server.problem.message, "hint": server.problem.hint}
+        title, message, hint = server.problem.title, server.problem.message, server.problem.hint
+        status["problem"] = {"title": str(title), "message": str(message), "hint": str(hint)}  # they may be phrases
     return status
 
 

@@ -312,10 +312,8 @@ def _secrets_stored(hub: Hub, values: dict[str, str]) -> Iterator[None]:
             stored.append(name)
         yield
     except TooltrayError:
-        for name in stored:
-            if name not in known:
-                with contextlib.suppress(TooltrayError):
-                    hub.call("remove_secret", name=name)
+        with contextlib.suppress(TooltrayError):
+            hub.call("remove_unused_secrets", timeout_s=None, names=[name for name in stored if name not in known])
         raise
 
 
@@ -325,7 +323,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     if is_person_there() and not (args.yes or kept):
         with contextlib.closing(hub_or_settings(home)) as hub:
             lines = going(hub.call("preview_removal", timeout_s=None, name=args.name))
-        if lines and not confirmed(f"Remove {args.name}? {'; '.join(lines)}", yes=False):
+        if lines and not confirmed(f"Remove {args.name}? {' '.join(lines)}", yes=False):
             print("Nothing was changed.")
             return 0
     with contextlib.closing(hub_or_settings(home)) as hub:

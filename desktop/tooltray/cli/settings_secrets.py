@@ -3,6 +3,8 @@
 Above it: settings_hub, which makes this while it holds the hub's lock. Below it: ServerSecrets, and the files of a home.
 """
 
+import functools
+
 from tooltray.cli.terminal import print_note
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.home import Home
@@ -16,10 +18,15 @@ from tooltray.presenter.sign_ins.token_store import TokenStore
 def server_secrets(home: Home, config: McpConfHelper, secrets: SecretStore) -> ServerSecrets:
     """Of a home: its settings, and the projects that it knows."""
 
-    def projects() -> Names:
+    @functools.cache  # no hub runs, so that nobody else writes it
+    def trust() -> TrustStore:
         store = TrustStore(home.trust)
         if store.problem:
             print_note(str(store.problem))
-        return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in store.kept.items()}
+        return store
 
-    return ServerSecrets(config=config, secrets=secrets, sign_ins=TokenStore(home.sign_ins, secrets), projects=projects)
+    def projects() -> Names:
+        return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in trust().kept.items()}
+
+    sign_ins = TokenStore(home.sign_ins, secrets)
+    return ServerSecrets(config=config, secrets=secrets, sign_ins=sign_ins, projects=projects, lost=lambda: trust().lost)

@@ -30,7 +30,7 @@ def remove_unused(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json({"removed": removed})
     else:
-        print(f"Forgot {count(len(removed), 'secret')}." if unused else "Every secret is used.")
+        print(f"Forgot {count(len(removed), 'secret')}." if unused else "Every secret is used, or may be.")
     return 0
 
 
@@ -58,9 +58,9 @@ def once_unlocked(removal: dict[str, Any], home: Home) -> dict[str, Any]:
 
 
 def going(removal: Mapping[str, Any]) -> list[str]:
-    """What goes with a server that is to be removed, and what stays."""
-    lines = [f"its secret {name} is removed, too" for name in removal["secrets"]]
-    lines += ["its sign-in ends"] if removal["sign_in"] else []
+    """What goes with a server that is to be removed, and what stays: sentences."""
+    lines = [f"Its secret {name} is removed, too." for name in removal["secrets"]]
+    lines += ["Its sign-in ends."] if removal["sign_in"] else []
     return [*lines, *_staying(removal)]
 
 
@@ -74,11 +74,11 @@ def gone(removal: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield from (f"Its secret {name} is removed, too." for name in removal["secrets"])
         yield from ["Its sign-in has ended."] if removal["sign_in"] else []
-    yield from (f"{line[0].upper()}{line[1:]}." for line in _staying(removal))
+    yield from _staying(removal)
 
 
 def _staying(removal: Mapping[str, Any]) -> list[str]:
-    return [f"secret {shared['name']} stays: {_still(shared['users'])}" for shared in removal["shared"]]
+    return [f"Secret {shared['name']} stays: {_still(shared['users'])}." for shared in removal["shared"]]
 
 
 def _still(users: list[str]) -> str:

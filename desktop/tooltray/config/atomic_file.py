@@ -15,6 +15,7 @@ from tempfile import mkstemp
 
 logger = logging.getLogger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
+_BROKEN = ".broken-"
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -89,10 +90,17 @@ def read_own(path: Path, most_bytes: int) -> bytes:
 
 def set_aside(path: Path) -> Path:
     """Renames a file that cannot be used, so that nothing in it is lost; returns where it is now: where it was, if that fails."""
-    aside = path.with_name(f"{path.name}.broken-{time.strftime('%Y%m%d-%H%M%S')}")
+    aside = path.with_name(f"{path.name}{_BROKEN}{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         path.replace(aside)
     except OSError as error:
         logger.info("%s could not be set aside: %s", path, error)
         return path
     return aside
+
+
+def all_set_aside(path: Path) -> list[Path]:
+    """Where `set_aside` has put what was in a file, as far as it is still there; the oldest first."""
+    with suppress(OSError):
+        return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + _BROKEN))
+    return []

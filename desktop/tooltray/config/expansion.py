@@ -27,6 +27,7 @@ from tooltray.config.secret_errors import SecretMissing, missing
 from tooltray.config.secrets import SecretStore
 from tooltray.config.server_config import MCPServerConfig, OAuthSettings
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.snapshots.clients import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -198,7 +199,7 @@ class _Filler:
     def __init__(self, secrets: SecretStore, environ: Mapping[str, str], server: str) -> None:
         self._secrets = secrets
         self._environ = environ
-        self._whose = f"server '{server}'" if server else "the server"
+        self._whose = Phrase("server '{name}'", name=server) if server else Phrase("the server")
         self.values: dict[str, str] = {}
 
     async def fill_path(self, text: str | None, place: str, project: Mapping[str, str]) -> str | None:
@@ -238,18 +239,28 @@ class _Filler:
             try:
                 self.values[name] = await self._secrets.get(name)
             except SecretMissing:
-                raise missing(name, f"{self._whose} needs it in {place}") from None
+                raise missing(name, self._needs(place)) from None
             except TooltrayError as error:
                 problem = error.problem
                 message = f"{problem.message}; {self._whose} needs secret '{name}' in {place}"
                 raise type(error)(problem.title, message, problem.hint) from None
         return self.values[name]
 
+    def _needs(self, place: str) -> str:
+        return Phrase("{whose} needs it in {place}", whose=self._whose, place=place)
+
     def _variable(self, name: str, default: str | None, place: str) -> str:
         value = self._environ.get(name)
         if default is not None:
             return value or default
         if value is None:
-            hint = f"Set it in your shell's profile, write ${{{name}:-default}}, or store it: tooltray secrets set {shlex.quote(name)}"
-            raise TooltrayError(f"Variable {name} is not set", f"{self._whose} needs it in {place}", hint)
+            command = f"tooltray secrets set {shlex.quote(name)}"
+            hint = Phrase(
+                "Set it in your shell's profile, write {default}, or write {secret} and store it: {command}",
+                default=f"${{{name}:-default}}",
+                secret=f"${{secret:{name}}}",
+                command=command,
+            )
+            title = Phrase("Variable {name} is not set", name=name)
+            raise TooltrayError(title, self._needs(place), hint)
         return value

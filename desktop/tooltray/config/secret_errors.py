@@ -6,6 +6,7 @@ Above it: SecretStore and the vaults. Below it: errors. No text in here ever hol
 import shlex
 
 from tooltray.errors import NotFound, TooltrayError
+from tooltray.phrases import Phrase
 
 
 class SecretsAbsent(TooltrayError):
@@ -31,9 +32,9 @@ def missing(name: str, where: str = "") -> SecretMissing:
         name: the secret.
         where: who needs it, for the message; may be empty.
     """
-    return SecretMissing(f"There is no secret '{name}'", where, store_hint(name))
+    return SecretMissing(Phrase("There is no secret '{name}'", name=name), where, store_hint(name))
 
 
 def store_hint(name: str) -> str:
     """What to do about a secret that is missing."""
-    return f"Store it: tooltray secrets set {shlex.quote(name)}"
+    return Phrase("Store it: {command}", command=f"tooltray secrets set {shlex.quote(name)}")

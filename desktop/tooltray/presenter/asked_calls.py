@@ -15,6 +15,7 @@ from tooltray.presenter.questions import MAY_ASK, Question, lacking
 from tooltray.wire import eras
 from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Head
+from tooltray.wire.member_scanner import closed, opened
 from tooltray.wire.protocol import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
@@ -38,10 +39,14 @@ _decoder = msgspec.json.Decoder(_Result)
 
 
 async def relay(server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
-    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer."""
-    params, pause_s = request.params, FIRST_PAUSE_S
+    """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
+
+    The request becomes that of the last round: where the server did not take it, the next one goes on from there, and asks nobody again.
+    """
+    pause_s = FIRST_PAUSE_S
     for _ in range(MAX_ROUNDS):
-        reply = await server.call(Envelope(id=request.id, method=request.method, params=params), head, caller, timeout_s=timeout_s)
+        call = Envelope(id=request.id, method=request.method, params=request.params)
+        reply = await server.call(call, head, caller, timeout_s=timeout_s)
         asked = _read(reply) if request.method in MAY_ASK else _Result()
         if asked.result_type != "input_required":
             return _as_legacy(request.method, reply)
@@ -54,8 +59,13 @@ async def relay(server: McpClient, request: Envelope, head: Head, caller: Caller
             answers = await _answers(asked, request, caller)
         except _Refused as refused:
             return refused.reply
-        params = eras.with_members(request.params or Raw(b"{}"), **answers)
+        request.params = _with_answers(request.params or Raw(b"{}"), answers)
     return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without coming to a result")
+
+
+def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
+    """Those of this round alone."""
+    return closed({name: value for name, value in opened(params).items() if name not in eras.ROUND_KEYS} | answers)
 
 
 def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:

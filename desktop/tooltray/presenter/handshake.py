@@ -13,9 +13,10 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.wire import envelope
 from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump
+from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, Worded, dump
 from tooltray.wire.eras import Era
 from tooltray.wire.protocol import (
     CLIENT_CAPABILITIES_KEY,
@@ -134,21 +135,28 @@ class _Opening:
     async def initialize(self) -> Greeting:
         reply = await self._dispatcher.call("initialize", self._introduction, is_cancellable=False)
         if reply.error:
-            raise self._refusal(_read_error(reply))
+            raise self._refusal(_read_error(reply), self._words(reply))
         result = _read_object(reply)
         version = _text(result.get("protocolVersion")) or ""
         if version not in HANDSHAKE_VERSIONS:
-            raise TooltrayError(
-                f"'{self._server}' speaks another protocol", f"it answered initialize with version {version!r}", "Update the server."
-            )
+            title = Phrase("'{name}' speaks another protocol", name=self._server)
+            said = Phrase("it answered initialize with version {version}", version=repr(version))
+            raise TooltrayError(title, said, Phrase("Update the server."))
         self._dispatcher.send_notification("notifications/initialized", NOTHING)
         return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
-    def _refusal(self, error: _Error) -> TooltrayError:
+    def _words(self, reply: Envelope) -> str:
+        """What an error says; our own ones as they were worded, since a window can say those in another language."""
+        said, because = _read_error(reply).message, self._dispatcher.closed_because
+        if isinstance(reply, Worded):
+            return reply.words
+        return because if said == because else said
+
+    def _refusal(self, error: _Error, message: str) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
-            return EraRefused(f"'{self._server}' does not speak the legacy protocol", error.message)
-        hint = f"See its log: tooltray servers logs {shlex.quote(self._server)}"
-        return TooltrayError(f"'{self._server}' could not be opened", error.message, hint)
+            return EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), message)
+        hint = Phrase("See its log: {command}", command=f"tooltray servers logs {shlex.quote(self._server)}")
+        return TooltrayError(Phrase("'{name}' could not be opened", name=self._server), message, hint)
 
 
 def _read_error(reply: Envelope) -> _Error:

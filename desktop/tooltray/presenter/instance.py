@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
 from tooltray.presenter.mcp_client import AskPerson, McpClient
@@ -73,6 +74,12 @@ class Patience:
     slow_after_s: float = SLOW_AFTER_S
     remote_retry_after_s: tuple[float, ...] = REMOTE_RETRY_AFTER_S
     discover_timeout_s: float = DISCOVER_TIMEOUT_S
+
+
+def not_running(server: str, problem: Problem) -> TooltrayError:
+    """What somebody is told who wants a server that did not start."""
+    title = Phrase("server '{name}' is not running: {why}", name=server, why=problem.title)
+    return TooltrayError(title, problem.message, problem.hint)
 
 
 class Instance:
@@ -207,8 +214,9 @@ class Instance:
         if client := self.client:
             return client
         if self.problem:
-            raise TooltrayError(f"server '{self.name}' is not running: {self.problem.title}", self.problem.message, self.problem.hint)
-        raise TooltrayError(f"server '{self.name}' is not running", self.detail or f"it is {self.state.value}", "Try again in a moment.")
+            raise not_running(self.name, self.problem)
+        why = self.detail or Phrase("it is {state}", state=self.state.value)
+        raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), why, Phrase("Try again in a moment."))
 
     @property
     def _is_to_be_waited_for(self) -> bool:
@@ -256,7 +264,8 @@ class Instance:
         except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
             logger.exception("running '%s' failed", self.name)
             if self.state not in (ServerState.STOPPING, ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
-                self._give_up(Problem(f"'{self.name}' could not be run", "an internal error; the log has the details"))
+                title = Phrase("'{name}' could not be run", name=self.name)
+                self._give_up(Problem(title, Phrase("an internal error; the log has the details")))
 
     async def _pause(self) -> None:
         self._is_pausing = True
@@ -277,7 +286,7 @@ class Instance:
         """Runs the server until it ends; leaves the state RESTARTING, NEEDS_SIGN_IN or ERROR."""
         client: McpClient | None = None
         self._sign_in = None
-        reason = f"server '{self.name}' was stopped"
+        reason: str = Phrase("server '{name}' was stopped", name=self.name)
         slow = asyncio.get_running_loop().call_later(self._patience.slow_after_s, self._on_slow)
         try:
             async with self._gate.passage():
@@ -295,9 +304,10 @@ class Instance:
                 self._failures = 0
             if client.transport.has_expired and lived_s >= self._patience.expiry_after_s:
                 self._failures = 0
-                self._change(ServerState.RESTARTING, detail="Its session has expired; opens a new one")
+                self._change(ServerState.RESTARTING, detail=Phrase("Its session has expired; opens a new one"))
             else:
-                self._failed(Problem(f"'{self.name}' ended", reason, f"See its log: {self._log_command}"))
+                hint = Phrase("See its log: {command}", command=self._log_command)
+                self._failed(Problem(Phrase("'{name}' ended", name=self.name), reason, hint))
         except EraRefused as error:
             self.is_refused = True
             self._give_up(error.problem)
@@ -309,8 +319,9 @@ class Instance:
             else:
                 self._failed(error.problem)
         except TimeoutError:
-            said = f"no greeting within {self._patience.start_limit_s:g} s"
-            self._failed(Problem(f"'{self.name}' did not answer", said, f"See its log; it may be no MCP server: {self._log_command}"))
+            said = Phrase("no greeting within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
+            hint = Phrase("See its log; it may be no MCP server: {command}", command=self._log_command)
+            self._failed(Problem(Phrase("'{name}' did not answer", name=self.name), said, hint))
         finally:
             slow.cancel()
             self._client = self._opening = None
@@ -323,7 +334,7 @@ class Instance:
 
     def _on_slow(self) -> None:
         """It may still come; a person who waits for it is told."""
-        self.detail = f"Slow: no answer for {self._patience.slow_after_s:g} s"
+        self.detail = Phrase("Slow: no answer for {seconds} s", seconds=f"{self._patience.slow_after_s:g}")
         self._on_changed(self)
 
     async def _end(self, client: McpClient, reason: str) -> None:
@@ -344,9 +355,11 @@ class Instance:
             self._is_given_up = True
             self._change(ServerState.NEEDS_SIGN_IN, problem=self._sign_in)
         elif self._failures <= len(self._patience.restart_after_s):
-            self._change(ServerState.RESTARTING, problem=problem, detail=f"Starts again in {self._pause_s:g} s")
+            detail = Phrase("Starts again in {seconds} s", seconds=f"{self._pause_s:g}")
+            self._change(ServerState.RESTARTING, problem=problem, detail=detail)
         elif self._is_remote:
-            self._change(ServerState.ERROR, problem=problem, detail=f"Is tried again every {self._pause_s:g} s")
+            detail = Phrase("Is tried again every {seconds} s", seconds=f"{self._pause_s:g}")
+            self._change(ServerState.ERROR, problem=problem, detail=detail)
         else:
             self._give_up(problem)
 

@@ -17,9 +17,10 @@ from collections.abc import Callable, Sequence
 from tooltray.config.files.file_server import FileServer
 from tooltray.config.server_config import MCPServerConfig
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
 from tooltray.presenter.idle_stop import IdleStop
-from tooltray.presenter.instance import Instance
+from tooltray.presenter.instance import Instance, not_running
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
@@ -231,10 +232,10 @@ class ManagedServer:
 
     def _check_may_start(self) -> None:
         if self.config.disable:
-            raise TooltrayError(f"server '{self.name}' is switched off", hint="Switch it on in Tooltray.")
+            raise TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
         if self._first.is_stopped:
-            hint = f"Start it in Tooltray, or with `tooltray servers start {self.name}`."
-            raise TooltrayError(f"server '{self.name}' is stopped", hint=hint)
+            hint = Phrase("Start it in Tooltray, or with `tooltray servers start {name}`.", name=self.name)
+            raise TooltrayError(Phrase("server '{name}' is stopped", name=self.name), hint=hint)
         self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
@@ -242,4 +243,4 @@ class ManagedServer:
         needs_sign_in = self._first.state is ServerState.NEEDS_SIGN_IN
         failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):
-            raise TooltrayError(f"server '{self.name}' is not running: {problem.title}", problem.message, problem.hint)
+            raise not_running(self.name, problem)

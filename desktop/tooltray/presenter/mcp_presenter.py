@@ -133,6 +133,7 @@ class McpPresenter(
             sign_ins=sign_ins,
             projects=files.project_servers,
             served=lambda: [reading.path for reading in files.served()],
+            lost=files.lost_projects,
         )
         self._started_at = time.time()
         self._session_count = 0

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.http_access import HttpAccess
@@ -60,10 +61,10 @@ class Notices:
             yield self._login_shell.problem
         for name, config in self._config.settings.mcp_servers.items():
             if any("${secret:" in argument for argument in config.arguments):
-                title = f"'{name}' gets a secret in its arguments"
-                yield Problem(
-                    title, "other programs of this machine can read them", "Pass it in `env`, if the server can take it from there."
-                )
+                title = Phrase("'{name}' gets a secret in its arguments", name=name)
+                hint = Phrase("Pass it in `env`, if the server can take it from there.")
+                yield Problem(title, Phrase("other programs of this machine can read them"), hint)
             if config.idle_stop and name in self._config.settings.default_servers and not config.deferred_startup:
-                title, message = f"'{name}' is not stopped when it is idle", "it has idleStop, and starts with the hub: what does stays up"
-                yield Problem(title, message, "Let it start on demand, or take idleStop out of its settings.")
+                title = Phrase("'{name}' is not stopped when it is idle", name=name)
+                message = Phrase("it has idleStop, and starts with the hub: what does stays up")
+                yield Problem(title, message, Phrase("Let it start on demand, or take idleStop out of its settings."))

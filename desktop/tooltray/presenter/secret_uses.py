@@ -4,12 +4,15 @@ Above it: ServerSecrets. Below it: the settings, and the files as they are on th
 Knows no store of secrets. Rather one use too many than one too few: a secret that somebody uses is not to be thrown away.
 """
 
+import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tooltray.config.atomic_file import all_set_aside
 from tooltray.config.expansion import secret_names
 from tooltray.config.files.file_server import FILE_NAME
 from tooltray.config.files.file_text import CannotOpen, read_text
@@ -20,7 +23,7 @@ from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import finish_in_thread
 
 _SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
-_ESCAPED_SLASH = "\\/"  # how some programs write it in JSON
+_ESCAPED = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # a character as JSON may write it: programs differ in which they write so
 
 Names = Mapping[str, Mapping[str, str]]
 """How the servers of projects' own files are called here: by the project's folder, and the entry's name in its file."""
@@ -52,15 +55,17 @@ class SecretUses:
     def __init__(self, config: McpConfHelper) -> None:
         self._config = config
 
-    async def all(self, projects: Names, served: Iterable[str]) -> Uses:
+    async def all(self, projects: Names, served: Iterable[str], lost: Iterable[str] = ()) -> Uses:
         """
         Args:
             projects: all that are known, also those on which nobody works now.
             served: the paths of the files that the hub was started with.
+            lost: paths of files that say which projects there are, and cannot be read; one that is gone counts no more.
         """
         found = _Found()
         self._of_settings(found)
         await finish_in_thread(_look_into, found, self._config.path, dict(projects), tuple(served))
+        found.unreadable.update(await finish_in_thread(_present, tuple(lost)))
         return Uses({secret: frozenset(users) for secret, users in found.users.items()}, frozenset(found.unreadable))
 
     def _of_settings(self, found: "_Found") -> None:
@@ -117,9 +122,10 @@ def _look_into(found: _Found, settings: Path, projects: Names, served: tuple[str
             found.note_document(document, str(settings))
     for folder, names in projects.items():
         _look_into_project(found, Path(folder, FILE_NAME), names)
-    for path in served:
-        if (text := _text(found, Path(path))) is not None:
-            found.note(path, _in_text(text))
+    broken = all_set_aside(Path(os.path.realpath(settings)))  # a person is told to correct such a file and to rename it back
+    for path in (*map(Path, served), *broken):
+        if (text := _text(found, path)) is not None:
+            found.note(str(path), _in_text(text))
 
 
 def _object(text: str) -> dict[str, Any] | None:
@@ -151,5 +157,17 @@ def _text(found: _Found, path: Path) -> str | None:
         return None
 
 
+def _present(paths: tuple[str, ...]) -> list[str]:
+    return [path for path in paths if os.path.lexists(path)]
+
+
 def _in_text(text: str) -> list[str]:
-    return _SECRET.findall(text.replace(_ESCAPED_SLASH, "/"))
+    """As it stands there, and as JSON means it: what cannot be read whole may be either."""
+    return _SECRET.findall(text) + _SECRET.findall(_ESCAPED.sub(_unescaped, text))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    try:
+        return str(json.loads(f'"{found[0]}"'))
+    except ValueError:
+        return found[0]

@@ -122,10 +122,13 @@ class ServerManager:
     def get(self, name: str) -> ManagedServer:
         """
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server, or its entry cannot be used; says why.
         """
         if server := self._servers.get(name):
             return server
+        for broken in self._config.file_problems:
+            if broken.entry == name:
+                raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
         known = ", ".join(self._servers)
         raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
 

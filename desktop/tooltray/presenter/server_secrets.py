@@ -12,7 +12,7 @@ from typing import Protocol
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretMissing, SecretStore
 from tooltray.errors import TooltrayError
-from tooltray.presenter.secret_uses import Names, SecretUses
+from tooltray.presenter.secret_uses import Names, SecretUses, Uses
 from tooltray.presenter.sign_ins.token_store import PREFIX
 from tooltray.snapshots.removals import ServerRemoval, SharedSecret
 
@@ -44,17 +44,21 @@ class ServerSecrets:
         sign_ins: KeptSignIns,
         projects: Callable[[], Names],
         served: Callable[[], Iterable[str]] = tuple,
+        lost: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """
         Args:
-            projects, served: see SecretUses.all.
+            projects, served, lost: see SecretUses.all.
         """
         self._config, self._secrets, self._sign_ins, self._projects, self._served = config, secrets, sign_ins, projects, served
-        self._uses = SecretUses(config)
+        self._lost = lost
+        self._look = SecretUses(config)
 
     async def of(self, server: str) -> ServerRemoval:
-        """What would go with a server; never fails because of the secrets."""
-        uses = await self._uses.all(self._projects(), self._served())
+        """What would go with a server, nothing where there is none of that name; never fails because of the secrets."""
+        if server not in self._servers():
+            return ServerRemoval(server)
+        uses = await self._uses()
         named = uses.by(server)
         sign_in = PREFIX + server if server in self._sign_ins.kept else ""
         try:
@@ -86,9 +90,7 @@ class ServerSecrets:
         Raises:
             TooltrayError: the secrets cannot be looked into.
         """
-        stored = await self._secrets.names()
-        uses = await self._uses.all(self._projects(), self._served())
-        return [secret for secret in sorted(stored) if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
+        return await self._unused_among(await self._secrets.names())
 
     async def remove_unused(self, names: Collection[str]) -> list[str]:
         """Removes those of these secrets that no server uses now; returns them.
@@ -97,11 +99,18 @@ class ServerSecrets:
             TooltrayError: the secrets cannot be reached.
         """
         removed = []
-        for name in await self.unused() if names else ():
-            if name in names:
+        for name in sorted(set(names).intersection(await self._secrets.names() if names else ())):
+            if await self._unused_among([name]):  # looked again for each: a keyring may have asked the person before the last was gone
                 await self._remove(name)
                 removed.append(name)
         return removed
+
+    async def _unused_among(self, stored: Iterable[str]) -> list[str]:
+        uses = await self._uses()
+        return [secret for secret in sorted(stored) if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
+
+    async def _uses(self) -> Uses:
+        return await self._look.all(self._projects(), self._served(), self._lost())
 
     async def _remove(self, name: str) -> None:
         if self._is_of_sign_in(name):
@@ -116,15 +125,15 @@ class ServerSecrets:
     def _is_of_sign_in(self, name: str, *, is_of_known: bool = False) -> bool:
         """
         Args:
-            is_of_known: and to a server that there is.
+            is_of_known: and to a server that there is; whose it is stands in a list that may be lost, and the sign-in is not, then.
         """
         server = name.removeprefix(PREFIX)
-        if not name.startswith(PREFIX) or server not in self._sign_ins.kept:
+        if not name.startswith(PREFIX):
             return False
-        return not is_of_known or server in self._servers()
+        return server in self._servers() or (not is_of_known and server in self._sign_ins.kept)
 
     def _servers(self) -> set[str]:
-        """All that are known, also those on which nobody works now, and those whose entry cannot be used."""
+        """All that are known, also those on which nobody works now, those whose entry cannot be used, and those of served files."""
         written = self._config.document.get("mcpServers")
-        found = {*self._config.settings.mcp_servers, *(written if isinstance(written, dict) else ())}
+        found = {*self._config.settings.mcp_servers, *self._config.file_servers, *(written if isinstance(written, dict) else ())}
         return found.union(*(names.values() for names in self._projects().values()))

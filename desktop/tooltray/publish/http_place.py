@@ -86,7 +86,7 @@ class HttpPlace(Generic[Wanted, App]):
         self.app: App | None = None
         self.base_url = ""
         self.problem: Problem | None = None
-        self.is_closed = False
+        self.is_closed = self._is_ending = False
 
     def is_as(self, wanted: Wanted | None, *, is_retry: bool = False) -> bool:
         """Whether there is nothing to do for what is wanted now.
@@ -107,9 +107,13 @@ class HttpPlace(Generic[Wanted, App]):
         except TooltrayError as error:
             self.problem = error.problem
             self._bus.publish(ProblemReported(error.problem))
+        except BaseException:
+            self.wanted = None  # nothing is as it is wanted, and the next who wants it tries again
+            raise
 
     async def stop_taking(self) -> None:
-        """Takes no new clients; what is open goes on."""
+        """Takes no new clients, also none at an address that is just being opened; what is open goes on. For good."""
+        self._is_ending = True
         if self.app:
             await self.app.stop_taking()
 
@@ -133,14 +137,18 @@ class HttpPlace(Generic[Wanted, App]):
             bound.close()
             raise
         self.app, self.base_url = app, base_url(host, port)
+        if self._is_ending:
+            await app.stop_taking()
 
     async def _leave(self) -> None:
         app, self.app, self.base_url = self.app, None, ""
         if app:
-            await app.stop_taking()
-            if self._on_leaving:
-                await self._on_leaving(app)
-            await app.close()
+            try:
+                await app.stop_taking()
+                if self._on_leaving:
+                    await self._on_leaving(app)
+            finally:  # nobody knows it any more
+                await app.close()
 
 
 def base_url(host: str | None, port: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.servers.environment.command_lookup import LAUNCHERS
 
 _OURS = frozenset({"tooltray", "tooltray-bridge", "tooltray_bridge"})
@@ -56,7 +57,8 @@ def url_leads_back(url: str, own: str | None) -> bool:
 
 
 def refusal(name: str) -> TooltrayError:
-    return TooltrayError(f"'{name}' leads back to Tooltray itself", "the hub would wait for itself", "Remove this entry.")
+    title = Phrase("'{name}' leads back to Tooltray itself", name=name)
+    return TooltrayError(title, Phrase("the hub would wait for itself"), Phrase("Remove this entry."))
 
 
 def _behind_env(args: Sequence[str]) -> Sequence[str]:

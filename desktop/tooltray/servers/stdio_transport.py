@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.servers.environment.command_lookup import look_up, not_found
 from tooltray.servers.last_words import LastWords
 from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
@@ -95,15 +96,16 @@ class StdioTransport:
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            hint = "Check that the command is a program for this machine, and its arguments."
-            raise self._not_run(CannotStart(f"'{launch.command}' cannot be run", f"{program}: {reason}", hint)) from None
+            hint = Phrase("Check that the command is a program for this machine, and its arguments.")
+            title = Phrase("'{command}' cannot be run", command=launch.command)
+            raise self._not_run(CannotStart(title, Phrase("{program}: {reason}", program=program, reason=reason), hint)) from None
         dispatcher.attach(self._pipes)
 
     def _find_program(self) -> str:
         launch = self._launch
         if not os.path.isdir(launch.cwd):
-            hint = "Create it, or correct `cwd` in the server's settings."
-            raise CannotStart(f"the folder of '{self._name}' does not exist", launch.cwd, hint)
+            hint = Phrase("Create it, or correct `cwd` in the server's settings.")
+            raise CannotStart(Phrase("the folder of '{name}' does not exist", name=self._name), launch.cwd, hint)
         lookup = look_up(launch.command, env=launch.env, cwd=launch.cwd)
         if not lookup.resolved:
             raise self._not_run(not_found(lookup))
@@ -234,12 +236,16 @@ class ChildPipes(asyncio.SubprocessProtocol):
         if self._on_silent_end:
             self._on_silent_end()
             self._on_silent_end = None
-        self._dispatcher.connection_lost(f"server '{self._name}' {self._how_it_ended()}")
+        self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=self._how_it_ended()))
 
     def _how_it_ended(self) -> str:
         code = self.exit_code
-        how = "closed its output" if code is None else f"ended with exit code {code}" if code >= 0 else f"was killed by signal {-code}"
-        return f"{how}: {self._last_words}" if str(self._last_words) else how
+        if code is None:
+            how = Phrase("closed its output")
+        else:
+            how = Phrase("ended with exit code {code}", code=code) if code >= 0 else Phrase("was killed by signal {number}", number=-code)
+        words = str(self._last_words)
+        return Phrase("{how}: {words}", how=how, words=words) if words else how
 
     async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
         """Ends the process and its group, each step bounded."""

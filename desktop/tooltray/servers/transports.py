@@ -6,6 +6,7 @@ Above it: ServerManager. Below it: one module per transport. Adding a type is su
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
+from tooltray.phrases import Phrase
 from tooltray.servers.http.remote_transport import make_remote_transport
 from tooltray.servers.self_reference import leads_back, refusal, url_leads_back
 from tooltray.servers.transport import CannotStart, Transport
@@ -75,6 +76,6 @@ async def make_transport(order: TransportOrder) -> Transport:
     """
     type = order.config.transport
     if type not in TRANSPORTS:
-        hint = "Give it a command, or a URL and the type http or sse."
-        raise CannotStart(f"'{order.name}' cannot be started", f"its type is {type}", hint)
+        hint = Phrase("Give it a command, or a URL and the type http or sse.")
+        raise CannotStart(Phrase("'{name}' cannot be started", name=order.name), Phrase("its type is {type}", type=type), hint)
     return await TRANSPORTS[type].make(order)

@@ -3,9 +3,10 @@
 import unicodedata
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.ui.i18n import say
 
-WIDE = ("W", "F")  # characters of scripts that have a full stop of their own
+WIDE = ("W", "F")  # characters of scripts that have a full stop of their own, and no space behind it
 
 
 def title(problem: Problem) -> str:
@@ -16,18 +17,30 @@ def title(problem: Problem) -> str:
 
 def sentences(problem: Problem) -> str:
     """Returns the facts and what to do, as sentences below the title."""
-    return " ".join(_sentence(part) for part in (problem.message, problem.hint) if part.strip())
+    return in_a_row(*(_sentence(part) for part in (problem.message, problem.hint) if part.strip()))
 
 
 def whole(problem: Problem) -> str:
     """Returns everything that is known of it."""
-    return " ".join(_sentence(part) for part in (problem.title, problem.message, problem.hint) if part.strip())
+    return in_a_row(*(_sentence(part) for part in (problem.title, problem.message, problem.hint) if part.strip()))
+
+
+def in_a_row(*texts: str) -> str:
+    """Returns whole sentences one behind the other, as their scripts want it."""
+    row = ""
+    for text in filter(None, texts):
+        row += f" {text}" if row and not _is_wide(row[-1]) else text
+    return row
 
 
 def _sentence(text: str) -> str:
-    text = say(text).strip()
+    is_translated, text = isinstance(text, Phrase) and say(text) != text, say(text).strip()
     if text.split(maxsplit=1)[0].strip(",;:").isalpha():  # a file's or a command's name stays as it is
         text = text[0].upper() + text[1:]
     if text.endswith((".", "!", "?", ":", "。")):
         return text
-    return text + ("。" if unicodedata.east_asian_width(text[-1]) in WIDE else ".")
+    return text + ("。" if is_translated or _is_wide(text[-1]) else ".")
+
+
+def _is_wide(sign: str) -> bool:
+    return unicodedata.east_asian_width(sign) in WIDE

@@ -12,7 +12,7 @@ from PySide6.QtCore import QDate, QLocale
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.view_words import since
 
 SECONDS_BELOW_S = 120  # a shorter time is said in seconds
@@ -75,7 +75,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
             after = sentences(Problem("", detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
-            return Foot(action, title(problem), after, "error", " ".join((whole(problem), sentences(Problem("", detail)))).strip())
+            return Foot(action, title(problem), after, "error", in_a_row(whole(problem), sentences(Problem("", detail))))
         case ServerState.RESTARTING:
             problem = server.problem or Problem(tr("It ended by itself"))
             return Foot(action, title(problem), detail or tr("It is started again."), explanation=whole(problem))

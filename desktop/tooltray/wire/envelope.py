@@ -175,12 +175,22 @@ def load(raw: Raw) -> Any:
 
 def failure(code: int, message: str, data: Any = None) -> Envelope:
     """A reply of our own that says what went wrong."""
-    return Envelope(error=dump({"code": code, "message": message} | ({} if data is None else {"data": data})))
+    return Envelope(error=dump({"code": code, "message": str(message)} | ({} if data is None else {"data": data})))
 
 
 def success(result: Any) -> Envelope:
     """A reply of our own."""
     return Envelope(result=dump(result))
+
+
+class Worded(Envelope):
+    """A failure of our own whose words are kept as they were made; what is sent on has them as plain text."""
+
+    words: str = ""
+
+
+def worded(code: int, words: str, data: Any = None) -> Worded:
+    return Worded(error=failure(code, words, data).error, words=words)
 
 
 class NotDelivered(Envelope):

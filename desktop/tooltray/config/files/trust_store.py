@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from tooltray.config.atomic_file import read_own, set_aside, write_atomically
+from tooltray.config.atomic_file import all_set_aside, read_own, set_aside, write_atomically
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 
@@ -58,6 +58,7 @@ class TrustStore:
         self._path = path
         self.kept: Kept = {}
         self.problem: Problem | None = None
+        self._is_unreadable = False
         try:
             self.kept = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File).projects
         except FileNotFoundError:
@@ -65,7 +66,13 @@ class TrustStore:
         except (ValueError, RecursionError):
             self._set_aside()
         except OSError as error:
+            self._is_unreadable = True
             self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The paths of files that name projects which are not known here: this one if it may not be read, and those that were set aside."""
+        return (*([str(self._path)] if self._is_unreadable else []), *map(str, all_set_aside(self._path)))
 
     def write(self, kept: Mapping[str, Mapping[str, KeptEntry]]) -> None:
         """Replaces all of it.
@@ -82,6 +89,7 @@ class TrustStore:
 
     def _set_aside(self) -> None:
         aside = set_aside(self._path)
+        self._is_unreadable = aside == self._path
         self.problem = _unusable(
             Phrase("what was in {file} is now in {other}", file=self._path.name, other=aside),
             Phrase("Trust the servers of your projects again."),

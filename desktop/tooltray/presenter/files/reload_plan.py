@@ -91,6 +91,11 @@ def unusable(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChang
         yield ReloadChange("keep", "", file, Phrase("and {number} more problems", number=more))
 
 
+def left_out(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChange]:
+    """What else of the settings cannot be used."""
+    return (kept("", file, problem.problem) for problem in problems if not problem.entry)
+
+
 def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]:
     old, new = before.servers[name], after.servers[name]
     fields = list(_fields(old, new, ""))

@@ -22,7 +22,7 @@ from tooltray.presenter.files.files_in_use import AnyFile, FilesInUse
 from tooltray.presenter.files.folders_in_use import FoldersInUse
 from tooltray.presenter.files.project_edits import ProjectEdits
 from tooltray.presenter.files.project_file import ProjectFile
-from tooltray.presenter.files.reload_plan import Known, kept, plan, unusable, waiting
+from tooltray.presenter.files.reload_plan import Known, kept, left_out, plan, unusable, waiting
 from tooltray.presenter.files.said import served_lines, waiting_lines
 from tooltray.presenter.files.settings_snapshot import settings_snapshot
 from tooltray.presenter.files.told_problems import ToldProblems, few
@@ -118,6 +118,10 @@ class ServerFiles:
     def project_servers(self) -> dict[str, dict[str, str]]:
         """How servers of projects' own files are called here, also of those on which nobody works now: by folder and name in the file."""
         return self._trust.servers
+
+    def lost_projects(self) -> tuple[str, ...]:
+        """Files that name projects which are not known here, since they cannot be read."""
+        return self._trust.lost
 
     def keeps(self, server: str) -> bool:
         """Whether a server of a file is called that, also one of a project on which nobody works now."""
@@ -215,7 +219,7 @@ class ServerFiles:
         own, path = self._config.own_settings, str(self._config.path)
         try:
             found = await self._config.read_again()
-            own, trouble = found.reading.settings, list(unusable(path, found.problems))
+            own, trouble = found.reading.settings, [*unusable(path, found.problems), *left_out(path, found.problems)]
         except TooltrayError as error:
             trouble = [kept("", path, error.problem)]
         before, after = self._known(), Known(own, path, self._files.servers_with(readings))

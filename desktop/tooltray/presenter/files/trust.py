@@ -38,6 +38,11 @@ class Trust:
         """What went wrong with what is kept."""
         return self._store.problem
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Files that name projects which are not known here."""
+        return self._store.lost
+
     def has_name(self, name: str) -> bool:
         """Whether a server of a project's file is called that, or was when it was last seen."""
         return name in self._names

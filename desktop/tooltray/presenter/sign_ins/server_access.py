@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.sign_ins.sign_in_target import Target
 from tooltray.servers.authorization import FORBIDDEN, NotLetIn, Refusal
 from tooltray.servers.oauth.authorization_client import AuthorizationClient
@@ -175,8 +176,8 @@ class ServerAccess:
 
 def sign_in_needed(server: str, why: str = "") -> Problem:
     """What a card says, and a call that comes meanwhile."""
-    hint = f"Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {server}"
-    return Problem(f"'{server}' wants you to sign in", why, hint)
+    hint = Phrase("Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {name}", name=server)
+    return Problem(Phrase("'{name}' wants you to sign in", name=server), why, hint)
 
 
 def _not_let_in(error: TooltrayError) -> NotLetIn:

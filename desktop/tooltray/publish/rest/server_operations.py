@@ -7,7 +7,7 @@ import inspect
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -93,11 +93,17 @@ async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], p
     stored = await server_entries.keep_secrets(presenter, name, entry)
     try:
         return await presenter.add_mcp_server(name, stored, project=project)
-    except TooltrayError:
-        for secret in set(await presenter.get_secret_names()) - known:
-            if secret.startswith(f"{name}/"):
-                await presenter.remove_secret(secret)
+    except Conflict:  # whoever has the name by now may use them
+        await presenter.remove_unused_secrets(await _new_secrets(presenter, name, known))
         raise
+    except TooltrayError:
+        for secret in await _new_secrets(presenter, name, known):
+            await presenter.remove_secret(secret)
+        raise
+
+
+async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[str]) -> list[str]:
+    return [secret for secret in await presenter.get_secret_names() if secret not in known and secret.startswith(f"{server}/")]
 
 
 async def _replace(call: Call) -> ServerView:

@@ -87,6 +87,7 @@ class ServedListener:
         self._files, self._config, self._tokens = files, config, tokens
         self._sessions, self._schemas, self._bus, self._deadlines, self._spawn = sessions, schemas, bus, deadlines, spawn
         self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
+        self._looking = asyncio.Lock()  # not the place's: while a keyring asks the person, the hub may end
         self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
 
     @property
@@ -122,13 +123,14 @@ class ServedListener:
 
     async def follow(self) -> None:
         """Does what the files say now."""
-        async with self._place.lock:
+        async with self._looking:
             told = self.problems
             await self._tokens.look(server.entry for server in self._config.file_servers.values() if server.origin == "served")
             for problem in self._tokens.problems:
                 if problem not in told:
                     self._bus.publish(ProblemReported(problem))
-            wanted = self._wanted()
+        async with self._place.lock:
+            told, wanted = self.problems, self._wanted()
             if self._place.is_as(wanted):
                 return
             if wanted and wanted.narrowed and wanted.narrowed not in told:

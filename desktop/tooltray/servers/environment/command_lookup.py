@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tooltray.phrases import Phrase
 from tooltray.servers.transport import CannotStart
 
 LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the server at its first start
@@ -98,13 +99,10 @@ def not_found(lookup: Lookup) -> CannotStart:
     """The error for a lookup without result, with what to do about it."""
     runtime = comes_with(lookup.command)
     if os.sep in lookup.command:
-        return CannotStart(
-            f"'{lookup.command}' is not there or may not be run", f"looked in {lookup.searched[0]}", "Correct the command's path."
-        )
-    missing = f"; {runtime} is not on PATH" if runtime else ""
-    install = f"Install {runtime}" if runtime else "Install it"
-    return CannotStart(
-        f"command '{lookup.command}' not found",
-        f"looked in {', '.join(lookup.searched)}{missing}",
-        f"{install}, or set the command's full path.",
-    )
+        title = Phrase("'{command}' is not there or may not be run", command=lookup.command)
+        return CannotStart(title, Phrase("looked in {folders}", folders=lookup.searched[0]), Phrase("Correct the command's path."))
+    title, folders = Phrase("command '{command}' not found", command=lookup.command), ", ".join(lookup.searched)
+    if runtime:
+        message = Phrase("looked in {folders}; {runtime} is not on PATH", folders=folders, runtime=runtime)
+        return CannotStart(title, message, Phrase("Install {runtime}, or set the command's full path.", runtime=runtime))
+    return CannotStart(title, Phrase("looked in {folders}", folders=folders), Phrase("Install it, or set the command's full path."))

@@ -30,6 +30,7 @@ from pathlib import Path
 
 from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.servers.environment.child_environment import with_default_folders
 from tooltray.servers.environment.command_lookup import DEFAULT_PATH
 from tooltray.tasks import finish_in_thread
@@ -130,13 +131,13 @@ class LoginShell:
                 for flags, before in (("-ic", rest), ("-c", "")):
                     if found := await self._ask(flags, before):
                         return found
-            reason = "it ended without printing its environment"
+            reason: str = Phrase("it ended without printing its environment")
         except TimeoutError:
-            reason = f"it took more than {self._timeout_s:g} s"
+            reason = Phrase("it took more than {seconds} s", seconds=f"{self._timeout_s:g}")
         except OSError as error:
             reason = str(error.strerror)
-        message = f"{self._shell}: {reason}"
-        self._problem = Problem("Your login shell could not be read", message, "Servers get the hub's own environment instead")
+        title, hint = Phrase("Your login shell could not be read"), Phrase("Servers get the hub's own environment instead")
+        self._problem = Problem(title, Phrase("{shell}: {reason}", shell=self._shell, reason=reason), hint)
         logger.info("%s", self._problem)
         return self._own
 

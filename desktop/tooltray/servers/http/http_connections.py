@@ -17,6 +17,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from tooltray import __version__
+from tooltray.phrases import Phrase
 from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
 from tooltray.servers.http.answers import read_up_to, redirection
 from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, retry_after_s, shown
@@ -163,9 +164,9 @@ class HttpConnection:
                 return response
             response.close()
             if not is_same_origin(url, target) or not (request.method == "GET" or response.status in _PRESERVING):
-                raise ExchangeFailed(f"it redirects to {shown(target)}; use that URL if it is the right server")
+                raise ExchangeFailed(Phrase("it redirects to {url}; use that URL if it is the right server", url=shown(target)))
             url = as_ours(url, target)
-        raise ExchangeFailed("it redirects in a circle")
+        raise ExchangeFailed(Phrase("it redirects in a circle"))
 
     async def _sent(self, request: "_Request", url: URL, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
         """The answer to a request, which is sent once more for each connection that has ended without taking it."""
@@ -214,24 +215,26 @@ async def read_start(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _read_url(server: str, text: str) -> URL:
-    hint = "Correct the URL in the server's settings."
+    hint = Phrase("Correct the URL in the server's settings.")
     try:
         url = URL(text.strip())
         is_usable = url.scheme in _PORTS and bool((url.raw_host or "").encode("idna").decode("idna")) and url.port is not None
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise CannotStart(f"the URL of '{server}' cannot be used", "it must be http://host/path or https://host/path", hint)
+        title = Phrase("the URL of '{name}' cannot be used", name=server)
+        raise CannotStart(title, Phrase("it must be http://host/path or https://host/path"), hint)
     return url.with_fragment(None)
 
 
 def _checked_headers(server: str, headers: Mapping[str, str]) -> CIMultiDict[str]:
     for name, value in headers.items():
         if not value.isprintable() or not name.isascii() or not name.isprintable() or " " in name or ":" in name:
-            message = f"the header {name!r} or its value has a line break or another character that headers cannot have"
-            raise CannotStart(
-                f"a header of '{server}' cannot be sent", message, "Correct it, or store its secret again without the line break."
+            title = Phrase("a header of '{name}' cannot be sent", name=server)
+            message = Phrase(
+                "the header {name} or its value has a line break or another character that headers cannot have", name=repr(name)
             )
+            raise CannotStart(title, message, Phrase("Correct it, or store its secret again without the line break."))
     every = CIMultiDict({"User-Agent": f"tooltray/{__version__}"})
     every.update(headers)
     every["Accept-Encoding"] = "identity"

@@ -10,12 +10,13 @@ from collections.abc import Mapping
 
 from aiohttp import ClientResponse
 
+from tooltray.phrases import Phrase
 from tooltray.servers.http.http_connections import read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
 from tooltray.servers.http.http_session import LAST_EVENT_HEADER, POST_HEADERS, HttpSession, is_event_stream
 from tooltray.servers.http.request_body import Delivery
 from tooltray.wire.channels import Outgoing
-from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered, worded
 from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 
 logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class HttpExchange:
         self._delivery = Delivery()
         self._had_session = bool(session.id) and not self.is_modern
         self._last_event_id, self._retry_ms = "", RESUME_AFTER_MS
-        self._why = "ended its answer before the reply"
+        self._why: str = Phrase("ended its answer before the reply")
         self._is_handed_over = False
 
     async def run(self) -> None:
@@ -53,9 +54,9 @@ class HttpExchange:
             self._on_failed(failed)
         except Exception:  # a bug of ours: nobody waits for ever
             logger.exception("a request to '%s' failed", self._session.server)
-            self._why = "could not be asked: an internal error; the log has the details"
+            self._why = Phrase("could not be asked: an internal error; the log has the details")
         if self._is_unanswered:
-            self._settle(failure(CONNECTION_CLOSED, f"server '{self._session.server}' {self._why}"))
+            self._settle(worded(CONNECTION_CLOSED, Phrase("server '{name}' {how}", name=self._session.server, how=self._why)))
 
     @property
     def is_awaited(self) -> bool:
@@ -81,7 +82,8 @@ class HttpExchange:
     def _on_failed(self, failed: ExchangeFailed) -> None:
         if failed.is_not_let_in:  # said with what a person can do, if that has ended the connection
             self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
-        self._why = f"is out of reach: {failed.reason}" if failed.is_unreachable else f"gave no answer: {failed.reason}"
+        is_afar, reason = failed.is_unreachable, failed.reason
+        self._why = Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
         if failed.is_undelivered and self._message.method not in GREETINGS:
             self._settle(NOT_DELIVERED)
         if failed.is_unreachable:
@@ -115,7 +117,7 @@ class HttpExchange:
 
     async def _read_body(self, response: ClientResponse) -> None:
         if response.status == 202:
-            self._why = "accepted the request and does not answer it (HTTP 202)"
+            self._why = Phrase("accepted the request and does not answer it (HTTP 202)")
             return
         is_json = response.content_type == "application/json" or "Content-Type" not in response.headers
         body = await (response.read() if is_json else read_start(response))
@@ -126,7 +128,8 @@ class HttpExchange:
         if error := error_in(body):  # with another id, or none
             self._settle(Envelope(error=error))
         else:
-            self._why = f"answered with {response.content_type} in place of JSON (HTTP {response.status})"
+            kind, status = response.content_type, response.status
+            self._why = Phrase("answered with {kind} in place of JSON (HTTP {status})", kind=kind, status=status)
 
     async def _read_events(self, response: ClientResponse) -> None:
         reader = EventReader()
@@ -176,7 +179,7 @@ class HttpExchange:
             body = await read_start(response)
             if self._had_session and is_lost_session(response.status, body, self._message.id):
                 self._session.expire()
-                self._why = "has ended the session"
+                self._why = Phrase("has ended the session")
             else:
-                self._why = f"ended its answer before the reply and does not resume it (HTTP {response.status})"
+                self._why = Phrase("ended its answer before the reply and does not resume it (HTTP {status})", status=response.status)
             return False

@@ -15,17 +15,17 @@ import msgspec
 from msgspec import Raw
 from yarl import URL
 
+from tooltray.phrases import Phrase
 from tooltray.wire import envelope
-from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
+from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
 
 SHOWN_BODY_CHARACTERS = 200
 MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
 SHORTEST_RETRY_AFTER_S = 1.0  # where the server says 0
 MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
 _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
-_SIGN_IN, _REFUSED, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 403, 404, 405, 429
+_SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 404, 405, 429
 _SESSION_REFUSALS = (400, 404)
-_NOT_NOW = (_TOO_MANY, 503)
 _SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
 
 
@@ -61,33 +61,38 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
         case aiohttp.ClientConnectorCertificateError():
             return ExchangeFailed(_certificate_words(error.certificate_error, url), is_unreachable=True)
         case aiohttp.ClientConnectorDNSError():
-            return ExchangeFailed(f"the name of the host {url.host} cannot be resolved", is_unreachable=True)
+            return ExchangeFailed(Phrase("the name of the host {host} cannot be resolved", host=url.host), is_unreachable=True)
         case aiohttp.ClientProxyConnectionError():
             reason = error.os_error.strerror or "no connection"
-            return ExchangeFailed(f"the proxy {error.host}:{error.port} cannot be reached: {reason}", is_unreachable=True)
+            proxy = f"{error.host}:{error.port}"
+            return ExchangeFailed(Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=reason), is_unreachable=True)
         case aiohttp.ClientHttpProxyError():
-            return ExchangeFailed(f"the proxy refused to connect to {url.host} (HTTP {error.status})", is_unreachable=True)
+            said = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
+            return ExchangeFailed(said, is_unreachable=True)
         case aiohttp.ClientConnectorSSLError():
-            return ExchangeFailed(f"no encrypted connection to {shown(url)}: {_ssl_words(error.os_error)}", is_unreachable=True)
+            said = Phrase("no encrypted connection to {url}: {reason}", url=shown(url), reason=_ssl_words(error.os_error))
+            return ExchangeFailed(said, is_unreachable=True)
         case aiohttp.ConnectionTimeoutError():
-            return ExchangeFailed(f"no connection to {shown(url)} in time", is_unreachable=True)
+            return ExchangeFailed(Phrase("no connection to {url} in time", url=shown(url)), is_unreachable=True)
         case aiohttp.ClientConnectorError():
-            return ExchangeFailed(f"no connection to {shown(url)}: {_os_words(error.os_error)}", is_unreachable=True)
+            said = Phrase("no connection to {url}: {reason}", url=shown(url), reason=_os_words(error.os_error))
+            return ExchangeFailed(said, is_unreachable=True)
         case aiohttp.ServerDisconnectedError():
-            return ExchangeFailed("it closed the connection without an answer")
+            return ExchangeFailed(Phrase("it closed the connection without an answer"))
         case aiohttp.ClientPayloadError():
-            return ExchangeFailed("the connection broke in the middle of its answer")
+            return ExchangeFailed(Phrase("the connection broke in the middle of its answer"))
         case aiohttp.ClientResponseError():
-            return ExchangeFailed(f"its answer is no HTTP that can be read (status {error.status})")
+            return ExchangeFailed(Phrase("its answer is no HTTP that can be read (status {status})", status=error.status))
         case OSError(errno=int(number)):
-            return ExchangeFailed(f"the connection broke ({os.strerror(number)})")  # its own text may have the whole URL in it
+            broken = os.strerror(number)  # its own text may have the whole URL in it
+            return ExchangeFailed(Phrase("the connection broke ({reason})", reason=broken))
         case _:
-            return ExchangeFailed(f"the connection broke ({type(error).__name__})")
+            return ExchangeFailed(Phrase("the connection broke ({reason})", reason=type(error).__name__))
 
 
 def _os_words(error: OSError) -> str:
     if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # several addresses were tried: a text is all there is
-        return "nothing answers there (connection refused)"
+        return Phrase("nothing answers there (connection refused)")
     return error.strerror or type(error).__name__
 
 
@@ -100,18 +105,21 @@ def _certificate_words(error: Exception, url: URL) -> str:
     said = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
     code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
     if code == _EXPIRED:
-        remedy = "whoever runs the server has to renew it; check this computer's clock too"
+        remedy = Phrase("whoever runs the server has to renew it; check this computer's clock too")
     elif code in (_OTHER_HOST, _OTHER_ADDRESS):
-        remedy = "check the host in the URL"
+        remedy = Phrase("check the host in the URL")
     else:
-        remedy = "if a company's own authority signed it, name that authority's file in SSL_CERT_FILE in your shell's profile"
-    return f"the certificate of {url.host} is not trusted: {said}; {remedy}"
+        remedy = Phrase("if a company's own authority signed it, name that authority's file in SSL_CERT_FILE in your shell's profile")
+    return Phrase("the certificate of {host} is not trusted: {reason}; {remedy}", host=url.host, reason=said, remedy=remedy)
 
 
 def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
-    """After how long a server wants a request made again that it has not taken; None if it does not say so."""
+    """After how long a server wants a request made again that it has not taken; None if it does not say so.
+
+    503 does not count: what stands in front of a server says it, with a time, also when the server had the request and gave no answer.
+    """
     after = headers.get("Retry-After", "").strip()
-    is_said = status in _NOT_NOW and after.isascii() and after.isdigit()
+    is_said = status == _TOO_MANY and after.isascii() and after.isdigit()
     return max(float(after), SHORTEST_RETRY_AFTER_S) if is_said else None
 
 
@@ -163,9 +171,9 @@ def refusal(
     error = error_in(body)
     if error and status != _SIGN_IN:
         return Envelope(error=error)
-    said = f"server '{server}' {refusal_words(status, reason, headers, url=url)}"
+    said = Phrase("server '{name}' {how}", name=server, how=refusal_words(status, reason, headers, url=url))
     text = _text_of(body, headers)
-    return failure(INTERNAL_ERROR, mask(f"{said}: {text}" if text else said), {"httpStatus": status})
+    return worded(INTERNAL_ERROR, mask(Phrase("{how}: {words}", how=said, words=text) if text else said), {"httpStatus": status})
 
 
 def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: URL) -> str:
@@ -174,16 +182,18 @@ def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: 
     behind = f" ({challenge})" if challenge else ""
     match status:
         case 401:
-            return f"wants a sign-in (HTTP {_SIGN_IN}){behind}"
+            return Phrase("wants a sign-in (HTTP {status}){behind}", status=status, behind=behind)
         case 403:
-            return f"refuses access (HTTP {_REFUSED}){behind}"
+            return Phrase("refuses access (HTTP {status}){behind}", status=status, behind=behind)
         case 404 | 405:
-            return f"has no MCP at {shown(url)} (HTTP {status}); check the URL"
+            return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=shown(url), status=status)
         case 429:
             after = _clean(headers.get("Retry-After", ""))
-            return f"is asked too often (HTTP {_TOO_MANY}{f', try again after {after} s' if after.isdigit() else ''})"
+            if after.isdigit():
+                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=after)
+            return Phrase("is asked too often (HTTP {status})", status=status)
         case _:
-            return f"answered with HTTP {status} {_clean(reason)}".rstrip()
+            return Phrase("answered with HTTP {status}", status=f"{status} {_clean(reason)}".rstrip())
 
 
 def _text_of(body: bytes, headers: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from aiohttp import ClientResponse
 
+from tooltray.phrases import Phrase
 from tooltray.servers.http.http_connections import HttpConnection
 from tooltray.servers.http.http_failures import refusal
 from tooltray.wire import envelope
@@ -21,7 +22,7 @@ from tooltray.wire.routing_headers import VERSION_HEADER
 logger = logging.getLogger(__name__)
 SESSION_HEADER, LAST_EVENT_HEADER = "Mcp-Session-Id", "Last-Event-ID"
 POST_HEADERS = {"Accept": f"application/json, {MEDIA_TYPE}", "Content-Type": "application/json"}
-EXPIRED = "the server has ended the session"
+EXPIRED = Phrase("the server has ended the session")
 
 
 class _Greeted(msgspec.Struct):
@@ -67,11 +68,12 @@ class HttpSession:
     def expire(self) -> None:
         """The server has forgotten the session. Each request under way learns by itself whether it was still taken."""
         self.has_expired, self.id = True, ""
-        self.dispatcher.connection_lost(f"server '{self.server}': {EXPIRED}", requests_stay=True)
+        self.dispatcher.connection_lost(Phrase("server '{name}': {reason}", name=self.server, reason=EXPIRED), requests_stay=True)
 
     def lose(self, reason: str) -> None:
         """The server is out of reach, for everybody; requests under way as above."""
-        self.dispatcher.connection_lost(f"server '{self.server}' is out of reach: {reason}", requests_stay=True)
+        why = Phrase("server '{name}' is out of reach: {reason}", name=self.server, reason=reason)
+        self.dispatcher.connection_lost(why, requests_stay=True)
 
     def refusal(self, response: ClientResponse, body: bytes) -> Envelope:
         connection, reason = self.connection, response.reason or ""

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from yarl import URL
 
+from tooltray.phrases import Phrase
 from tooltray.servers.transport import CannotStart
 
 LOOPBACK_NAMES = {"localhost", "localhost.localdomain", "ip6-localhost"}
@@ -39,16 +40,17 @@ def _variable(environ: Mapping[str, str], name: str) -> str:
 
 
 def _checked(value: str) -> URL:
-    hint = "Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY in your shell's profile, or name the server in NO_PROXY."
+    hint = Phrase("Correct HTTP_PROXY, HTTPS_PROXY or ALL_PROXY in your shell's profile, or name the server in NO_PROXY.")
     try:
         proxy = URL(value if "://" in value else f"http://{value}")
         has_host = bool(proxy.host and proxy.port)
     except ValueError:
         has_host = False
     if not has_host:
-        raise CannotStart("the proxy's URL cannot be read", "it stands in a proxy variable of your login shell", hint)
+        raise CannotStart(Phrase("the proxy's URL cannot be read"), Phrase("it stands in a proxy variable of your login shell"), hint)
     if proxy.scheme not in ("http", "https"):
-        raise CannotStart(f"a {proxy.scheme} proxy cannot be used", "proxies of the kinds http and https can", hint)
+        title = Phrase("a {kind} proxy cannot be used", kind=proxy.scheme)
+        raise CannotStart(title, Phrase("proxies of the kinds http and https can"), hint)
     return proxy
 
 

@@ -14,6 +14,7 @@ from aiohttp import ClientResponse
 from msgspec import Raw
 from yarl import URL
 
+from tooltray.phrases import Phrase
 from tooltray.servers.http.http_connections import HttpConnection, as_ours, is_same_origin, read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, is_lost_stream, refusal, refusal_words, shown
 from tooltray.servers.http.post_order import PostOrder
@@ -27,7 +28,7 @@ from tooltray.wire.event_stream import MEDIA_TYPE, Event, EventReader
 logger = logging.getLogger(__name__)
 LAST_ANSWERS_S = 2.0  # for requests under way when the session was lost; it is opened anew only afterwards
 ASKED_FOR_S = 5.0  # its first event comes at once
-EXPIRED = "has ended the session"
+EXPIRED = Phrase("has ended the session")
 STREAM_HEADERS = {"Accept": MEDIA_TYPE, "Cache-Control": "no-store"}
 POST_HEADERS = {"Content-Type": "application/json"}
 
@@ -146,7 +147,7 @@ class SseChannel:
 
     def _failed(self, failed: ExchangeFailed) -> Envelope:
         if failed.is_unreachable:
-            self._lose(f"is out of reach: {failed.reason}", has_stream=self._has_stream)
+            self._lose(Phrase("is out of reach: {reason}", reason=failed.reason), has_stream=self._has_stream)
             return not_delivered(f"server '{self._name}' is out of reach: {failed.reason}")
         if failed.is_not_let_in:  # said with what a person can do, if that has ended the connection
             return failure(CONNECTION_CLOSED, self._dispatcher.closed_because or failed.reason)
@@ -160,7 +161,8 @@ class SseChannel:
         try:
             self._lose(await self._read_stream())
         except ExchangeFailed as failed:
-            self._lose(f"is {'out of reach' if failed.is_unreachable else 'gone'}: {failed.reason}")
+            is_afar, reason = failed.is_unreachable, failed.reason
+            self._lose(Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("is gone: {reason}", reason=reason))
 
     async def _read_stream(self) -> str:
         """Returns why it has ended."""
@@ -170,13 +172,13 @@ class SseChannel:
                 words = refusal_words(response.status, response.reason or "", response.headers, url=self._connection.url)
                 return self._connection.mask(words)
             if response.content_type != MEDIA_TYPE:
-                return f"answers with {response.content_type} in place of events; check the URL"
+                return Phrase("answers with {kind} in place of events; check the URL", kind=response.content_type)
             reader = EventReader()
             async for chunk in response.content.iter_any():
                 for event in reader.feed(chunk):
                     if reason := self._take(event):
                         return reason
-        return "closed its stream of events"
+        return Phrase("closed its stream of events")
 
     def _take(self, event: Event) -> str:
         """Why the stream cannot be used, if it cannot."""
@@ -190,9 +192,9 @@ class SseChannel:
         try:
             endpoint = self._connection.url.join(URL(str(event.data, "utf-8").strip()))
         except ValueError:
-            return "names no URL to send messages to"
+            return Phrase("names no URL to send messages to")
         if not is_same_origin(self._connection.url, endpoint):
-            return f"wants messages sent to another host, {shown(endpoint)}"
+            return Phrase("wants messages sent to another host, {url}", url=shown(endpoint))
         self._endpoint.set_result(as_ours(self._connection.url, endpoint))
         return ""
 
@@ -202,7 +204,7 @@ class SseChannel:
         """`has_stream`: a server that takes nothing any more may still finish what it has begun, and say so."""
         self._has_stream = has_stream
         if not self._dispatcher.closed.is_set():
-            self._dispatcher.connection_lost(f"server '{self._name}' {reason}", requests_stay=True)
+            self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=reason), requests_stay=True)
             self._tasks.spawn(self._hear_last_answers(), name=f"last answers of '{self._name}'")
         if not has_stream:
             for id in self._dispatcher.unanswered():

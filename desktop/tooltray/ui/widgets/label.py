@@ -84,7 +84,12 @@ class CodeLabel(Label):
 
     def set_text(self, text: str) -> None:
         self.setAccessibleName(text)
-        self.setText(" ".join(_breakable(word) for word in text.split(" ")))
+        self.setText(breakable(text))
+
+
+def breakable(text: str) -> str:
+    """A text whose long words may end a line, too; not to be copied, since it has signs in it that are not seen."""
+    return " ".join(_breakable(word) for word in text.split(" "))
 
 
 def _breakable(word: str) -> str:

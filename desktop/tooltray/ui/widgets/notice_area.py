@@ -56,7 +56,9 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
-        """What the hub has to say, e.g. about its settings."""
+        """What the hub has to say, e.g. about its settings; what it says no more is over, also if it was news once."""
+        over = set(self._notices).difference(notices)
+        self._extra = tuple(notice for notice in self._extra if notice not in over)
         self._notices = tuple(notices)
         self._draw()
 

@@ -10,7 +10,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences
+from tooltray.ui.problem_words import in_a_row, sentences
 from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
@@ -151,7 +151,7 @@ class ServerDetails(QFrame):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        facts = " ".join((sentences(problem), sentences(Problem("", server.detail)))).strip() if problem else ""
+        facts = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
         text = facts if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))

@@ -7,16 +7,18 @@ from PySide6.QtWidgets import QWidget
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import row
 
 SHOWN_MS = 8000  # long enough to read one line and reach the button
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
+WIDEST, BESIDE = 720, 16  # px of the box; and what stays free beside it
+PADDING = 12  # px above and below several lines
 
 
 class Toast(QWidget):
-    """One line at the bottom of the page; `action` is the word on its button, if it has one."""
+    """A line at the bottom of the page, or as many as its words need there; `action` is the word on its button, if it has one."""
 
     action_requested = Signal()
     passed = Signal()  # it is gone, and nobody has pressed its button
@@ -27,14 +29,14 @@ class Toast(QWidget):
         self.setAccessibleName(text)
         line = row(self, margins=(SHADOW + 14, SHADOW, SHADOW + 14, SHADOW), spacing=10)
         line.addWidget(Icon(theme, "check", 16, "success.text", "surface.raised"))
-        line.addWidget(Label(theme, text))
+        self._words = Label(theme, breakable(text), wrap=True)
+        self._words.setAccessibleName(text)
+        line.addWidget(self._words, 1)
         if action:
             button = Button(theme, action, "link", small=True)
             button.clicked.connect(self._on_action)
             line.addSpacing(8)
             line.addWidget(button)
-        self.setFixedHeight(HEIGHT + 2 * SHADOW)
-        self.adjustSize()
         window.installEventFilter(self)
         self._place(window)
         self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)
@@ -59,8 +61,20 @@ class Toast(QWidget):
         return False
 
     def _place(self, window: QWidget) -> None:
-        middle = (window.width() + self._theme.size("sidebar")) // 2
+        sidebar = self._theme.size("sidebar")
+        self._fit(min(WIDEST, window.width() - sidebar - 2 * BESIDE))
+        middle = (window.width() + sidebar) // 2
         self.move(middle - self.width() // 2, window.height() - self.height() + SHADOW - BOTTOM)
+
+    def _fit(self, widest: int) -> None:
+        """As narrow as its words allow, and as high as they need then."""
+        self._words.setFixedWidth(0)
+        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + 1
+        most = widest + 2 * SHADOW - self.sizeHint().width()
+        self._words.setFixedWidth(max(1, min(line, most)))
+        height = self._words.heightForWidth(self._words.width())
+        self._words.setFixedHeight(height)
+        self.resize(self.sizeHint().width(), max(HEIGHT, height + 2 * PADDING) + 2 * SHADOW)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
