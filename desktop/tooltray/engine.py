@@ -10,6 +10,7 @@ import sys
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from tooltray import __version__
@@ -52,7 +53,7 @@ from tooltray.publish.doors import Doors, make_doors
 from tooltray.publish.idle_exit import IdleExit
 from tooltray.resources import resource
 from tooltray.servers.environment.login_shell import LoginShell, own_environ
-from tooltray.tasks import TaskKeeper, finish_in_thread
+from tooltray.tasks import TaskKeeper, end_in_turn, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
 from tooltray.wire.deadlines import DeadlineWheel
@@ -191,14 +192,16 @@ class Engine:
     async def _close_parts(self) -> None:
         self._idle_exit.close()
         self._hot_reload.close()
-        await self._doors.stop_taking()
-        await self._doors.sessions.close(ENDED, grace_s=END_WAIT_S)
-        await self._feedbacks.close()
-        await self._doors.close()
-        await self._sign_ins.close()
-        await self._servers.close()
-        await self._tasks.close()
-        await self._secrets.close()
+        await end_in_turn(
+            self._doors.stop_taking,
+            partial(self._doors.sessions.close, ENDED, grace_s=END_WAIT_S),
+            self._feedbacks.close,
+            self._doors.close,
+            self._sign_ins.close,
+            self._servers.close,
+            self._tasks.close,
+            self._secrets.close,
+        )
 
     async def _hand_over(self) -> None:
         """Takes no new clients, lets calls finish, and then ends."""

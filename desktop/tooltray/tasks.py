@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -42,6 +42,15 @@ class TaskKeeper:
 
 
 Spawn = Callable[..., asyncio.Task[Any]]
+
+
+async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:
+    """Ends parts of the program one after the other; a bug in the end of one does not keep those behind it alive."""
+    for step in steps:
+        try:
+            await step()
+        except Exception:
+            logger.exception("a part of the hub did not end as it should: %r", step)
 
 
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -9,12 +9,14 @@ import contextlib
 import os
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tooltray.cli import approve
 from tooltray.cli.hub import folder_path, hub_or_settings
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
 from tooltray.config.files.file_server import FILE_NAME
+from tooltray.config.files.reading import read_file
 from tooltray.config.home import Home
 from tooltray.errors import NotFound
 from tooltray.publish.control_client import Hub
@@ -83,10 +85,13 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[dict[str, Any
 
 
 def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
-    path = os.path.join(folder, FILE_NAME)
+    path = Path(folder, FILE_NAME)
+    broken = read_file(path, "mcp.json").problems  # of what cannot be used nobody can be asked
+    for each in broken:
+        print(clean_line(str(each.problem)))
     if not requests:
         print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
-        return 0
+        return 1 if broken else 0
     print(f"{count(len(requests), 'server')} of {clean_line(requests[0]['file'])} can run only after a yes of yours.")
     trusted = 0
     for request in requests:
@@ -99,7 +104,7 @@ def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
     if trusted:
         for_all = f"tooltray serve --project {shlex.quote(folder)}"
         print("\n" + clean_line(f"What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}"))
-    return 0 if trusted == len(requests) else 1
+    return 0 if trusted == len(requests) and not broken else 1
 
 
 def _trust(hub: Hub, request: dict[str, Any]) -> None:

@@ -4,11 +4,12 @@ import asyncio
 import gc
 import logging
 import threading
+from functools import partial
 
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import TaskKeeper, finish_in_thread
+from tooltray.tasks import TaskKeeper, end_in_turn, finish_in_thread
 
 
 @in_fake_time
@@ -143,3 +144,16 @@ async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written
     assert written == ["all of it"]
     assert task.cancelled()
     assert ("the disk is full" in caplog.text) is fails
+
+
+@pytest.mark.expected_warnings("did not end as it should")
+async def test_parts_end_in_turn_and_a_bug_in_one_keeps_none_alive() -> None:
+    ended = []
+
+    async def end(name: str) -> None:
+        ended.append(name)
+        if name == "broken":
+            raise RuntimeError(name)
+
+    await end_in_turn(*(partial(end, name) for name in ("first", "broken", "last")))
+    assert ended == ["first", "broken", "last"]
