@@ -16,6 +16,7 @@ MAX_TOTAL_BYTES = 100 * 2**20
 KEPT_DAYS = 14
 DAY_S = 86_400
 NEWLINE = 0x0A
+LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
 
 _NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
 
@@ -67,11 +68,20 @@ class LogFiles:
         # reading too, for the look at the last byte; 0600 because a log says who did what
         self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         self._day = day
-        size = os.lseek(self._descriptor, 0, os.SEEK_END)
-        if size:
-            os.lseek(self._descriptor, size - 1, os.SEEK_SET)
-        self._ends_in_line = size > 0 and os.read(self._descriptor, 1)[0] != NEWLINE
+        self._ends_in_line = self._is_cut()
         self._remove_old(path, now)
+
+    def _is_cut(self) -> bool:
+        """Whether the file's last line has no end, and is not just being written by another process."""
+        for _ in range(LOOKS_AT_CUT_LINE):
+            size = os.lseek(self._descriptor, 0, os.SEEK_END)
+            if not size:
+                return False
+            os.lseek(self._descriptor, size - 1, os.SEEK_SET)
+            if os.read(self._descriptor, 1)[0] == NEWLINE:
+                return False
+            time.sleep(LOOK_AGAIN_S)
+        return True
 
     def _newest_of(self, day: str) -> Path:
         parts = [part for found_day, part, _ in self._files() if found_day == day]

@@ -35,12 +35,15 @@ def trust(args: argparse.Namespace, home: Home) -> int:
         return _remove(args, home, words[1], words[2] if len(words) > 2 else "")
     if not args.json:
         approve.check_terminal("A yes to a project's servers")
+    folder, entries = folder_path(words[0]), words[1:]
     with contextlib.closing(hub_or_settings(home)) as hub:
-        requests = _wanted(hub, folder_path(words[0]), words[1:])
+        requests = _wanted(hub, folder, entries)
         if args.json:
             print_json(requests)
             return 0
-        return _ask(hub, requests, folder_path(words[0]))
+        is_whole = bool(entries) or _tell_unusable(folder) == 0
+        code = _ask(hub, requests, folder)
+    return code if is_whole else 1
 
 
 def _list(args: argparse.Namespace, home: Home) -> int:
@@ -84,14 +87,19 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[dict[str, Any
     return [request for request in requests if not entries or request["entry"] in entries]
 
 
-def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
-    path = Path(folder, FILE_NAME)
-    broken = read_file(path, "mcp.json").problems  # of what cannot be used nobody can be asked
-    for each in broken:
+def _tell_unusable(folder: str) -> int:
+    """Names what nobody can be asked about, since it cannot be used; returns how many."""
+    problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
+    for each in problems:
         print(clean_line(str(each.problem)))
+    return len(problems)
+
+
+def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
+    path = os.path.join(folder, FILE_NAME)
     if not requests:
         print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
-        return 1 if broken else 0
+        return 0
     print(f"{count(len(requests), 'server')} of {clean_line(requests[0]['file'])} can run only after a yes of yours.")
     trusted = 0
     for request in requests:
@@ -104,7 +112,7 @@ def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
     if trusted:
         for_all = f"tooltray serve --project {shlex.quote(folder)}"
         print("\n" + clean_line(f"What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}"))
-    return 0 if trusted == len(requests) and not broken else 1
+    return 0 if trusted == len(requests) else 1
 
 
 def _trust(hub: Hub, request: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.activity.log_reading import DAY_S, NOON
 
+from tooltray.activity import log_files
 from tooltray.activity.log_files import KEPT_DAYS, MAX_FILE_BYTES, LogFiles
 
 TODAY = "tooltray-2027-01-15.jsonl"
@@ -75,6 +76,20 @@ def test_a_line_that_a_killed_process_left_unfinished_is_ended_first(tmp_path: P
     (tmp_path / TODAY).write_bytes(LINE + b'{"event":"cut')
     files.append(LINE, NOON)
     assert (tmp_path / TODAY).read_bytes() == LINE + b'{"event":"cut\n' + LINE
+
+
+def test_a_line_that_another_process_is_just_writing_is_left_to_it(
+    tmp_path: Path, files: LogFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / TODAY
+    path.write_bytes(b'{"event":')
+
+    def the_other_goes_on(seconds: float) -> None:
+        path.write_bytes(LINE)
+
+    monkeypatch.setattr(log_files.time, "sleep", the_other_goes_on)
+    files.append(LINE, NOON)
+    assert path.read_bytes() == LINE + LINE
 
 
 def test_a_file_that_somebody_removed_is_made_again(tmp_path: Path, files: LogFiles) -> None:

@@ -170,5 +170,5 @@ def test_what_cannot_be_used_is_said_too_since_nobody_can_be_asked_about_it(pers
     said = person("trust", str(tmp_path))
     assert (said.code, "odd" in said.out, "line 2" in said.out, "Nothing waits" in said.out) == (1, True, True, True)
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {\n"odd": {"args": []}, "good": {"command": "run"}}}')
-    said = person("trust", str(tmp_path), typed="y\n")
-    assert (said.code, "line 2" in said.out, "Trusted, as 'good'." in said.out) == (1, True, True)
+    said = person("trust", str(tmp_path), "good", typed="y\n")
+    assert (said.code, "odd" in said.out, "Trusted, as 'good'." in said.out) == (0, False, True)
