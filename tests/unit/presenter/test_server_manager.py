@@ -64,7 +64,7 @@ async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Pa
 
 
 async def test_asking_for_a_server_whose_entry_cannot_be_used_says_why(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"a": entry("a"), "odd": {}}) as parts:
+    async with hub_parts(tmp_path, servers={"a": entry("a"), "other": {}, "odd": {}}) as parts:
         with pytest.raises(
             NotFound, match=r"'odd' cannot be used: line \d+: it has neither a command nor a URL. Correct it in settings.json"
         ):
