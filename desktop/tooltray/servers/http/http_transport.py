@@ -18,7 +18,7 @@ from tooltray.servers.http.http_exchange import HttpExchange
 from tooltray.servers.http.http_failures import ExchangeFailed, is_lost_session
 from tooltray.servers.http.http_session import POST_HEADERS, HttpSession
 from tooltray.servers.http.post_order import INITIALIZED, PostOrder
-from tooltray.servers.http.sse_transport import SseChannel, speaks_sse
+from tooltray.servers.http.sse_transport import LAST_ANSWERS_S, SseChannel, speaks_sse
 from tooltray.servers.http.standing_stream import StandingStream
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.channels import Outgoing
@@ -29,7 +29,6 @@ from tooltray.wire.protocol import MODERN_VERSIONS
 from tooltray.wire.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
 
 logger = logging.getLogger(__name__)
-LAST_ANSWERS_S = 2.0  # for requests under way when the session was lost; it is opened anew only afterwards
 GOODBYE_TIMEOUT_S = 2.0  # for the DELETE at the end; the server forgets an idle session by itself, too
 
 ToolSchema = Callable[[str], Raw | None]
