@@ -20,6 +20,7 @@ from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.publish.control_client import ControlClient
+from tooltray.uncaught import log_loop_exception
 
 if TYPE_CHECKING:
     from tooltray.config.hub_place import HubRunning
@@ -68,8 +69,10 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from PySide6.QtWidgets import QApplication
 
     from tooltray.config.atomic_file import write_atomically
+    from tooltray.config.said_once import SaidOnce
     from tooltray.publish.bridge_entry import bridge_entry_text
     from tooltray.servers.entries.pasted import parse_pasted
+    from tooltray.servers.entries.secret_spans import secret_spans
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.api_commands import ApiCommands
     from tooltray.ui.approval_prompt import ApprovalPrompt
@@ -127,6 +130,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         api=ApiCommands(hub=hub, tasks=tasks),
         tasks=tasks,
         read_pasted=parse_pasted,
+        find_secrets=secret_spans,
         hides_on_close=Tray.is_available,
     )
     tray = Tray(theme, hub, wishes)
@@ -143,6 +147,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         tasks=tasks,
         start_engine=functools.partial(EngineThread.started, home, execution_id),
         entry=bridge_entry_text(home),
+        is_first=SaidOnce(home.told).is_first,
         hidden=hidden,
     )
     GarbageCollector(app)
@@ -229,12 +234,19 @@ class EngineThread:
 
     async def _live(self) -> str:
         from tooltray.engine import EngineOptions
+        from tooltray.servers.environment.remembered_variables import is_started_in_terminal
 
+        asyncio.get_running_loop().set_exception_handler(log_loop_exception)
         with self._lock:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._wanted_end:
                 return self._wanted_end
-        options = EngineOptions(kind="desktop", execution_id=self._execution_id, on_raise_window=self._desktop.on_raise_window)
+        options = EngineOptions(
+            kind="desktop",
+            execution_id=self._execution_id,
+            remembers="all" if is_started_in_terminal() else "additions",
+            on_raise_window=self._desktop.on_raise_window,
+        )
         engine = await self._started(options)
         if engine is None:
             return "raised"

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from tooltray import __version__
 from tooltray.activity.call_stats import CallStats
@@ -21,11 +22,15 @@ from tooltray.activity.structured_log import StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.file_history import FileHistory
 from tooltray.config.files.reading import read_file
 from tooltray.config.home import Home
 from tooltray.config.hub_place import HubPlace
+from tooltray.config.leftovers import remove_leftovers
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.proposal_store import ProposalStore
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.config.watcher import FileWatcher
 from tooltray.errors import TooltrayError
@@ -45,14 +50,20 @@ from tooltray.presenter.seen_servers import SeenServers
 from tooltray.presenter.served.call_log import ServedCallLog
 from tooltray.presenter.served.required import RequiredServers, check_served
 from tooltray.presenter.served.surroundings import in_surroundings
+from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.presenter.server_parts import make_registries, make_server_parts
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.presenter.views.view_parts import make_view_parts
 from tooltray.publish import stdio_connection
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.doors import Doors, make_doors
 from tooltray.publish.idle_exit import IdleExit
 from tooltray.resources import resource
+from tooltray.servers.descriptors import raise_limit
+from tooltray.servers.entries.clean_text import clean_text
 from tooltray.servers.environment.login_shell import LoginShell, own_environ
+from tooltray.servers.environment.remembered_variables import RememberedVariables
+from tooltray.servers.environment.variable_sources import VariableSources
 from tooltray.tasks import TaskKeeper, end_in_turn, finish_in_thread
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
@@ -73,6 +84,8 @@ class EngineOptions:
         execution_id: stands in every log record; made up where empty.
         idle_exit_s: the hub ends so long after the last AI client left; None never.
         is_child_of_client: an AI client started this process, so its environment is the client's and not for servers.
+        remembers: what of this process's environment later hubs get: "nothing" where a bridge or an AI client started it; "additions": what
+            is there, and what was remembered stays; "all": that of a terminal, what is missing there is forgotten.
         configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
         project: a folder whose own file's servers every session has; absolute, empty: none.
         on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
@@ -83,6 +96,7 @@ class EngineOptions:
     log_to_stderr: bool = False
     idle_exit_s: float | None = None
     is_child_of_client: bool = False
+    remembers: Literal["nothing", "additions", "all"] = "nothing"
     configs: tuple[str, ...] = ()
     project: str = ""
     on_raise_window: Callable[[], None] | None = None
@@ -118,10 +132,12 @@ class Engine:
         self._stopped = asyncio.get_running_loop().create_future()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         use_pidfd_watcher()
+        raise_limit()
         await asyncio.to_thread(self._home.prepare)
         self._place.take()
         self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
+        await asyncio.to_thread(remove_leftovers, self._home.root)
         await self._build()
         self._is_built = True
         self._hub_log.start()
@@ -215,7 +231,7 @@ class Engine:
     async def _build(self) -> None:
         """From the ground up: parts know those before them, and ask for a later one when it is used."""
         base = await self._make_base()
-        api_token, stats = self._api_token, CallStats()
+        stats, trusted = CallStats(), TrustedTokens(base.secrets)
         tokens = await asyncio.to_thread(ClientTokens, self._home.clients)
         elicitations = Elicitations(self.bus, has_window=base.has_window)
         registries = await make_registries(base)
@@ -280,7 +296,9 @@ class Engine:
             registries=registries,
             elicitations=elicitations,
             tokens=tokens,
-            api_token=api_token,
+            api_tokens=self._api_tokens,
+            trusted=trusted,
+            proposed=await asyncio.to_thread(ProposalStore, self._home.proposals),
             door=lambda: self._doors.http,
             stats=stats,
         )
@@ -292,7 +310,8 @@ class Engine:
             states=viewed.states,
             files=self._files,
             tokens=tokens,
-            api_token=api_token,
+            api_tokens=self._api_tokens,
+            trusted=trusted,
             log=self._log,
             control=self._make_control(),
             on_count_changed=self._idle_exit.count,
@@ -305,10 +324,11 @@ class Engine:
 
     async def _make_base(self) -> HubBase:
         """The settings, the secrets, and what is put on record."""
-        self._config = McpConfHelper(self._home.settings, self.bus)
+        self._config = McpConfHelper(self._home.settings, self.bus, history=FileHistory(self._home.history, clean_text))
         await self._config.load()
         self._secrets = SecretStore(self._home, self._config.settings.secrets.backend, passphrase=take_passphrase())
-        self._api_token = await asyncio.to_thread(ApiToken, self._home.http_token)
+        default = await asyncio.to_thread(ApiToken, self._home.http_token)
+        self._api_tokens = await asyncio.to_thread(ApiTokens, default, self._home.api_tokens)
         self._log = StructuredLog(
             self._home.logs,
             execution_id=self.execution_id,
@@ -316,18 +336,29 @@ class Engine:
             mask=self._known_values,
         )
         self._hub_log = HubLog(self._log, bus=self.bus)
+        remembered = RememberedVariables(self._home.environment)
+        await asyncio.to_thread(self._remember_environment, remembered)
+        sources = VariableSources(remembered)
+        shell = LoginShell(own=own_environ(is_foreign=self._options.is_child_of_client), complete=sources.complete)
+        spawn = self._tasks.spawn
         return HubBase(
             home=self._home,
             config=self._config,
             secrets=self._secrets,
             mask=Mask(self._known_values),
-            login_shell=LoginShell(own=own_environ(is_foreign=self._options.is_child_of_client)),
+            login_shell=shell,
+            environment=ServerEnvironment(login_shell=shell, sources=sources, remembered=remembered, bus=self.bus, spawn=spawn),
             user_folder=Path.home(),
             has_window=self._options.kind == "desktop",
             bus=self.bus,
             deadlines=DeadlineWheel(),
-            spawn=self._tasks.spawn,
+            spawn=spawn,
         )
+
+    def _remember_environment(self, remembered: RememberedVariables) -> None:
+        remembered.load()
+        if self._options.remembers != "nothing":
+            remembered.remember(os.environ, is_all=self._options.remembers == "all")
 
     def _make_control(self) -> HubControl:
         """What a control session may do with the hub."""
@@ -345,7 +376,7 @@ class Engine:
 
     def _known_values(self) -> frozenset[str]:
         """What must stand in no log."""
-        return self._secrets.known_values() | self._api_token.known
+        return self._secrets.known_values() | self._api_tokens.default.known
 
     def _tell_place(self) -> None:
         self._place.tell(version=__version__, http=self._doors.http.address, kind=self._options.kind)

@@ -113,6 +113,25 @@ class ProblemReported:
 
 
 @dataclass(frozen=True)
+class ServerFailed:
+    """A server did not start, or has ended by itself; it may be tried again. The engine logs it.
+
+    Attributes:
+        is_start: it did not start; else it ran and has ended.
+        attempt: which failure in a row this is, from 1.
+        exit_code: of its process; None where that had not ended by itself, or there was none.
+        project: as of ProblemReported.
+    """
+
+    server: str
+    problem: Problem
+    is_start: bool
+    attempt: int
+    exit_code: int | None = None
+    project: str = ""
+
+
+@dataclass(frozen=True)
 class NpmRegistryChanged:
     """A registry was measured or chosen, or that has begun."""
 
@@ -190,6 +209,7 @@ EVENTS: tuple[type, ...] = (
     ResourceListChanged,
     SessionsChanged,
     ProblemReported,
+    ServerFailed,
     NpmRegistryChanged,
     ElicitationAsked,
     ElicitationEnded,

@@ -9,6 +9,7 @@ standard input and output.
 """
 
 import contextlib
+import math
 import os
 import signal
 import sys
@@ -25,12 +26,15 @@ StrPath = str | os.PathLike[str]
 PASSED_ON = frozenset(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 FAILED = 1
 EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}  # of a hub that got the signal before it could end in order
+ENDS_WITHIN_S = 30.0  # an orderly end: calls in flight 10 s at a handover, then answers, servers (4.3 s), log, each bounded; 15 s in all
 GRACE_S = 2.0  # between SIGTERM and SIGKILL for what the hub left behind; servers that go at all are gone by then
 GIVE_UP_S = 5.0  # after which not even SIGKILL has helped: a process that waits for a broken disk
 LOOK_EVERY_S = 0.05  # for what the hub left behind and is no child of ours, so that we are not told of its end
 
 
-def run(work: Callable[[], int], *, lock: StrPath | None = None, files: Sequence[StrPath] = ()) -> int:
+def run(
+    work: Callable[[], int], *, lock: StrPath | None = None, files: Sequence[StrPath] = (), ends_within_s: float = ENDS_WITHIN_S
+) -> int:
     """Runs the hub in a child of this process, and guards it.
 
     Does not return in the child, which ends with `SystemExit`. Must be called while there are no other threads.
@@ -39,6 +43,7 @@ def run(work: Callable[[], int], *, lock: StrPath | None = None, files: Sequence
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
         files: what a hub removes at its end. What a killed one could not remove is removed for it, unless a new hub holds the lock.
+        ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
 
     Returns:
         The hub's exit code. If a signal ended it: 130 or 143 for a SIGINT or SIGTERM that was meant for it, otherwise 1.
@@ -57,7 +62,7 @@ def run(work: Callable[[], int], *, lock: StrPath | None = None, files: Sequence
         sys.exit(_be_hub(work))
     _let_go_of_pipes()
     platform.take_name()
-    code = _wait_for(hub)
+    code = _wait_for(hub, ends_within_s)
     _tidy(lock, files)
     _end_remaining(hub, tie)
     return code
@@ -79,15 +84,21 @@ def _let_go_of_pipes() -> None:
     os.close(nothing)
 
 
-def _wait_for(hub: int) -> int:
-    """Passes signals on until the hub has ended; returns the exit code."""
-    received = set()
+def _wait_for(hub: int, ends_within_s: float) -> int:
+    """Passes signals on until the hub has ended, and kills one that does not obey; returns the exit code."""
+    received: set[int] = set()
+    deadline = math.inf
     while (status := _reap(hub)) is None:
-        number, is_for_hub = platform.next_signal(PASSED_ON | {signal.SIGCHLD}, None)
+        left_s = None if deadline == math.inf else max(0.0, deadline - monotonic())
+        number, is_for_hub = platform.next_signal(PASSED_ON | {signal.SIGCHLD}, left_s)
         if number in PASSED_ON:
             received.add(number)
             if is_for_hub:
                 os.kill(hub, number)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # what whoever started us has ignored (nohup), the hub ignores rightly
+                deadline = min(deadline, monotonic() + ends_within_s)
+        elif monotonic() >= deadline:
+            os.kill(hub, signal.SIGKILL)
     if os.WIFEXITED(status):
         return os.WEXITSTATUS(status)
     ended_by = os.WTERMSIG(status)

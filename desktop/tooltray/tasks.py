@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class TaskKeeper:
@@ -51,6 +52,19 @@ async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:
             await step()
         except Exception:
             logger.exception("a part of the hub did not end as it should: %r", step)
+
+
+SLICE = 250  # items of a long list that are dealt with in one turn of the loop: 1 to 3 ms, at 5 to 10 us each
+
+
+async def in_slices(work: Callable[[T], U], items: Iterable[T]) -> list[U]:
+    """What `work` makes of each item, with a turn of the loop for everybody else after each SLICE of them."""
+    made: list[U] = []
+    for item in items:
+        made.append(work(item))
+        if len(made) % SLICE == 0:
+            await asyncio.sleep(0)
+    return made
 
 
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -23,7 +23,7 @@ EVERY_S = 0.02  # how often is looked for a hub that is being started
 IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while nobody waits for one
 PATIENCE_S = 2.0  # for a hub that we may not start, but that may be on its way: updated, or starting with the session
 REFUSE_FOR_S = 2.0  # after a start that failed, its reason is good for what is asked next
-KEPT_BYTES = 1 << 20  # of requests that wait for a hub; beyond them the client is not read
+KEPT_BYTES = 1 << 20  # of requests that wait for a hub, and of answers that the client has not read; beyond them it is not read
 QUICK_LOSS_S, QUICK_LOSSES = 1.0, 3  # a hub that hangs up on us so often without a word is not going to serve us
 SLOWEST_RETRY_S = 5.0
 INTERNAL_ERROR = -32603
@@ -180,7 +180,7 @@ class Outage:
         relay = self._relay
         poll = select.poll()
         poll.register(relay.stdout, select.POLLOUT if relay.to_client else 0)
-        if relay.is_input_open and relay.tracker.kept_bytes < KEPT_BYTES:
+        if relay.is_input_open and max(relay.tracker.kept_bytes, len(relay.to_client)) < KEPT_BYTES:
             poll.register(relay.stdin, select.POLLIN)
         for fd, event in poll.poll(within_s * 1000):
             if fd == relay.stdout:

@@ -54,13 +54,9 @@ def socket_path(home: bytes) -> bytes:
     path = home + b"run/hub.sock" if home[-1:] == b"/" else home + b"/run/hub.sock"
     if len(path) <= SOCKET_PATH_BYTES:
         return path
-    return _short_folder(home) + b"/hub.sock"
+    from tooltray_bridge.long_home import find_socket
 
-
-def _short_folder(home: bytes) -> bytes:
-    from hashlib import sha256
-
-    return b"/tmp/tooltray-%d-%b" % (posix.getuid(), sha256(home).hexdigest()[:16].encode())
+    return find_socket(home)
 
 
 def is_private(folder: bytes) -> bool:

@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 from time import monotonic
+from typing import ClassVar
 
 from tooltray_bridge import paths
 
@@ -148,6 +149,9 @@ class HubStart:
     app, if its display is there, `serve`, and `serve` once more with somebody listening to what it says.
     """
 
+    _left_behind: ClassVar[set[int]] = set()
+    """Children of this process that earlier tries have let go of: a guardian may need seconds to end, and meet the next try."""
+
     def __init__(self, home: str, user_home: str) -> None:
         self._run = os.path.join(home, "run")
         self._home = home
@@ -180,13 +184,26 @@ class HubStart:
     def close(self) -> None:
         """Lets go of what was started, which lives on: the bridge is not the one to wait for its end."""
         if self._child is not None:
-            signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no zombie, whenever it ends
-            self._child.poll()
+            self._left_behind.add(self._child.pid)
             self._child.returncode = 0  # or Popen would complain that nobody waits for it
             self._forget_child()
+        self._leave_no_zombies()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def _leave_no_zombies(self) -> None:
+        """From here on the system buries children that end. Those that ended while a start watched its own child are still to be buried."""
+        if not self._left_behind:
+            return
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for pid in list(self._left_behind):
+            try:
+                is_running = os.waitpid(pid, os.WNOHANG) == (0, 0)
+            except ChildProcessError:
+                is_running = False
+            if not is_running:
+                self._left_behind.discard(pid)
 
     def _take_lock(self) -> int | None:
         for folder in (self._home, self._run):

@@ -29,6 +29,7 @@ BUSY_DESKTOP = [str(Path(__file__).with_name("busy_desktop.py"))]
 HTTP_STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("http_stub.py"))]
 CALLS = 1000
 OPEN_LOOP_PER_S, OPEN_LOOP_S = 200, 8
+UNREAD_CALLS, UNREAD_BYTES, UNREAD_S = 200, 20_000_000, 15
 
 
 def first_reply_ms(command: list[str], environ: dict[str, str]) -> float:
@@ -348,6 +349,42 @@ def many_servers_rows(table: Table, rounds: int) -> None:
     home.remove()
 
 
+def unread_rows(table: Table, rounds: int) -> None:
+    """A client that asks for large results and reads none of them, beside clients that call the same server and another one."""
+    found = medians(rounds, it=beside_a_client_that_does_not_read)["it"]
+    what = f"{UNREAD_CALLS} results of {UNREAD_BYTES // 1_000_000} MB that nobody reads: memory of the hub / slowest other call"
+    ours = f"{found['memory']:.0f} MB / {found['same']:.2f} s (another server: {found['other']:.2f} s)"
+    table.add(what, "<= 400 MB / 1 s", "", ours, "")
+
+
+def beside_a_client_that_does_not_read() -> dict[str, float]:
+    home = Home(2, 20)
+    with home.hub() as pid:
+        beside = {"same": RawClient(BRIDGE, home.environ), "other": RawClient(BRIDGE, home.environ)}
+        greedy = RawClient(BRIDGE, home.environ)
+        for client in (*beside.values(), greedy):
+            client.initialize()
+        wait_for(lambda: len([each for each in beside["same"].tools() if each.endswith("echo")]) == 2)
+        tools = sorted(each for each in beside["same"].tools() if each.endswith("echo"))
+        slowest = dict.fromkeys(beside, 0.0)
+        for number in range(UNREAD_CALLS):
+            params = {"name": tools[0].removesuffix("echo") + "blob", "arguments": {"n": UNREAD_BYTES}}
+            greedy.send({"jsonrpc": "2.0", "id": f"unread {number}", "method": "tools/call", "params": params})
+        until = time.monotonic() + UNREAD_S
+        while time.monotonic() < until:
+            for tool, (name, client) in zip(tools, beside.items(), strict=True):
+                started = time.perf_counter()
+                if "result" not in (reply := client.call(tool, text="x")):
+                    raise RuntimeError(reply)
+                slowest[name] = max(slowest[name], time.perf_counter() - started)
+        figures = {"memory": memory_mb(pid, "VmHWM"), **slowest}
+        greedy.process.kill()
+        for client in beside.values():
+            client.close()
+    home.remove()
+    return figures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true", help="one round of each, to see that it runs")
@@ -362,6 +399,7 @@ def main() -> None:
     busy_window_rows(table, rounds)
     idle_rows(table)
     many_servers_rows(table, rounds)
+    unread_rows(table, rounds)
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, medians of {rounds}:\n")
     table.print()
 

@@ -26,6 +26,8 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 from tests.end2end.processes import World, new_world
 
+from tooltray.config.home import Home
+from tooltray.publish.control_client import ControlClient
 from tooltray.publish.rest.openapi import document
 
 EXAMPLES = 200
@@ -85,13 +87,14 @@ def hub_in(world: World) -> Hub:
         "defaultServers": ["notes", "featured"],
         "secrets": {"backend": "memory"},
         "autoDetectNpmRegistry": False,
-        "publish": {"http": {"enabled": True, "port": 0, "api": {"enabled": True, "trusted": True}}},
+        "publish": {"http": {"enabled": True, "port": 0, "api": {"enabled": True}}},
     }
     world.root.mkdir()
     (world.root / "settings.json").write_text(json.dumps(document))
     world.start_hub(environ=ALONE)
     url = json.loads((world.root / "run" / "hub.json").read_text())["http"]
-    token = world.tooltray("http", "api", "token").stdout.strip().splitlines()[-1]
+    with ControlClient.connect(Home(world.root), is_at_terminal=True) as person:  # type: ignore[union-attr]
+        token = person.call("create_api_token", name="tries", trusted=True)["token"]
     return Hub(url, token, requests.Session())
 
 

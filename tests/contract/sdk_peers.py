@@ -14,10 +14,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types.jsonrpc import jsonrpc_message_adapter
 from tests.fakes.conversation import CHANGED, PREFIX, Conversation
 from tests.fakes.fake_channel import FakeChannel
+from tests.fakes.fake_core_presenter import INSTRUCTIONS
 from tests.fakes.heard import Record
 
 from tooltray import __version__
-from tooltray.publish.greetings import INSTRUCTIONS
 from tooltray.tasks import TaskKeeper
 
 TOOL = {"name": "echo", "description": "Says it again", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}

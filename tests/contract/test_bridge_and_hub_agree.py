@@ -17,11 +17,12 @@ from tests.fakes.fake_hub import request
 
 from tooltray.cli.arguments import parse
 from tooltray.cli.outcome import HUB_RUNNING
-from tooltray.config import user_posix
+from tooltray.config import socket_place, user_posix
 from tooltray.config.home import Home, find_home
 from tooltray.publish.connection import Connection, Hello
 from tooltray.wire import envelope, framing
-from tooltray_bridge import hot, lines, paths, start, tracker
+from tooltray.wire.unsent import AllUnsent
+from tooltray_bridge import hot, lines, long_home, paths, start, tracker
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
     st.characters(exclude_characters="\0"), max_size=150
@@ -41,6 +42,41 @@ def test_both_find_the_same_home_and_the_same_socket(argument: str | None, varia
 
     assert os.fsdecode(ours) == str(theirs.root)
     assert os.fsdecode(paths.socket_path(ours)) == str(theirs.socket)
+
+
+@pytest.mark.parametrize("has_session", [True, False])
+def test_both_find_the_socket_of_a_long_home_wherever_it_is(home: Path, monkeypatch: pytest.MonkeyPatch, has_session: bool) -> None:
+    session, shared = home / "user" / str(os.getuid()), home / "tmp"
+    for folder in (session, shared) if has_session else (shared,):
+        folder.mkdir(parents=True, mode=0o700)
+    for module in (socket_place, long_home):
+        monkeypatch.setattr(module, "RUNTIME_FOLDERS", str(home / "user"))
+        monkeypatch.setattr(module, "SHARED_FOLDER", str(shared))
+    theirs = Home(home / ("x" * 150))
+    record = theirs.root / socket_place.RECORD
+
+    def found() -> Path:
+        ours = paths.socket_path(os.fsencode(theirs.root))
+        assert os.fsdecode(ours) == str(theirs.socket)
+        return theirs.socket
+
+    places = [found()]
+    (shared / places[0].parent.name.replace("-", f"-{os.getuid()}-")).mkdir(mode=0o700)  # of an older hub
+    places.append(found())
+    theirs.prepare()
+    places.append(found())
+    record.write_bytes(os.fsencode(shared) + b"/own")
+    record.chmod(0o600)
+    (shared / "own").mkdir(mode=0o700)
+    places.append(found())
+    assert len(set(places)) == (3 if has_session else 4)
+    for spoiled in (b"", b"own", b"/\0"):
+        record.write_bytes(spoiled)
+        assert found().parent != shared / "own"
+    record.write_bytes(os.fsencode(shared) + b"/own")
+    for spoil in (lambda: record.chmod(0o640), lambda: (record.unlink(), record.mkdir())):
+        spoil()
+        assert found().parent != shared / "own"
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o755, 0o770, 0o707, 0o1777])
@@ -65,6 +101,8 @@ async def test_the_hub_understands_who_connects(home: Path) -> None:
 
     class Session:
         """In place of a session's dispatcher: the connection ends behind the hello."""
+
+        unsent = AllUnsent().of(is_server=False)
 
         def attach(self, connection: Connection) -> None:
             connection.close()

@@ -14,9 +14,10 @@ from tooltray.servers.diagnosis import Diagnosis
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse, RecentCall
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
@@ -59,7 +60,7 @@ AGREED: dict[str, tuple[str, Any]] = {
     "check_secrets": ("()", str),
     "unlock_secrets": ("(passphrase)", None),
     "set_secret_backend": ("(kind)", None),
-    "diagnose": ("(server=None)", list[Diagnosis]),
+    "diagnose": ("(server=None, wait_s=0.0)", list[Diagnosis]),
     "reset_tool_names": ("()", None),
     "get_http_status": ("()", HttpStatus),
     "set_http_enabled": ("(enabled, port=None)", HttpStatus),
@@ -143,10 +144,15 @@ AGREED: dict[str, tuple[str, Any]] = {
     "set_api_enabled": ("(enabled, trusted=None)", HttpStatus),
     "get_api_token": ("()", str),
     "rotate_api_token": ("()", str),
+    "list_api_tokens": ("()", list[ApiTokenSnapshot]),
+    "create_api_token": ("(name, scope=manage, expires_in_s=None, trusted=False)", NewApiToken),
+    "revoke_api_token": ("(name)", None),
     "get_settings": ("()", SettingsDocument),
     "change_settings": ("(changes, revision=)", SettingsDocument),
     "set_server_auto_approve": ("(server, rules)", None),
     "get_recent_calls": ("(limit=200)", list[RecentCall]),
+    "get_environment": ("()", EnvironmentSnapshot),
+    "forget_environment": ("()", None),
 }
 TYPES: dict[str, Any] = {
     "name": str,
@@ -156,6 +162,7 @@ TYPES: dict[str, Any] = {
     "keep_secrets": bool,
     "remove_unused_secrets.names": list[str],
     "lines": int,
+    "wait_s": float,
     "enabled": bool,
     "tool": str,
     "arguments": Mapping[str, Any],
@@ -209,14 +216,17 @@ TYPES: dict[str, Any] = {
     "answers": list[str],
     "entries": Mapping[str, str],
     "trusted": bool | None,
+    "create_api_token.trusted": bool,
+    "scope": Scope,
     "changes": Mapping[str, Any],
 }
 EXAMPLES: dict[Any, Any] = {str: "x", bool: True, int: 5, Mapping[str, Any]: {"a": 1}, str | None: None, int | None: 5}
 EXAMPLES[Mapping[str, str]] = {"a": "b"}
 EXAMPLES[dict[str, Any] | None] = {"a": 1}
 EXAMPLES[Mapping[str, str] | None] = {"a": "b"}
-EXAMPLES |= {bool | None: None, float | None: 5.0, list[str]: ["x"], list[str] | None: ["x"]}
+EXAMPLES |= {bool | None: None, float: 1.5, float | None: 5.0, list[str]: ["x"], list[str] | None: ["x"]}
 EXAMPLES[Sequence[FeedbackAttachment]] = [FeedbackAttachment("a.png", "image/png", "eA==")]
+EXAMPLES[Scope] = "call"
 EXAMPLES[MCPToolCall] = MCPToolCall("1", "echo", {"a": 1})
 EXAMPLES[MCPToolResponse] = MCPToolResponse("echo", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []})
 

@@ -53,7 +53,7 @@ def test_a_write_is_refused_then_granted_once_then_always_then_held_after_its_de
 
     # refused: nobody can be asked
     refused = write("one")
-    assert "not approved" in refused["error"]["message"]
+    assert "needs a person's yes" in refused["error"]["message"]
     assert not file.exists()
     assert approval_id(refused) in world.tooltray("approve", "list").stdout
 

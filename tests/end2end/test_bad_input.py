@@ -62,7 +62,7 @@ def test_a_server_that_exits_at_once_ends_in_error_with_its_exit_code_and_last_w
     add(world, "quits", "exit:5")
     state = wait_until(lambda: (now := server_status(world, "quits"))["state"] == "error" and now, "the hub to give up")
     assert "exit code 5" in state["problem"]["message"]
-    assert "cannot do anything today" in state["problem"]["message"]
+    assert "cannot do anything today" in state["problem"]["title"]
 
 
 def test_garbage_on_stdout_is_skipped(world):

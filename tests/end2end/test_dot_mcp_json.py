@@ -18,7 +18,7 @@ from tests.fakes.copilot_runtime import CopilotRuntime
 
 from tooltray.config.home import Home
 from tooltray.copilot import copilot_tools
-from tooltray.presenter.instance import RESTART_AFTER_S
+from tooltray.presenter.patience import RESTART_AFTER_S
 from tooltray.publish.control_client import ControlClient
 from tooltray.publish.rest.server_views import status_of
 from tooltray.snapshots.servers import ServerState
@@ -51,7 +51,7 @@ class Shop:
 
     def start_hub(self, *arguments: str) -> None:
         self.world.start_hub(*arguments)
-        channel = ControlClient.connect(Home(self.world.root))
+        channel = ControlClient.connect(Home(self.world.root), is_at_terminal=True)
         assert channel
         self.channel = channel
 

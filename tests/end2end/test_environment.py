@@ -5,13 +5,16 @@ The Node.js is the one of the tests, laid out below a HOME as nvm does it; npx i
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World, wait_until
+from tests.end2end.raw_client import RawClient
 from tests.fakes.npm_cache import program, unpack
 from tests.fakes.npm_registry import FakeRegistry, answers, registries_in_thread
 
@@ -228,3 +231,71 @@ def test_a_tool_that_uv_installed_runs_without_uvx(without_shell: World) -> None
     assert (told["argv"][-1], told["env"]["UV"]) == ("x", str(world.home / ".local" / "bin" / "uv"))
     assert told["env"]["PATH"].startswith(f"{tool}/bin:")
     assert wait_until(lambda: snapshot(world)["state"] == "running", "the tool to stay")
+
+
+# of a hub that a bridge started
+
+
+def at_bridge(world: World) -> dict[str, str]:
+    """What a server has whose hub a bridge started for an AI client with an empty environment."""
+    bridge = world.start_bridge(environ={"API_KEY": "of the client"})
+    found: dict[str, str] = json.loads(RawClient(bridge).call("environment"))
+    bridge.end()
+    return found
+
+
+@pytest.fixture
+def needy(world: World) -> Path:
+    """A server that needs what only this person's terminal knows; returns the certificates."""
+    bundle = world.home / "company.pem"
+    bundle.touch()
+    write_settings(world, command=sys.executable, args=[str(Path(__file__).parent / "servers" / "needy.py")])
+    document = json.loads((world.root / "settings.json").read_text()) | {"defaultServers": ["s"]}
+    (world.root / "settings.json").write_text(json.dumps(document))
+    return bundle
+
+
+def test_a_server_runs_from_a_bridge_in_an_empty_environment_once_a_person_started_the_hub(world: World, needy: Path) -> None:
+    proxies = {"HTTPS_PROXY": "http://127.0.0.1:9", "http_proxy": "http://me:hunter2@127.0.0.1:9"}
+    world.start_hub(environ={"SSL_CERT_FILE": str(needy), "SSH_AUTH_SOCK": str(needy), **proxies})
+    start(world)
+    world.stop_hub()
+    found = at_bridge(world)
+    assert (found["SSL_CERT_FILE"], found["HTTPS_PROXY"]) == (str(needy), "http://127.0.0.1:9")
+    assert not {"http_proxy", "SSH_AUTH_SOCK", "API_KEY"} & found.keys()
+    kept = world.root / "environment.json"
+    assert (kept.stat().st_mode & 0o777, "hunter2" in kept.read_text()) == (0o600, False)
+    assert f"SSL_CERT_FILE={needy} (remembered since " in world.tooltray("doctor").stdout
+    world.stop_hub()
+    needy.unlink()
+    said = world.tooltray("doctor").stdout
+    assert f"SSL_CERT_FILE={needy} (remembered since " in said
+    assert "not used: its file is gone" in said
+    assert f"s last worked with SSL_CERT_FILE={needy}; now it is missing" in said
+    assert world.tooltray("doctor", "--forget-environment").returncode == 0
+    assert not kept.exists()
+    world.stop_hub()
+
+
+@pytest.mark.parametrize("environ", [{"DIRENV_DIR": "-/project"}, {}])
+def test_a_folders_environment_and_that_of_a_bridge_are_not_remembered(world: World, needy: Path, environ: dict[str, str]) -> None:
+    words = [] if environ else ["--started-by-bridge"]
+    world.start_hub(*words, environ={"SSL_CERT_FILE": str(needy), **environ})
+    world.stop_hub()
+    assert not (world.root / "environment.json").exists() or "SSL_CERT_FILE" not in variables_in(world)
+
+
+def variables_in(world: World) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((world.root / "environment.json").read_text())["variables"]
+    return found
+
+
+def test_a_command_in_a_terminal_tells_the_hub_that_it_starts(world: World, needy: Path) -> None:
+    world.environ["SSL_CERT_FILE"] = str(needy)
+    assert at_terminal(world, "servers", "start", "s")[0] == 0
+    assert variables_in(world)["SSL_CERT_FILE"]["value"] == str(needy)
+    world.stop_hub()
+    del world.environ["SSL_CERT_FILE"]
+    at_terminal(world, "servers", "start", "s")  # there it is not any more, so it is forgotten
+    assert variables_in(world) == {}
+    world.stop_hub()

@@ -6,11 +6,13 @@ import os
 import signal
 import sys
 
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import wait_until
 from tests.fakes.pictures import png
 
 from tooltray.presenter.feedback.feedback_attachments import MOST_PICTURE_BYTES
 
+FORM = {"elicitation": {}}  # its person is asked, and thinks
 SUMMARY = "# Done\n\nThe invoice is **fixed**."
 
 
@@ -48,10 +50,10 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     waits = {"command": sys.executable, "args": [HABITS, "tools:2", "note:{project_path}"], "deferredStartup": True}
     fails = {"command": "no-such-command-anywhere", "deferredStartup": True}
     write_settings(world, waits=waits, fails=fails)
-    world.tooltray("projects", "allow", str(project))
+    at_terminal(world, "projects", "allow", str(project))
     hub = world.start_hub()
     bridge = world.start_bridge()
-    bridge.initialize()
+    bridge.initialize(capabilities=FORM)
 
     # text and a picture come back, with what became of the servers
     picture = world.home / "picture.png"
@@ -121,7 +123,7 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     write_settings(world)
     first = world.start_hub()
     bridge = world.start_bridge()
-    bridge.initialize()
+    bridge.initialize(capabilities=FORM)
     report(bridge, 1, "# Open")
     waiting(world)
     second = world.start(sys.executable, "-m", "tooltray", "serve", "--replace")

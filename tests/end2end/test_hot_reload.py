@@ -125,6 +125,9 @@ def test_each_setting_counts_as_if_its_verb_had_been_called(world):
         person.until("get_mcp_enabled", lambda enabled: not enabled)
         person.hub.call("stop_server", name="more")
         person.save(mcpEnabled=True)
+        person.until("get_mcp_enabled", lambda enabled: enabled)
+        assert person.servers()["more"]["state"] == "stopped"  # by a person, who alone starts it again
+        person.hub.call("start_server", name="more")
         assert person.running("more") != more
         assert person.running("busy") == busy
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World
 
 HERE = Path(__file__).parent
@@ -43,7 +44,7 @@ def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_ow
     started = {"args": [in_project, "nowhere"], "deferredStartup": True, "startupArgsTemplate": [in_project, "{project_path}"]}
     url = start_hub(world, s={"command": sys.executable, "autoApprove": ["all"], **started})
     one, two = folder(world, "one"), folder(world, "two")
-    assert world.tooltray("projects", "allow", str(one)).returncode == 0
+    assert at_terminal(world, "projects", "allow", str(one))[0] == 0
     added = world.tooltray("servers", "add", "habits", "--project", str(one), "--", sys.executable, str(SERVERS / "habits.py"))
     assert added.returncode == 0, added.stderr
     for mode, era in (("auto", "modern"), ("legacy", "legacy")):

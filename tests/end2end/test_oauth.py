@@ -243,7 +243,7 @@ def test_a_client_with_credentials_needs_no_person(world: World, far: Elsewhere)
     far.do(lambda server: server.know("machine", secret="dummy-secret", method="client_secret_basic"))
     world.start_hub(environ=PASSPHRASE)
     person = Person(world)
-    person.tooltray("secrets", "backend", "file")
+    person.tooltray("secrets", "backend", "file", input=f"{PASSPHRASE['TOOLTRAY_PASSPHRASE']}\n")
     options = ["--client-id", "machine", "--client-secret", "--client-credentials", "--scope", "notes:read"]
     added = person.tooltray("servers", "add", "far", "--url", far.server.mcp_url, *options, input="dummy-secret\n")
     assert "it is running and has 1 tool" in added

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import BRIDGE, is_running, wait_until
 
 IN_PROJECT = Path(__file__).parent / "servers" / "in_project.py"
@@ -121,9 +122,10 @@ def test_a_server_runs_once_for_each_project_and_never_for_another(world):
     assert said[3]["args"] == [str(odd), "it's $(odd); &"]
     nobody = client_in(world, world.home)
     assert "the home folder itself" in call(nobody, "where")["error"]["message"]
-    refused = world.tooltray("projects", "allow", ".")  # the home folder
-    assert (refused.returncode, "home folder" in refused.stderr) == (1, True)
-    assert world.tooltray("projects", "start", "s", str(two)).returncode == 0
+    code, seen = at_terminal(world, "projects", "allow", ".")  # the home folder
+    assert (code, "home folder" in seen) == (1, True)
+    assert "needs a person at a terminal" in world.tooltray("projects", "start", "s", str(two)).stderr
+    assert at_terminal(world, "projects", "start", "s", str(two))[0] == 0
     assert where(nobody)["pid"] == said[2]["pid"]
     assert str(two) in world.tooltray("projects", "list").stdout
     called = world.tooltray("tools", "call", "where", "--project", str(two))  # which was allowed thereby
@@ -164,13 +166,8 @@ def test_a_models_report_starts_what_waits_for_its_project(world):
     world.start_hub()
     client = client_in(world, one)
     report = {"work_summary": "done", "project_path": str(two), "project_name": "Two"}
-    client.send_request("tools/call", {"name": "collect_feedback", "arguments": report}, id=1)
-    refused = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
-    assert world.tooltray("feedback", "answer", refused[0]["id"], "go on").returncode == 0
-    assert f"tooltray projects allow {two}" in json.dumps(client.reply_to(1)["result"])
-    assert world.tooltray("projects", "allow", str(two)).returncode == 0
-    client.send_request("tools/call", {"name": "collect_feedback", "arguments": report}, id=2)
-    asked = wait_until(lambda: json.loads(world.tooltray("feedback", "list", "--json").stdout), "the report")
-    assert world.tooltray("feedback", "answer", asked[0]["id"], "go on").returncode == 0
-    client.reply_to(2)
+    refused = client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=1)
+    assert f"tooltray projects allow {two}" in json.dumps(refused["result"])
+    assert at_terminal(world, "projects", "allow", str(two))[0] == 0
+    client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=2)
     assert where(client)["args"] == [str(two), "Two"]

@@ -6,6 +6,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World, wait_until
 from tests.end2end.test_served_configs import base_url, initialize
 
@@ -42,7 +43,7 @@ def test_nothing_of_a_removed_server_stays_among_the_secrets_and_nothing_else_go
     def stored() -> list[str]:
         return json.loads(cli("secrets", "list", "--json"))
 
-    cli("projects", "allow", str(shop))
+    assert at_terminal(world, "projects", "allow", str(shop))[0] == 0
     secrets = ["team", *(f"{name}/KEY" for name in (*names, "by-project"))]
     for name in secrets:
         cli("secrets", "set", name, input=VALUE)

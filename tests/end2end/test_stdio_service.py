@@ -158,3 +158,33 @@ def test_a_signal_answers_open_calls_stops_servers_and_writes_the_last_record(wo
     stopped = events(service, "service_stopped")[0]
     assert (stopped["reason"], stopped["requests"] >= 3) == (reason, True)
     assert set(pids).isdisjoint(process.pid for process in world.processes())
+
+
+CRASHING = """
+import asyncio, sys, threading
+from tooltray import engine
+from tooltray.__main__ import main
+
+def fail():
+    raise ZeroDivisionError("seven")
+
+serve = engine.Engine.serve
+
+async def crashing(self):
+    {crash}
+    return await serve(self)
+
+engine.Engine.serve = crashing
+sys.argv = ["tooltray", "serve", "--stdio"]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("crash", ["threading.Thread(target=fail).start()", "asyncio.get_running_loop().call_soon(fail)"])
+def test_an_error_that_nothing_catches_is_logged_as_json_lines_and_ends_it_in_order_with_1(world, crash):
+    program = world.start(sys.executable, "-c", CRASHING.format(crash=crash))
+    assert program.wait() == 1
+    [error] = [record for record in events(program, "error") if record["component"] == "tooltray.uncaught"]
+    assert "ZeroDivisionError: seven" in error["stack"]
+    assert events(program, "service_stopped")[0]["reason"] == "failure"
+    assert not (world.root / "run" / "hub.json").exists()

@@ -75,7 +75,7 @@ def test_servers_are_stopped_and_started_from_the_menu(world: World, display: XD
     well = panel.icon()
     panel.choose("habits", "Stop")
     wait_until(lambda: state(world, "habits") == "stopped", "the server to stop")
-    wait_until(lambda: "habits · Stopped" in texts(panel), "the menu to follow")
+    wait_until(lambda: "habits · Stopped by you" in texts(panel), "the menu to follow")
     panel.choose("habits", "Start")
     wait_until(lambda: "habits · Connected" in texts(panel), "the server to run again")
     panel.choose("Pause all servers")

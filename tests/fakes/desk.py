@@ -11,6 +11,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.config.atomic_file import write_atomically
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.servers.entries.pasted import parse_pasted
+from tooltray.servers.entries.secret_spans import secret_spans
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.api_commands import ApiCommands
 from tooltray.ui.commands import Commands
@@ -70,6 +71,7 @@ class Desk:
             api=self.api,
             tasks=self.tasks,
             read_pasted=parse_pasted,
+            find_secrets=secret_spans,
             hides_on_close=lambda: self.has_tray,
         )
 

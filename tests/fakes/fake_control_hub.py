@@ -82,9 +82,9 @@ class FakeControlHub:
         """Of its last call."""
         return next(params for called, params in reversed(self.calls) if called == method)
 
-    def send_raw(self, data: bytes) -> None:
-        """Sends bytes on the last connection."""
-        self._connections[-1].sendall(data)
+    def send_raw(self, data: bytes, *, at: int = -1) -> None:
+        """Sends bytes on the last connection, or on the one of this number."""
+        self._connections[at].sendall(data)
 
     def _start(self, work: Callable[..., None], *args: Any) -> None:
         thread = threading.Thread(target=work, args=args, daemon=True)

@@ -20,6 +20,8 @@ from tooltray.wire import envelope, eras
 from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.wire.eras import ClientInfo, Era, Head
 
+INSTRUCTIONS = "Servers: fs."  # of a session that has all servers
+
 
 class FakeCorePresenter:
     """
@@ -156,6 +158,9 @@ class FakeCorePresenter:
 
     def has_server(self, name: str) -> bool:
         return name in self.servers
+
+    def instructions(self, state: SessionState) -> str:
+        return INSTRUCTIONS
 
     async def finds_server(self, session: Session, name: str) -> bool:
         return name in self.servers_of_projects

@@ -51,7 +51,7 @@ class FakePresenter(
         self.snapshot = replace(self.snapshot, is_paused=not enabled)
         self._publish_config()
 
-    async def diagnose(self, server: str | None = None) -> list[Any]:
+    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Any]:
         self._note("diagnose", server)
         return list(self.diagnoses)
 

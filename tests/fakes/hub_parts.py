@@ -20,28 +20,36 @@ from tests.fakes.scripted_server import ScriptedServer
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.masking import Mask
 from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.files.reading import read_file
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.proposal_store import ProposalStore
 from tooltray.config.registry_cache import RegistryCache
 from tooltray.config.secrets import SecretStore
+from tooltray.confirmation import PERSON, set_asker
 from tooltray.errors import Problem
 from tooltray.events import EventBus
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.files.file_parts import make_files
 from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.presenter.first_listings import FirstPatience
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.instance import Patience
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offer_parts import make_offer_parts
+from tooltray.presenter.patience import Patience
 from tooltray.presenter.presenter_parts import make_presenter_parts
 from tooltray.presenter.request_parts import RequestParts, make_request_parts
+from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.presenter.server_parts import make_server_parts
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.presenter.views.view_parts import make_view_parts
+from tooltray.servers.environment.remembered_variables import RememberedVariables
+from tooltray.servers.environment.variable_sources import VariableSources
 from tooltray.servers.stdio_transport import Launch
 from tooltray.servers.transport import Transport
 from tooltray.snapshots.http import HttpStatus
@@ -53,6 +61,10 @@ from tooltray.wire.envelope import NOTHING, Envelope, dump, success
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
+
+FOR_EVER = {"first_patience": FirstPatience(*[600.0] * 6)}
+BARELY = {"first_patience": FirstPatience(*[0.02] * 6)}
+"""For `hub_parts`: how long first lists are waited for."""
 
 MODERN_META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -73,6 +85,9 @@ class Shell:
         return self.variables
 
     def expire(self) -> None:
+        self.expired += 1
+
+    def invalidate(self) -> None:
         self.expired += 1
 
 
@@ -171,7 +186,7 @@ class HubParts:
         patience: Patience,
         gate: StartGate | None,
         start_process: Callable[..., Transport] | None,
-        waits: Mapping[str, float],
+        waits: Mapping[str, Any],
         names_type: type[PublishedNames],
         catalogues_type: type[CatalogueStore],
         own_url: str | None,
@@ -188,6 +203,8 @@ class HubParts:
         self.person.mkdir(exist_ok=True)
         self.conf = McpConfHelper(home.settings, self.bus)
         self.secrets = SecretStore(home, "memory")
+        self.api_tokens = ApiTokens(ApiToken(home.http_token), home.api_tokens)
+        self.trusted = TrustedTokens(self.secrets)
         self.stats = CallStats()
         self.catalogues = catalogues_type(home.catalogue)
         self._server_options: dict[str, Any] = {"builtins": builtins, "patience": patience, "gate": gate, "clock": clock}
@@ -208,6 +225,7 @@ class HubParts:
         return self.programs[launch.command](name=name, launch=launch, log=log, mask=mask)
 
     async def load(self) -> None:
+        set_asker(PERSON)  # a test asks as the person at the window does, unless it says otherwise
         await self.conf.load()
         spawn, bus = self.keeper.spawn, self.bus
         base = self._base()
@@ -237,7 +255,8 @@ class HubParts:
             base=base, servers=self.servers, catalogues=self.catalogues, names=self._names_type(self.home.names), **self._offer_waits
         )
         self.offers, self.tools, self.log_levels, self.relay = offered.offers, offered.tools, offered.log_levels, offered.relay
-        self.prompts, self.resources = offered.prompts, offered.resources
+        self.prompts, self.resources, self.looks = offered.prompts, offered.resources, offered.looks
+        self.instructions = offered.instructions
         viewed = await make_view_parts(
             base=base,
             servers=self.servers,
@@ -285,7 +304,9 @@ class HubParts:
             registries=self.registries,
             elicitations=elicitations,
             tokens=ClientTokens(self.home.clients),
-            api_token=ApiToken(self.home.http_token),
+            api_tokens=self.api_tokens,
+            trusted=self.trusted,
+            proposed=ProposalStore(self.home.proposals),
             door=lambda: self.door,
             stats=self.stats,
             shipped=lambda: self.shipped,
@@ -302,6 +323,8 @@ class HubParts:
 
     def _base(self) -> HubBase:
         shell: Any = self.shell
+        self.remembered = RememberedVariables(self.home.environment)
+        self.sources = VariableSources(self.remembered, look_up=lambda _, __: {})
         deadlines: Any = self.wheel
         return HubBase(
             home=self.home,
@@ -309,6 +332,9 @@ class HubParts:
             secrets=self.secrets,
             mask=Mask(lambda: {"hunter2"}),
             login_shell=shell,
+            environment=ServerEnvironment(
+                login_shell=shell, sources=self.sources, remembered=self.remembered, bus=self.bus, spawn=self.keeper.spawn
+            ),
             user_folder=self.person,
             has_window=self._has_window,
             bus=self.bus,
@@ -425,7 +451,7 @@ async def hub_parts(
     patience: Patience = QUICK,
     gate: StartGate | None = None,
     start_process: Callable[..., Transport] | None = None,
-    waits: Mapping[str, float] | None = None,
+    waits: Mapping[str, Any] | None = None,
     names_type: type[PublishedNames] = PublishedNames,
     catalogues_type: type[CatalogueStore] = CatalogueStore,
     own_url: str | None = None,

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from tooltray.wire.unsent import AllUnsent
+
 
 class ManualDeadline:
     def __init__(self, wheel: "ManualWheel", seconds: float, on_expired: Callable[[], None]) -> None:
@@ -24,6 +26,7 @@ class ManualWheel:
 
     def __init__(self) -> None:
         self.waiting: list[ManualDeadline] = []
+        self.unsent = AllUnsent()
 
     def add(self, seconds: float, on_expired: Callable[[], None]) -> ManualDeadline:
         deadline = ManualDeadline(self, seconds, on_expired)

@@ -138,7 +138,7 @@ def news(parts: OfferParts) -> list[Any]:
 
 @contextlib.asynccontextmanager
 async def offer_parts(
-    root: Path, programs: Mapping[str, ScriptedServer] | None = None, *, known: Mapping[str, ScriptedServer] | None = None, **options: float
+    root: Path, programs: Mapping[str, ScriptedServer] | None = None, *, known: Mapping[str, ScriptedServer] | None = None, **options: Any
 ) -> AsyncIterator[OfferParts]:
     """Parts of a hub in a folder, loaded, with a server for each program; nothing is started.
 

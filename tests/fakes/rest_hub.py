@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_hub import Answer, ScriptedClients
 from tests.fakes.hub_parts import HubParts, hub_parts
 
+from tooltray.config.api_tokens import TokenHolder
 from tooltray.publish.http_app import HttpApp
 from tooltray.publish.http_guard import Guard
 from tooltray.publish.http_modern import ModernHttp
@@ -25,15 +26,32 @@ from tooltray.publish.rest.app import RestApi
 from tooltray.publish.streamable_http import StreamableHttp
 from tooltray.wire.deadlines import DeadlineWheel
 
-TOKEN = "tooltray_api_right"
+TOKEN, READ_TOKEN, CALL_TOKEN = "tooltray_api_right", "tooltray_api_read", "tooltray_api_call"
 
 
-class FakeToken:
-    def is_right(self, token: str) -> bool:
-        return token == TOKEN
+class FakeTokens:
+    """Programs by their tokens; those whose digest is among the trusted ones say yes in a person's place."""
+
+    is_saved = True
+
+    def __init__(self, holders: Mapping[str, TokenHolder], trusted: Collection[str] = ()) -> None:
+        self.holders, self.trusted, self.saved = dict(holders), set(trusted), 0
+
+    def holder(self, token: str) -> TokenHolder | None:
+        return self.holders.get(token)
+
+    def is_current(self, holder: TokenHolder) -> bool:
+        return holder in self.holders.values()
+
+    def save(self) -> None:
+        self.saved += 1
+        self.is_saved = True
+
+    async def has(self, digest: str) -> bool:
+        return digest in self.trusted
 
 
-async def one_event(request: web.Request) -> web.StreamResponse:
+async def one_event(request: web.Request, may_read: Callable[[], bool]) -> web.StreamResponse:
     return web.Response(body=b"event: Told\ndata: {}\n\n", content_type="text/event-stream")
 
 
@@ -42,6 +60,7 @@ class RestHub:
     parts: HubParts
     port: int
     http: aiohttp.ClientSession
+    tokens: FakeTokens
 
     @property
     def url(self) -> str:
@@ -69,17 +88,23 @@ class RestHub:
 async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, **options: Any) -> AsyncIterator[RestHub]:
     """
     Args:
-        is_on, is_trusted: what the settings say of the interface.
+        is_on: what the settings say of the interface.
+        is_trusted: the token is one that says yes in a person's place.
         options: of `hub_parts`.
     """
     settings = dict(options.pop("settings", {}))
-    settings["publish"] = {**settings.get("publish", {}), "http": {"api": {"enabled": is_on, "trusted": is_trusted}}}
+    settings["publish"] = {**settings.get("publish", {}), "http": {"api": {"enabled": is_on}}}
     place = socket.create_server(("127.0.0.1", 0))
     place.setblocking(False)
     port = place.getsockname()[1]
     clients, deadlines = ScriptedClients(), DeadlineWheel(tick_s=0.01)
     async with hub_parts(root, settings=settings, **{"servers": {}, **options}) as parts:
-        api = RestApi(presenter=parts.presenter, config=parts.conf, token=FakeToken(), events=one_event, spawn=parts.keeper.spawn)
+        holders = {TOKEN: TokenHolder("panel", "manage", "d1", is_trusted)}
+        holders |= {READ_TOKEN: TokenHolder("watcher", "read", "d2"), CALL_TOKEN: TokenHolder("caller", "call", "d3")}
+        tokens = FakeTokens(holders, {"d1"} if is_trusted else set())
+        api = RestApi(
+            presenter=parts.presenter, config=parts.conf, tokens=tokens, trusted=tokens, events=one_event, spawn=parts.keeper.spawn
+        )
         app = HttpApp(
             guard=Guard(host="127.0.0.1", port=port, requires_token=True, owner_of={"a client's": "one"}.get),
             has_server=parts.presenter.has_server,
@@ -91,6 +116,6 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         await app.open(place)
         async with aiohttp.ClientSession() as http:
             try:
-                yield RestHub(parts, port, http)
+                yield RestHub(parts, port, http, tokens)
             finally:
                 await app.close()

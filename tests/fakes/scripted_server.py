@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.heard import Record
 
+from tooltray.servers.transport import ConnectionFailure
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
@@ -124,6 +125,8 @@ class Copy:
         self.pids: tuple[int, ...] = ()
         self.exit_code: int | None = None
         self.has_expired = False
+        self.failure: ConnectionFailure | None = None
+        self.output: Any = None
         self._hub: RawDispatcher | None = None
         self._far_end = RawDispatcher(
             name="scripted",
@@ -196,6 +199,18 @@ class Copy:
 
     def _take_notification(self, message: Envelope) -> None:
         self.server.told.add(Asked(self, message.method, _loaded(message.params)))
+
+
+class ScriptedBuiltIn:
+    """The hub's own server, with one tool."""
+
+    async def answer(self, request: Envelope) -> Envelope:
+        replies: dict[str, Any] = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}},
+            "tools/list": {"tools": [tool("list_servers")]},
+            "tools/call": text("from the hub"),
+        }
+        return Envelope(result=dump(replies[request.method])) if request.method in replies else error(-32601, "Method not found")
 
 
 class _Wire:

@@ -41,6 +41,15 @@ if mode == "other":
     sys.exit(3)
 if mode == "hang":
     threading.Event().wait()
+if mode == "linger":
+
+    def linger(*_):
+        listening.close()
+        os.unlink(run / "hub.sock")
+        lock.close()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    signal.signal(signal.SIGTERM, linger)
 if mode == "loud":
     sys.stderr.write("x" * 1000000)
     sys.stderr.flush()
@@ -67,8 +76,16 @@ def serve(connection):
                 stream.flush()
 
 
-while True:
-    threading.Thread(target=serve, args=[listening.accept()[0]], daemon=True).start()
+connections = []
+try:
+    while True:
+        connections.append(listening.accept()[0])
+        threading.Thread(target=serve, args=[connections[-1]], daemon=True).start()
+except OSError:  # it lingers: its place is free, and so are its clients
+    for connection in connections:
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+    threading.Event().wait()
 """
 
 
@@ -107,7 +124,8 @@ class StartableHub:
     def do(self, *modes: str) -> None:
         """What the next hubs do; the last one goes for all that follow.
 
-        `run`, `loud` (runs, and writes much to standard error), `fail`, `silent`, `crash`, `other` (exit code 3), `hang`.
+        `run`, `loud` (runs, and writes much to standard error), `fail`, `silent`, `crash`, `other` (exit code 3), `hang`, `linger` (runs;
+        at the first SIGTERM its place is free, as when a guardian still ends what the hub left behind, and at the second it ends).
         """
         (self._folder / "modes").write_text(" ".join(modes))
 

@@ -1,13 +1,17 @@
 """The window can be used without a mouse and without seeing it."""
 
 import asyncio
+from functools import partial
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTableView, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QTableView, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import control
 
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -16,7 +20,11 @@ from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.main_window import CLIENTS, PROFILES, SETTINGS
 from tooltray.ui.settings_commands import SetupPreview
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.sidebar import NavItem
+from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Table
 
 SERVERS = [
@@ -98,7 +106,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         desk.window.sheet.dismiss()
         desk.window.open_page(SETTINGS)
         assert nameless(desk.window) == []
-        for open_sheet in (desk.window.open_add_registry, lambda: desk.window.open_why("b")):
+        for open_sheet in (desk.window.setup_sheets.open_add_registry, lambda: desk.window.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -219,3 +227,54 @@ async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: The
         await until(lambda: bar.value() > 1000)
         assert "Off" not in listed.table.model().index(0, 3).data()
         assert listed.table.model().index(0, 3).data() == "On"
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+async def test_enter_and_space_open_the_menu_of_a_card(theme: Theme, key: Qt.Key) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        button = control(desk.card("a"), "More for a")
+        button.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(button, key)
+        menu = next(each for each in desk.card("a").findChildren(QMenu) if each.isVisible())
+        menu.close()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
+def test_every_kind_of_button_heeds_enter_and_space(theme: Theme, key: Qt.Key) -> None:
+    buttons = (
+        Button(theme, "Add"),
+        IconButton(theme, "x", "Close"),
+        Switch(theme, "Use a"),
+        FilterTab(theme, "All"),
+        NavItem(theme, "x", "A"),
+    )
+    pressed: list[QWidget] = []
+    for each in buttons:
+        each.clicked.connect(partial(_note, pressed, each))
+        QTest.keyClick(each, key)
+    assert pressed == list(buttons)
+
+
+def _note(pressed: list[QWidget], button: QWidget, *_: object) -> None:
+    pressed.append(button)
+
+
+def test_what_grants_something_in_a_window_that_comes_by_itself_wants_more_than_enter(theme: Theme) -> None:
+    button = Button(theme, "Allow once", heeds_enter=False)
+    clicks: list[QWidget] = []
+    button.clicked.connect(partial(_note, clicks, button))
+    QTest.keyClick(button, Qt.Key.Key_Return)
+    assert not clicks
+    QTest.keyClick(button, Qt.Key.Key_Space)
+    assert len(clicks) == 1
+
+
+def test_enter_that_is_held_down_presses_once(theme: Theme) -> None:
+    button = Button(theme, "Add")
+    clicks: list[QWidget] = []
+    button.clicked.connect(partial(_note, clicks, button))
+    for is_repeat in (False, True, True):
+        event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", is_repeat)
+        QApplication.sendEvent(button, event)
+    assert len(clicks) == 1

@@ -1,22 +1,25 @@
 """Adding a server: what is pasted is shown before it runs, secrets go to the keyring, and a failure loses nothing."""
 
+import asyncio
 import json
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.seen import field, words
+from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
+from tooltray.servers.entries.secret_spans import secret_spans
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.covered_code import CoveredCode
 from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.switch import Switch
 
@@ -244,3 +247,70 @@ async def test_a_whole_log_pasted_by_mistake_is_cut_and_refused(theme: Theme) ->
         sheet = panel(desk)
         paste(sheet, "x" * 2_000_000)
         assert "too long" in sheet.complaint
+
+
+async def test_a_pasted_secret_is_covered_in_the_field_too_until_a_person_wants_to_see_it(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk)
+        view = sheet.findChild(CoveredCode)
+        assert isinstance(view, CoveredCode)
+        paste(sheet, "😀=1 GH_TOKEN=ghp_0123456789 npx gh")
+        assert view.toPlainText() == "😀=1 GH_TOKEN=ghp_0123456789 npx gh"
+        assert view.shown_text == "😀=1 GH_TOKEN=•••••••••••••• npx gh"
+        control(sheet, "Show secrets").click()
+        assert view.shown_text == view.toPlainText()
+        control(sheet, "Hide secrets").click()
+        assert "ghp_" not in view.shown_text
+        paste(sheet, "npx gh")
+        assert not any(each.isVisible() for each in sheet.findChildren(QPushButton) if "secrets" in each.text())
+
+
+@pytest.mark.parametrize("is_selected", [False, True])
+def test_a_covered_secret_cannot_be_seen_also_while_it_is_selected(theme: Theme, is_selected: bool) -> None:
+    def picture(secret: str, *, is_covered: bool = True) -> QImage:
+        view = CoveredCode(theme, "x", secret_spans, lines=3)
+        view.resize(600, 100)
+        view.setPlainText(f"😀=1 npx gh\nGH_TOKEN={secret} npx gh")
+        view.set_covered(is_covered)
+        if is_selected:
+            view.selectAll()
+        return view.grab().toImage()
+
+    assert picture("ghp_0123456789") == picture("ghp_9876543210")
+    assert picture("ghp_0123456789", is_covered=False) != picture("ghp_9876543210", is_covered=False)
+
+
+async def test_a_secret_among_the_arguments_is_not_shown_in_what_will_run(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, "npx gh --api-key abcdef --team a")
+        await until(lambda: "npx gh --api-key •••••• --team a" in words(sheet))
+        assert "abcdef" not in words(sheet)
+
+
+async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: Theme) -> None:
+    prompt = asyncio.Event()
+
+    class Prompting(FakePresenter):
+        async def set_secret(self, name: str, value: str) -> None:
+            await prompt.wait()
+            raise TooltrayError("The keyring is locked", "its prompt was closed", "Try again")
+
+    async with Desk(Prompting(), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        primary(sheet).click()
+        await until(lambda: "Waiting for the keyring" in words(sheet))
+        assert "its window may be behind this one" in words(sheet)
+        assert primary(sheet).text() == "Adding…"
+        prompt.set()
+        await until(lambda: "The keyring is locked" in words(sheet))
+        assert "Waiting for the keyring" not in words(sheet)
+        assert control(sheet, "Try again").isVisible()
+        assert primary(sheet).text() == "Add server"
+
+
+async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        sheet = panel(desk, BLOCK)
+        primary(sheet).click()
+        await until(lambda: desk.window.sheet is None)
+        assert not sheet._prompt_wait.isActive()

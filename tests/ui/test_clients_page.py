@@ -74,7 +74,7 @@ async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_c
         page = await opened(desk)
         table = page.sessions.model()
         rows = [[table.index(row, column).data() for column in range(6)] for row in range(2)]
-        assert rows[0] == ["claude-code 2.4", "Connected", "After activation", "shop", "–", "serena"]
+        assert rows[0] == ["claude-code 2.4", "Connected", "On demand", "shop", "–", "serena"]
         assert rows[1] == ["cursor-7", "Has left", "All at once", "Not known", "coding", "–"]
         assert table.index(0, 2).data(Qt.ItemDataRole.ToolTipRole) == "It obeys."
         assert "1 connected" in words(page)
@@ -112,7 +112,7 @@ async def test_a_session_s_details_say_why_and_where_from(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
         page.sessions.row_chosen.emit(FIRST)
-        for text in ("After activation", "It obeys.", "/srv/projects/shop", "The client was started there.", "None: it gets everything"):
+        for text in ("On demand", "It obeys.", "/srv/projects/shop", "The client was started there.", "None: it gets everything"):
             assert text in words(page.details)
         page.sessions.row_chosen.emit(LEFT)
         for text in ("It has the server files alone.", "Not known", "coding"):
@@ -163,7 +163,7 @@ async def test_a_session_leads_to_the_choices_of_its_kind_of_client_also_where_t
 async def test_how_tools_are_shown_is_chosen_for_a_kind_of_client(theme: Theme, name: str, mode: str) -> None:
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "claude-code")
-        assert ticked(details)[0] == "After activation"
+        assert ticked(details)[0] == "On demand"
         press(details, name)
         await desk.asked("set_client_mode", "claude-code", mode)
 
@@ -185,7 +185,7 @@ async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Th
             desk.engine.failures[verb] = TooltrayError(f"{verb}: the disk is full")
         for name in ("By search", "web"):
             press(details, name)
-        await until(lambda: ticked(details)[:2] == ["After activation", "None: it gets everything"])
+        await until(lambda: ticked(details)[:2] == ["On demand", "None: it gets everything"])
         await until(lambda: "the disk is full" in words(desk.window.view_pages.clients))
 
 
@@ -193,7 +193,7 @@ async def test_the_choice_for_all_others_comes_first_and_is_made_for_no_name(the
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "")
         assert [client.client for client in desk.window.view_pages.clients.kinds.rows] == ["", "claude-code", "cursor-*"]
-        press(details, "After activation")
+        press(details, "On demand")
         await desk.asked("set_client_mode", "", "lazy")
 
 
@@ -202,7 +202,7 @@ async def test_a_kind_of_client_says_what_tools_cost_it(theme: Theme) -> None:
         desk.engine.costs = ToolCosts("o200k", 36_650, 3_190, ())
         details = await kind(desk, "claude-code")
         await desk.asked("get_tool_costs", "claude-code")
-        await until(lambda: "3,190 of 36,650 tokens at the start" in words(details))
+        await until(lambda: "It reads 3,190 of 36,650 tokens before the first word" in words(details))
 
 
 async def test_new_profiles_can_be_chosen_at_once_and_a_kind_that_is_gone_is_closed(theme: Theme) -> None:
@@ -306,5 +306,5 @@ async def test_every_other_client_has_a_mode_and_neither_a_profile_nor_rules(the
         assert "Every other client" in words(details)
         assert "Profile" not in words(details).splitlines()
         assert details.findChild(QLineEdit) is None
-        press(details, "After activation")
+        press(details, "On demand")
         await desk.asked("set_client_mode", "", "lazy")

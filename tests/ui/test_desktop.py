@@ -1,6 +1,7 @@
 """The desktop's life: first the picture, then the engine; failures are shown, and every end is an orderly one with its exit code."""
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -15,16 +16,20 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.shown_files import DEPLOY
+from tests.ui.seen import control
 
-from tooltray.errors import Problem
+from tooltray import __version__
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.clients import SessionSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approval_prompt import ApprovalPrompt
 from tooltray.ui.desktop import Desktop
+from tooltray.ui.dialogs.quit_question import who
 from tooltray.ui.feedback_windows import FeedbackWindows
 from tooltray.ui.hub_phase import HubPhase, hub_words
 from tooltray.ui.presenter.link import EngineLink
@@ -75,6 +80,7 @@ class Life:
         self.approvals = ApprovalPrompt(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.feedback = FeedbackWindows(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.seen_at_start: list[bool] = []
+        self.said: list[str] = []  # what was to be said once
         self.desktop = Desktop(
             app,
             theme=theme,
@@ -87,9 +93,14 @@ class Life:
             tasks=self.desk.tasks,
             start_engine=self._start_engine,
             entry="{the entry}",
+            is_first=self._is_first,
             hidden=hidden,
         )
         self.code: asyncio.Future[int] = asyncio.ensure_future(self.desktop.run())
+
+    def _is_first(self, key: str) -> bool:
+        self.said.append(key)
+        return self.said.count(key) == 1
 
     def _start_engine(self, desktop: Desktop) -> FakeEngine:
         self.seen_at_start.append(self.window._is_painted)
@@ -279,15 +290,32 @@ async def test_the_entry_for_ai_clients_is_copied(live: Callable[..., Life]) -> 
     assert QGuiApplication.clipboard().text() == "{the entry}"
 
 
-@pytest.mark.expected_warnings("something in the window failed")
-async def test_a_bug_is_logged_and_said_once_and_the_rest_goes_on(live: Callable[..., Life]) -> None:
+@pytest.mark.expected_warnings("seven", "nothing caught an error", "a handler failed")
+async def test_a_bug_anywhere_is_logged_and_shown_once_and_the_rest_goes_on(live: Callable[..., Life]) -> None:
     life = live()
     await life.running()
-    sys.excepthook(ZeroDivisionError, ZeroDivisionError("seven"), None)
-    asyncio.get_running_loop().call_exception_handler({"message": "x", "exception": ZeroDivisionError("seven")})
-    await until(lambda: "Something in Tooltray failed" in life.words)
+    error = ZeroDivisionError("seven")
+    sys.excepthook(ZeroDivisionError, error, None)
+    asyncio.get_running_loop().call_exception_handler({"message": "seven", "exception": error})
+    logging.getLogger("tooltray.tasks").error("a handler failed", exc_info=error)  # as the engine's thread does
+    await until(lambda: "Tooltray hit a bug. Your servers keep running." in life.words)
+    assert "ZeroDivisionError" not in life.words
     assert "more notice" not in life.words
     assert not life.code.done()
+    control(life.window, "Copy report").click()
+    report = QGuiApplication.clipboard().text()
+    assert report.startswith(f"Tooltray {__version__}, Python ")
+    assert "ZeroDivisionError: seven" in report
+
+
+@pytest.mark.expected_warnings("expected")
+async def test_what_was_to_be_expected_is_no_bug(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    logging.getLogger("tooltray.tasks").error("expected", exc_info=TooltrayError("the disk is full"))
+    logging.getLogger("tooltray.tasks").error("expected")
+    await asyncio.sleep(0)
+    assert "hit a bug" not in life.words
 
 
 def test_the_foot_says_every_phase() -> None:
@@ -423,15 +451,15 @@ async def test_servers_of_a_project_that_wait_are_told_once_and_the_tray_stays_w
     presenter.bus.publish(ServerFilesChanged())
     await until(lambda: told)
     text = "A project's own servers run only after you have seen what they start."
-    assert told == [("The server deploy of shop waits for your yes", text)]
-    assert "1 server waits for your yes" in life.tray._icon.toolTip()
+    assert told == [("shop brings the server deploy. Allow it?", text)]
+    assert "1 server is not allowed yet" in life.tray._icon.toolTip()
     await until(lambda: not len(life.desk.tasks))
     asked = presenter.calls.count(("get_trust_requests", ""))
     presenter.bus.publish(ServerFilesChanged())
     await until(lambda: presenter.calls.count(("get_trust_requests", "")) > asked and not len(life.desk.tasks))
     assert len(told) == 1
     life.window.file_pages.put_off()
-    assert "waits for your yes" not in life.tray._icon.toolTip()
+    assert "not allowed yet" not in life.tray._icon.toolTip()
 
 
 async def test_a_report_that_waits_is_told_by_the_tray_and_has_its_own_window(
@@ -450,3 +478,95 @@ async def test_a_report_that_waits_is_told_by_the_tray_and_has_its_own_window(
     life.desktop._end("quit")
     await until(life.code.done)
     assert life.feedback.windows == []
+
+
+# closing and quitting
+
+
+async def test_the_first_closing_says_where_the_window_goes_and_later_ones_do_not(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    told: list[str] = []
+    life.tray.tell = lambda title, text: told.append(f"{title}. {text}")  # type: ignore[method-assign]
+    for _ in range(2):
+        life.window.close()
+        assert not life.window.isVisible()
+        life.window.show_up()
+    assert told == ["Tooltray stays in the tray. Your servers keep running. To end it, choose Quit in the tray's menu."]
+    assert life.said == ["closed", "closed"]
+
+
+async def connected(life: Life, *clients: str) -> FakeEngine:
+    engine = await life.running()
+    engine.presenter.sessions = [SessionSnapshot(str(place), client) for place, client in enumerate(clients)]
+    engine.presenter.sessions.append(SessionSnapshot("gone", "left long ago", is_connected=False))
+    engine.presenter.set_sessions(len(clients))
+    await until(lambda: life.desk.hub.snapshot is not None and life.desk.hub.snapshot.session_count == len(clients))
+    return engine
+
+
+async def test_quitting_while_clients_are_connected_says_who_and_asks(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await connected(life, "claude-code", "cursor", "cursor")
+    life.window.hide()
+    life.tray.menu.quit_requested.emit()
+    await until(lambda: life.window.sheet is not None)
+    assert life.window.isVisible()
+    assert "claude-code, cursor are connected." in life.words
+    assert not engine.asked_to_stop
+    control(life.window.sheet, "Keep running").click()
+    await until(lambda: life.window.sheet is None)
+    assert not engine.asked_to_stop
+    life.window.quit_requested.emit()
+    await until(lambda: life.window.sheet is not None)
+    control(life.window.sheet, "Quit").click()
+    assert await life.code == 0
+
+
+async def test_whoever_wants_to_quit_twice_is_not_asked_again(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await connected(life, "claude-code")
+    life.window.quit_requested.emit()
+    await until(lambda: life.window.sheet is not None)
+    assert "claude-code is connected." in life.words
+    life.window.quit_requested.emit()
+    assert engine.asked_to_stop == "quit"
+    assert await life.code == 0
+
+
+async def test_a_question_to_quit_that_was_closed_is_asked_again(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await connected(life, "claude-code")
+    for _ in range(2):
+        life.window.quit_requested.emit()
+        await until(lambda: life.window.sheet is not None)
+        life.window.sheet.dismiss()
+        await until(lambda: not life.desktop._is_asking_to_quit)
+    assert not engine.asked_to_stop
+
+
+async def test_without_clients_quitting_asks_nothing(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    life.window.quit_requested.emit()
+    assert await life.code == 0
+
+
+async def test_an_engine_that_cannot_say_who_is_connected_keeps_nobody_from_quitting(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await connected(life, "claude-code")
+    engine.presenter.failures["get_sessions"] = TooltrayError("it is ending")
+    life.window.quit_requested.emit()
+    assert await life.code == 0
+
+
+@pytest.mark.parametrize(
+    ("clients", "text"),
+    [
+        (["a"], "a is connected."),
+        (["a", "b", "a"], "a, b are connected."),
+        ([*"abcdefgh"], "a, b, c, d, e, f and 2 more are connected."),
+    ],
+)
+def test_many_clients_are_counted(clients: list[str], text: str) -> None:
+    assert who(clients) == text

@@ -26,6 +26,7 @@ from tooltray.ui.file_words import (
     unasked,
     visible_path,
     waiting_entries,
+    waiting_text,
     waiting_title,
 )
 
@@ -81,10 +82,16 @@ def test_a_problem_names_its_entry_and_its_line_once() -> None:
 
 
 def test_what_waits_is_counted_by_server_and_by_project() -> None:
-    assert waiting_title([DEPLOY]) == "The server deploy of shop waits for your yes"
-    assert waiting_title([DEPLOY, DB]) == "2 servers of shop wait for your yes"
-    assert waiting_title([DEPLOY, DB, THIEF]) == "3 servers of 2 projects wait for your yes"
-    assert [waiting_entries(count) for count in range(3)] == [(), ("1 server waits for your yes",), ("2 servers wait for your yes",)]
+    assert waiting_title([DEPLOY]) == "shop brings the server deploy. Allow it?"
+    assert waiting_title([DEPLOY, DB]) == "shop brings 2 servers. Allow them?"
+    assert waiting_title([DEPLOY, DB, THIEF]) == "2 projects bring 3 servers. Allow them?"
+    new, changed = replace(DEPLOY, project="", asked_by="ci"), replace(DB, project="", asked_by="ci")
+    assert waiting_title([new]) == "A program wants to add the server deploy"
+    assert waiting_title([changed]) == "A program wants to change the server db"
+    assert waiting_title([new, changed]) == "Programs want to add or change 2 servers"
+    assert waiting_title([new, THIEF]) == "2 servers are not allowed yet"
+    assert "before you have seen" in waiting_text([new, THIEF])
+    assert [waiting_entries(count) for count in range(3)] == [(), ("1 server is not allowed yet",), ("2 servers are not allowed yet",)]
 
 
 def test_a_changed_file_says_that_the_old_goes_on() -> None:
@@ -122,6 +129,6 @@ def test_a_plan_of_what_stays_and_of_what_waits_does_nothing() -> None:
 def test_a_folder_s_name_shows_signs_that_nobody_sees_and_turns_nothing_round() -> None:
     hidden = "/srv/shop\u202egnp.\u200b"
     assert folder_name(hidden) == "shop?gnp.?"
-    assert waiting_title([replace(DB, project=hidden)]) == "The server db of shop?gnp.? waits for your yes"
+    assert waiting_title([replace(DB, project=hidden)]) == "shop?gnp.? brings the server db. Allow it?"
     assert reload_file(ReloadChange("add", "db", f"{hidden}/.mcp.json")) == "shop?gnp.?/.mcp.json"
     assert visible_path("/srv/שלום/a b") == "/srv/שלום/a b"

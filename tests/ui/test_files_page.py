@@ -93,7 +93,7 @@ async def test_a_file_shows_its_servers_with_their_lines_and_follows_it(theme: T
         assert isinstance(panel, FileSheet)
         servers = table(panel, "Servers of the file")
         assert cells(servers, 1) == ["filesystem", "filesystem-shop", "In use", "8"]
-        assert [cells(servers, row)[2] for row in range(4)] == ["In use", "In use", "Waits for your yes", "Not used"]
+        assert [cells(servers, row)[2] for row in range(4)] == ["In use", "In use", "Not allowed yet", "Not used"]
         assert nameless(desk.window) == []
         desk.engine.files = [replace(SHOP_FILE, entries=(replace(SHOP_FILE.entries[0], state="changed"),), problems=())]
         desk.engine.bus.publish(ServerFilesChanged())
@@ -270,4 +270,4 @@ async def test_everything_on_the_page_has_a_name_and_tab_reaches_the_lists(theme
         for _ in range(30):
             QTest.keyClick(QApplication.focusWidget() or desk.window, Qt.Key.Key_Tab)
             reached.add((QApplication.focusWidget() or page).accessibleName())
-        assert {"Waits for your yes", "Files with servers", "Trusted", "Read files again by itself"} <= reached
+        assert {"Not allowed yet", "Files with servers", "Trusted", "Read files again by itself"} <= reached

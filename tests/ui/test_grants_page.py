@@ -14,10 +14,11 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
 from tooltray.ui.dialogs.tool_change import ToolChangePanel
 from tooltray.ui.grant_commands import GrantSubjects, GrantWish
@@ -91,7 +92,7 @@ async def test_what_is_allowed_is_listed_with_whom_and_until_when(theme: Theme) 
 async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: Theme) -> None:
     async with Desk(engine([]), theme) as desk:
         page = await opened(desk, 0)
-        assert "Nothing is allowed for longer than one call" in words(page)
+        assert "No standing permissions beyond each server's own" in words(page)
         assert button(page, "Allow tools").isEnabled()
         assert nameless(desk.window) == []
 
@@ -135,7 +136,7 @@ async def test_news_of_what_is_allowed_is_shown(theme: Theme) -> None:
         await until(lambda: len(table(page, "Allowed").rows) == 1)
         desk.engine.grants = []
         desk.engine.bus.publish(GrantsChanged())
-        await until(lambda: "Nothing is allowed" in words(page))
+        await until(lambda: "No standing permissions" in words(page))
 
 
 async def test_a_hundred_grants_can_be_walked_through_by_arrows(theme: Theme) -> None:
@@ -312,3 +313,33 @@ async def test_the_page_asks_how_things_are_when_it_can(theme: Theme, phase: str
         page.show()
     assert len(looks) == 1
     page.hide()
+
+
+@pytest.mark.parametrize(
+    ("rules", "ending"),
+    [
+        ([], "each server's own"),
+        (["all"], "each server's own (1 server allows everything)"),
+        (["*", "all", "read"], "each server's own (2 servers allow everything)"),
+    ],
+)
+async def test_without_grants_it_says_which_permissions_there_are_all_the_same(theme: Theme, rules: list[str], ending: str) -> None:
+    servers = [server(f"s{place}", auto_approve=(each,)) for place, each in enumerate(rules)]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        page = await opened(desk, 0)
+        await until(lambda: f"No standing permissions beyond {ending}" in words(page).splitlines())
+
+
+async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> None:
+    servers = [
+        server("a", ServerState.ERROR, problem=Problem("it fell over"), tool_count=3),
+        server("b", ServerState.STOPPED),
+        server("c", tool_count=2),
+    ]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        await opened(desk, 0)
+        begun: list[GrantSubjects] = []
+        desk.grants.began.connect(begun.append)
+        desk.grants.begin()
+        await until(lambda: begun)
+        assert begun[0].servers == ("c", "a", "b")

@@ -12,6 +12,7 @@ from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
+from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -104,6 +105,11 @@ async def test_a_verb_runs_in_the_engine_s_thread_and_its_result_comes_back(link
 
     assert (await link.run(where)).name == "engine"
     assert QThread.currentThread() is not None
+
+
+async def test_what_the_window_asks_for_is_confirmed_by_the_person_at_it(link: EngineLink, engine: EngineThread) -> None:
+    attach(link, engine)
+    await link.run(lambda presenter: confirm_widening("This"))
 
 
 async def test_what_a_verb_raises_comes_back(link: EngineLink, engine: EngineThread) -> None:

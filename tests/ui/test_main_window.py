@@ -296,3 +296,53 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         await until(lambda: "new" in desk.window.page.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}
+
+
+async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        control(desk.card("a"), "Use a").click()
+        await until(lambda: toasts(desk) == ["a is stopped"])
+        assert desk.card("a").server.state is ServerState.STOPPED
+        press(desk.window, "Undo")
+        await desk.asked("start_server", "a")
+        await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
+
+
+@pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with the hub")])
+async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default: bool, text: str) -> None:
+    async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.engine.defaults = ["a"] if is_default else []
+        desk.wishes.default_requested.emit("a", not is_default)
+        await until(lambda: toasts(desk) == [f"{text} from now on"])
+
+
+def placed(desk: Desk) -> list[str]:
+    cards = [card for card in desk.window.page.cards.values() if card.isVisible()]
+    return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
+
+
+async def test_a_server_that_is_brought_back_has_its_place_and_the_keyboard(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
+        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        desk.engine.entries["b"] = {"command": "npx"}
+        desk.wishes.removal_requested.emit("b")
+        await until(lambda: placed(desk) == ["a", "c", "hub"])
+        await until(lambda: toasts(desk))
+        undo = control(desk.window, "Undo")
+        undo.setFocus(Qt.FocusReason.TabFocusReason)
+        undo.click()
+        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        await until(lambda: QApplication.focusWidget() is control(desk.card("b"), "More for b"))
+
+
+@pytest.mark.parametrize(("removed", "next_one"), [("b", "c"), ("c", "b")])
+async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme: Theme, removed: str, next_one: str) -> None:
+    async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
+        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        desk.engine.entries[removed] = {"command": "npx"}
+        control(desk.card(removed), f"More for {removed}").setFocus(Qt.FocusReason.TabFocusReason)
+        desk.wishes.removal_requested.emit(removed)
+        await until(lambda: removed not in desk.window.page.cards)
+        await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"More for {next_one}"))

@@ -8,7 +8,8 @@ from tests.ui.seen import button, words
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.state_language import look
+from tooltray.ui.server_words import reached_shortly
+from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.server_menu import ServerMenu
@@ -27,11 +28,11 @@ async def test_顯示_server_列表(theme: Theme) -> None:
         for shown, tone in zip(SERVERS, ("success", "error", "neutral"), strict=True):
             card = desk.card(shown.name)
             assert card.isVisible()
-            assert f"{shown.transport} · {shown.target}" in words(card)
+            assert reached_shortly(shown) in words(card)
             badge = card.findChild(StateBadge)
             assert badge is not None
-            assert badge.accessibleName() == look(shown.state).word
-            assert look(shown.state).tone == tone  # green, red, grey: and in words and by shape
+            assert badge.accessibleName() == server_look(shown).word
+            assert server_look(shown).tone == tone  # green, red, grey: and in words and by shape
         assert "2 tools" in words(desk.card("filesystem"))
 
 

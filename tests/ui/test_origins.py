@@ -145,7 +145,7 @@ async def test_its_options_say_what_is_changed_in_the_file(theme: Theme) -> None
         panel = desk.window.sheet.panel
         assert change_there(OF_PROJECT) in words(panel)
         assert "Wait for a project" not in words(panel)
-        await until(lambda: control(panel, "After activation").isChecked())
+        await until(lambda: control(panel, "On demand").isChecked())
         desk.window.sheet.dismiss()
         desk.wishes.options_requested.emit("own")
         assert "Wait for a project" in words(desk.window.sheet.panel)

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -16,10 +18,12 @@ from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.dialogs.new_token import NewTokenPanel
 from tooltray.ui.main_window import SERVERS, SETTINGS
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 
 OPEN = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
 LET_IN = replace(OPEN, is_api_enabled=True, api_url="http://127.0.0.1:7717/api/mcp")
-CONTROL, DECIDE = "Let programs control Tooltray", "Let programs decide in your place"
+CONTROL, DECIDE = "Let programs control Tooltray", "Let it decide in your place"
+SAYS_YES, ASKED = "Whoever has this token can say yes for you", "Shall a program decide in your place?"
 
 
 def engine(http: HttpStatus) -> FakePresenter:
@@ -31,6 +35,18 @@ def engine(http: HttpStatus) -> FakePresenter:
 def words(widget: QWidget) -> str:
     labels = [label for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
     return "\n".join(f"{label.accessibleName()}\n{label.text()}" for label in labels)
+
+
+def names(widget: QWidget) -> str:
+    return "\n".join(button.accessibleName() for button in widget.findChildren(QAbstractButton) if button.isVisibleTo(widget))
+
+
+def field(panel: QWidget) -> QLineEdit:
+    return panel.findChildren(QLineEdit)[0]
+
+
+def chosen(panel: QWidget, name: str) -> Choice:
+    return next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith(name))
 
 
 async def opened(desk: Desk) -> QWidget:
@@ -67,14 +83,95 @@ async def test_a_switch_that_fails_stands_as_before_and_says_why(theme: Theme) -
         await until(lambda: "The address cannot be opened" not in words(section))
 
 
-async def test_deciding_in_a_person_s_place_is_a_switch_of_its_own_with_a_warning(theme: Theme) -> None:
+async def test_a_token_for_a_program_is_made_with_a_name_a_scope_and_an_end_and_shown_once(theme: Theme) -> None:
     async with Desk(engine(LET_IN), theme) as desk:
         section = await opened(desk)
-        assert not control(section, DECIDE).isChecked()
-        assert "Whoever has the token can say yes for you" not in words(section)
-        control(section, DECIDE).click()
-        await desk.asked("set_api_enabled", True, True)
-        await until(lambda: "Whoever has the token can say yes for you" in words(section))
+        control(section, "New token, Further tokens").click()
+        panel = desk.window.sheet.panel
+        assert not control(panel, "Make token").isEnabled()
+        field(panel).setText("ci")
+        chosen(panel, "What it may").choose("read")
+        chosen(panel, "Ends").choose("30")
+        assert nameless(panel) == []
+        control(panel, "Make token").click()
+        await desk.asked("create_api_token", "ci", "read", 30 * 86400.0, False)
+        await until(lambda: "api token of ci" in words(panel))
+        control(panel, "Copy the token").click()
+        await until(lambda: QGuiApplication.clipboard().text() == "api token of ci")
+        control(panel, "Done").click()
+        await until(lambda: desk.window.sheet is None)
+        assert "api token of ci" not in words(desk.window)
+        await until(lambda: "Looks · until" in words(section))
+        control(section, "Revoke the token ci").click()
+        await desk.asked("revoke_api_token", "ci")
+        await until(lambda: "Looks · until" not in words(section))
+
+
+async def test_a_token_that_decides_in_a_person_s_place_is_made_below_a_warning(theme: Theme) -> None:
+    async with Desk(engine(LET_IN), theme) as desk:
+        section = await opened(desk)
+        control(section, "New token, Further tokens").click()
+        panel = desk.window.sheet.panel
+        field(panel).setText("boss")
+        assert SAYS_YES not in words(panel)
+        control(panel, DECIDE).click()
+        await until(lambda: SAYS_YES in words(panel))
+        chosen(panel, "What it may").choose("call")
+        chosen(panel, "What it may").chosen_changed.emit("call")
+        assert SAYS_YES not in words(panel)
+        chosen(panel, "What it may").choose("manage")
+        control(panel, "Make token").click()
+        await desk.asked("create_api_token", "boss", "manage", None, True)
+        await until(lambda: "Decides in your place" in words(section))
+
+
+async def test_a_token_that_cannot_be_made_is_told_in_the_sheet_and_what_was_typed_stays(theme: Theme) -> None:
+    fake = engine(LET_IN)
+    fake.failures["create_api_token"] = TooltrayError("'x' cannot be the name of a token", "", "Choose another name.")
+    async with Desk(fake, theme) as desk:
+        section = await opened(desk)
+        control(section, "New token, Further tokens").click()
+        panel = desk.window.sheet.panel
+        field(panel).setText("x")
+        control(panel, "Make token").click()
+        await until(lambda: "cannot be the name of a token" in words(panel))
+        assert (field(panel).text(), control(panel, "Make token").isEnabled()) == ("x", True)
+
+
+async def test_an_ai_client_gets_a_token_of_its_own_with_an_entry_to_paste(theme: Theme) -> None:
+    async with Desk(engine(OPEN), theme) as desk:
+        await opened(desk)
+        page = desk.window.settings_page
+        control(page, "New token, Clients with a token").click()
+        panel = desk.window.sheet.panel
+        field(panel).setText("cursor")
+        assert "What it may" not in words(panel)
+        control(panel, "Make token").click()
+        await desk.asked("create_client_token", "cursor")
+        await until(lambda: "token of cursor" in words(panel))
+        QTest.mouseClick(desk.window.sheet, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))  # beside it: the token is shown this once
+        assert desk.window.sheet.panel is panel
+        control(panel, "Copy the entry").click()
+        copied = QGuiApplication.clipboard().text()
+        assert (OPEN.url in copied, "Bearer token of cursor" in copied) == (True, True)
+        control(panel, "Done").click()
+        await until(lambda: "Revoke the token cursor" in names(page))
+        control(page, "Revoke the token cursor").click()
+        await desk.asked("remove_client_token", "cursor")
+        await until(lambda: "Revoke the token cursor" not in names(page))
+
+
+async def test_an_old_setting_that_trusts_all_programs_is_asked_about_once(theme: Theme) -> None:
+    async with Desk(engine(replace(LET_IN, is_trust_asked=True)), theme) as desk:
+        section = await opened(desk)
+        assert ASKED in words(section)
+        control(section, "New trusted token").click()
+        panel = desk.window.sheet.panel
+        assert control(panel, DECIDE).isChecked()
+        control(panel, "Cancel").click()
+        control(section, "No").click()
+        await desk.asked("set_api_enabled", True, False)
+        await until(lambda: ASKED not in words(section))
 
 
 async def test_the_token_is_asked_for_only_when_a_person_wants_to_see_it_and_hidden_with_the_page(theme: Theme) -> None:

@@ -17,6 +17,7 @@ from tooltray.ui.dialogs.server_options import ServerOptionsPanel
 from tooltray.ui.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.option_list import Option
 from tooltray.ui.widgets.server_details import ServerDetails
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.wishes import ServerWishes
@@ -157,7 +158,7 @@ async def test_a_lazy_server_has_a_chip_and_says_what_it_costs_before_and_after(
         assert "1 tool · 120 tokens" in words(desk.card("b"))
         chips = {name: [each.isVisibleTo(desk.card(name)) for each in desk.card(name).findChildren(Chip)[:1]] for name in ("serena", "b")}
         assert chips == {"serena": [True], "b": [False]}
-        assert "210 of 6,600 tokens loaded at the start" in words(desk.window.page)
+        assert "210 of 6,600 tokens before the first word" in words(desk.window.page)
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:
@@ -216,9 +217,9 @@ async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: The
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.window.page.cards)
         panel = await options(desk)
-        await until(control(panel, "After activation").isEnabled)
-        assert control(panel, "As for all servers").isChecked()
-        control(panel, "After activation").click()
+        await until(control(panel, "On demand").isEnabled)
+        assert control(panel, "Default (all at once)").isChecked()
+        control(panel, "On demand").click()
         await desk.asked("set_lazy_load", True, "a")
         await until(control(panel, "Wait for a project").isEnabled)
         control(panel, "Wait for a project").click()
@@ -235,12 +236,12 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
         await until(lambda: desk.window.page.cards)
         panel = await options(desk)
         desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
-        choice = control(panel, "After activation")
+        choice = control(panel, "On demand")
         await until(choice.isEnabled)
         choice.click()
         await until(lambda: "The disk is full" in words(panel))
         assert not choice.isChecked()
-        assert control(panel, "As for all servers").isChecked()
+        assert control(panel, "Default (all at once)").isChecked()
         desk.engine.failures.clear()
         desk.commands.set_lazy("b", True)
         await desk.asked("set_lazy_load", True, "b")
@@ -252,11 +253,11 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
 @pytest.mark.parametrize(
     ("entry", "chosen"),
     [
-        ({}, "As for all servers"),
-        ({"lazyLoad": True}, "After activation"),
+        ({}, "Default (on demand)"),
+        ({"lazyLoad": True}, "On demand"),
         ({"lazyLoad": False, "options": {"lazyLoad": True}}, "All at once"),
-        ({"options": {"lazyLoad": True}}, "After activation"),
-        ({"lazyLoad": "odd", "options": 1}, "As for all servers"),
+        ({"options": {"lazyLoad": True}}, "On demand"),
+        ({"lazyLoad": "odd", "options": 1}, "Default (on demand)"),
     ],
 )
 async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[str, object], chosen: str, theme: Theme) -> None:
@@ -264,8 +265,8 @@ async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[st
         await until(lambda: desk.window.page.cards)
         desk.engine.entries["a"] = {"command": "npx", **entry}
         panel = await options(desk)
-        await until(control(panel, chosen).isChecked)
-        control(panel, "As for all servers").click()
+        await until(lambda: [each.text() for each in panel.findChildren(Option) if each.isChecked()] == [chosen])
+        next(each for each in panel.findChildren(Option) if each.text().startswith("Default")).click()
         await desk.asked("set_lazy_load", None, "a")
 
 
@@ -273,12 +274,12 @@ async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: T
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
         await until(lambda: desk.window.page.cards)
         panel = await options(desk)
-        await until(control(panel, "After activation").isEnabled)
+        await until(control(panel, "On demand").isEnabled)
         field = panel.findChild(QPlainTextEdit)
         field.setPlainText("{project_path}")
         desk.engine.entries["a"] = {"command": "npx", "lazyLoad": True}
-        control(panel, "After activation").click()
-        await until(lambda: desk.engine.calls.count(("get_server_entry", "a")) > 1 and control(panel, "After activation").isChecked())
+        control(panel, "On demand").click()
+        await until(lambda: desk.engine.calls.count(("get_server_entry", "a")) > 1 and control(panel, "On demand").isChecked())
         assert field.toPlainText() == "{project_path}"
 
 
@@ -339,7 +340,7 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.window.page._costs)
         panel = await options(desk, "serena")
-        assert "Now a client reads 90 of 6,480 tokens of it at the start." in words(panel)
+        assert "Clients read 90 of 6,480 tokens of it before the first word." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
         desk.views.look_costs()
         await until(lambda: "Now a client reads" not in words(panel))

@@ -2,25 +2,30 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.server_snapshots import BUILTIN, server
-from tests.ui.seen import control, drawn
+from tests.fakes.server_snapshots import BUILTIN, server, tool
+from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.server_sign import sign
-from tooltray.ui.server_words import Action, foot, milliseconds, stopped
+from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, stopped
+from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.server_card import HEIGHT, ServerCard
+from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.tool_table import ToolTable
 from tooltray.ui.wishes import ServerWishes
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
@@ -61,7 +66,7 @@ def wishes(app: QApplication) -> ServerWishes:
 @pytest.mark.parametrize(
     ("state", "action", "text"),
     [
-        (ServerState.RUNNING, Action.EXPAND, "No calls today"),
+        (ServerState.RUNNING, Action.EXPAND, "Command not found"),
         (ServerState.ON_DEMAND, Action.EXPAND, "No calls today"),
         (ServerState.STARTING, Action.CANCEL, "Waiting for its first answer"),
         (ServerState.INSTALLING, Action.CANCEL, "Its packages are being downloaded"),
@@ -77,6 +82,22 @@ def test_every_state_has_its_words_and_its_next_step(state: ServerState, action:
     assert text in (shown.headline, shown.detail)
 
 
+def test_a_restart_that_a_person_asked_for_is_no_death() -> None:
+    asked_for = server("a", ServerState.RESTARTING)
+    assert (server_look(asked_for).word, foot(asked_for, None, NOW).headline) == ("Restarting", "It is being restarted")
+
+
+def test_a_server_that_a_person_stopped_says_who_did_and_one_that_is_switched_off_does_not() -> None:
+    assert server_look(server("a", ServerState.STOPPED)).word == "Stopped by you"
+    assert server_look(server("a", ServerState.STOPPED, is_disabled=True)).word == "Stopped"
+
+
+def test_a_server_that_runs_and_lists_too_much_says_so_as_a_warning() -> None:
+    shown = foot(server("a", ServerState.RUNNING, problem=PROBLEM), None, NOW)
+    assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it. Looked in /bin.", "warning")
+    assert foot(server("a", ServerState.RUNNING), None, NOW).tone == "primary"
+
+
 def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanation() -> None:
     shown = foot(server("a", ServerState.ERROR, problem=PROBLEM), None, NOW)
     assert (shown.headline, shown.detail, shown.tone) == ("Command not found", "Install it. Looked in /bin.", "error")
@@ -84,9 +105,9 @@ def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanat
 
 
 def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app: QApplication) -> None:
-    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Is tried again every 60 s"), None, NOW)
-    assert (shown.detail, shown.tone) == ("Is tried again every 60 s. Install it. Looked in /bin.", "error")
-    assert shown.explanation == "Command not found. Looked in /bin. Install it. Is tried again every 60 s."
+    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Next try in 60 s"), None, NOW)
+    assert (shown.detail, shown.tone) == ("Next try in 60 s.", "error")
+    assert shown.explanation == "Command not found. Looked in /bin. Install it. Next try in 60 s."
 
 
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
@@ -119,11 +140,6 @@ def test_when_a_server_was_stopped_is_said_as_people_do(app: QApplication, ago: 
 
 def test_a_server_that_the_settings_switched_off_says_that() -> None:
     assert "settings" in stopped(server("a", ServerState.STOPPED, is_disabled=True), NOW)
-
-
-@pytest.mark.parametrize(("value", "text"), [(0, "0"), (0.04, "0.0"), (6.24, "6.2"), (18.4, "18"), (12345, "12,345")])
-def test_durations_have_the_digits_that_mean_something(value: float, text: str) -> None:
-    assert milliseconds(value) == text
 
 
 @pytest.mark.parametrize(
@@ -272,3 +288,77 @@ async def test_the_switch_of_a_server_that_was_stopped_elsewhere_follows_in_the_
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is ServerState.STOPPED)
         assert not desk.card("a").findChild(Switch).isChecked()
+
+
+def test_of_a_server_that_a_program_wants_only_looking_and_refusing_is_offered(make_card: MakeCard, wishes: ServerWishes) -> None:
+    asked: list[tuple[str, str]] = []
+    wishes.trust_requested.connect(lambda name: asked.append(("trust", name)))
+    wishes.refusal_requested.connect(lambda name: asked.append(("refuse", name)))
+    card = make_card(replace(server("a"), state=ServerState.WAITING, origin="proposal", waiting=True, tool_count=0))
+    control(card, "Look, a").click()
+    menu = ServerMenu(card._theme, card._server, wishes, card)
+    assert [action.text() for action in menu.actions()] == ["Look at what waits…", "Refuse"]
+    for action in menu.actions():
+        action.trigger()
+    assert asked == [("trust", "a"), ("trust", "a"), ("refuse", "a")]
+
+
+def test_a_running_server_with_a_change_that_waits_still_shows_its_tools(make_card: MakeCard) -> None:
+    card = make_card(replace(server("a"), waiting=True, tool_count=3))
+    assert foot(replace(server("a"), waiting=True), None, NOW).action is Action.TRUST
+    assert (control(card, "Look, a").isVisible(), control(card, "Show tools, a").isVisible()) == (True, True)
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.4, "< 1"), (1.0, "1"), (2.04, "2"), (12.3, "12"), (1234.5, "1,234")])
+def test_durations_are_whole_milliseconds(value: float, text: str) -> None:
+    assert milliseconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("npx -y @modelcontextprotocol/server-filesystem ${HOME}/notes", "npx server-filesystem ${HOME}/notes"),
+        ("/usr/bin/npx --yes @playwright/mcp@latest", "/usr/bin/npx @playwright/mcp@latest"),
+        ("npx @upstash/context7-mcp", "npx context7-mcp"),
+        ("npx @scope/mcp", "npx @scope/mcp"),
+        ("uvx mcp-server-fetch", "uvx mcp-server-fetch"),
+        ("node -y @srv/index.js", "node -y @srv/index.js"),
+        ("", ""),
+    ],
+)
+def test_a_card_leaves_out_what_most_commands_have_in_common(target: str, text: str) -> None:
+    assert reached_shortly(server("a", target=target)) == ("stdio" if not text else f"stdio · {text}")
+
+
+def test_the_whole_command_is_a_card_s_tooltip(make_card: MakeCard) -> None:
+    card = make_card(server("a", target="npx -y @scope/pkg"))
+    label = next(each for each in card.findChildren(QLabel) if "npx" in each.accessibleName())
+    assert (label.accessibleName(), label.toolTip()) == ("stdio · npx pkg", "stdio · npx -y @scope/pkg")
+
+
+def test_tools_that_ask_say_so(theme: Theme) -> None:
+    table = ToolTable(theme, "a")
+    table.set_tools([tool("delete", "a", category="write", is_approved=False), tool("write", "a", category="write"), tool("read", "a")])
+    assert [cells(table.table, row)[2] for row in range(3)] == ["Asks first", "Writes", "Reads"]
+
+
+def test_the_pointer_lights_the_whole_row(theme: Theme) -> None:
+    tools = ToolTable(theme, "a")
+    tools.set_tools([tool("one", "a"), tool("two", "a")])
+    table = tools.table
+    table.resize(600, 80)
+    plain = table.grab().toImage()
+    QApplication.sendEvent(table.viewport(), moved(table.visualRect(table.model().index(1, 0)).center()))
+    assert table.hovered_row == 1
+    lit = table.grab().toImage()
+    changed = {x for x in range(plain.width()) if plain.pixel(x, 36) != lit.pixel(x, 36)}
+    assert len(changed) > table.viewport().width() * 0.9
+    QApplication.sendEvent(table.viewport(), QEvent(QEvent.Type.Leave))
+    assert table.hovered_row == -1
+
+
+def moved(to: QPoint) -> QMouseEvent:
+    place = QPointF(to)
+    return QMouseEvent(
+        QEvent.Type.MouseMove, place, place, Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+    )

@@ -134,3 +134,16 @@ def test_the_menu_of_the_details_opens(theme: Theme, wishes: ServerWishes) -> No
     assert isinstance(menu, ServerMenu)
     menu.close()
     details.close()
+
+
+def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(theme: Theme, wishes: ServerWishes) -> None:
+    details = ServerDetails(theme, server("a", waiting=True), wishes)
+    assert "A program wants to change this server" in words(details)
+    said = heard(wishes.stop_requested)
+    controls(details)["Stop"].click()
+    assert said == [("a",)]
+    details.set_server(server("a", S.WAITING, origin="proposal", waiting=True))
+    looked = heard(wishes.trust_requested)
+    controls(details)["Look"].click()
+    assert looked == [("a",)]
+    assert "Start anyway" not in controls(details)

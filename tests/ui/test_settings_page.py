@@ -68,7 +68,7 @@ async def test_switches_and_buttons_ask_the_engine(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         control(page, "Measure again").click()
-        control(page, "Choose the fastest by itself").click()
+        control(page, "Use the fastest automatically").click()
         control(page, "HTTP access").click()
         await desk.asked("refresh_npm_registry")
         await desk.asked("set_auto_detect_npm_registry", False)
@@ -106,10 +106,10 @@ async def test_default_servers_come_back_only_after_a_look_and_a_yes(theme: Them
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
         page = await opened(desk)
-        control(page, "Put default servers back…").click()
+        control(page, "Restore starter servers…").click()
         await until(lambda: desk.window.sheet is not None)
         assert ("reset_to_default_servers",) not in desk.engine.calls
-        control(desk.window.sheet.panel, "Put back").click()
+        control(desk.window.sheet.panel, "Restore").click()
         await desk.asked("reset_to_default_servers")
         await until(lambda: desk.window.sheet is None)
 
@@ -117,9 +117,9 @@ async def test_default_servers_come_back_only_after_a_look_and_a_yes(theme: Them
 async def test_where_nothing_changes_there_is_nothing_to_confirm(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [SetupChange("keep", "server", "a")]
-        control(await opened(desk), "Put default servers back…").click()
+        control(await opened(desk), "Restore starter servers…").click()
         await until(lambda: desk.window.sheet is not None)
-        assert not control(desk.window.sheet.panel, "Put back").isEnabled()
+        assert not control(desk.window.sheet.panel, "Restore").isEnabled()
 
 
 async def test_an_import_is_previewed_again_when_servers_are_to_be_replaced(theme: Theme, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.settings.open_import(str(tmp_path / "x.json"))
-        await until(lambda: "This file is no set-up" in drawn(page))
+        await until(lambda: "This file is no backup" in drawn(page))
         desk.settings.open_import(str(tmp_path / "missing.json"))
         await until(lambda: "The file could not be read" in drawn(page))
 
@@ -253,14 +253,14 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
         page = await opened(desk)
-        desk.window.open_add_registry()
-        control(page, "Put default servers back…").click()
+        desk.window.setup_sheets.open_add_registry()
+        control(page, "Restore starter servers…").click()
         await desk.asked("preview_reset")
         desk.settings.failed.emit("setup", None)
-        await until(lambda: desk.window._preview is not None)
+        await until(lambda: desk.window.setup_sheets.has_waiting)
         control(desk.window.sheet.panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
-        control(desk.window.sheet.panel, "Put back").click()
+        control(desk.window.sheet.panel, "Restore").click()
         await desk.asked("reset_to_default_servers")
         await until(lambda: desk.window.sheet is None)
 
@@ -313,7 +313,7 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.settings.open_import(str(tmp_path / "huge.json"))
-        await until(lambda: "This file is no set-up" in drawn(page))
+        await until(lambda: "This file is no backup" in drawn(page))
 
 
 async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Theme) -> None:

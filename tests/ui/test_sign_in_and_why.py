@@ -163,7 +163,7 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(SigningIn(WAITING), theme) as desk:
         await until(lambda: desk.window.page.cards)
-        desk.window.open_add_registry()
+        desk.window.setup_sheets.open_add_registry()
         sheet = desk.window.sheet
         desk.commands.sign_in("a")
         await until(lambda: "No browser could be opened" in words(desk.card("a")))
@@ -274,10 +274,10 @@ async def test_remedies_for_a_person_s_own_hands_can_be_copied_and_advice_has_no
         remedies = (Remedy("install_runtime", "install uv", "pipx install uv"), Remedy("advice", "look whether it still exists"))
         panel = await why(desk, Diagnosis("a", False, "stdio", "error", remedies=remedies))
         assert "Look whether it still exists" in words(panel)
-        control(panel, "Copy, install uv").click()
+        control(panel, "Copy, Install uv").click()
         assert QGuiApplication.clipboard().text() == "pipx install uv"
         names = [each.accessibleName() or each.text() for each in panel.findChildren(QAbstractButton) if each.isVisibleTo(panel)]
-        assert sorted(names) == ["Close", "Close", "Copy, install uv", "Show log"]
+        assert sorted(names) == ["Close", "Close", "Copy, Install uv", "Show log"]
 
 
 async def test_a_remedy_of_a_kind_that_nobody_knew_can_be_carried_out_too(theme: Theme) -> None:
@@ -306,7 +306,7 @@ class Slow(FakePresenter):
         self.may_end = asyncio.Event()
         self.ended: list[str] = []
 
-    async def diagnose(self, server: str | None = None) -> list[Diagnosis]:
+    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Diagnosis]:
         self.calls.append(("diagnose", server))
         await self.may_end.wait()
         self.ended.append("diagnose")

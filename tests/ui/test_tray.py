@@ -123,7 +123,7 @@ def test_a_changed_state_changes_the_entry_in_place(menu: TrayMenu) -> None:
     before = [each.menu() for each in menu.actions() if each.menu()]
     menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, S.STOPPED))
     assert [each.menu() for each in menu.actions() if each.menu()] == before
-    assert "s1 · Stopped" in texts(menu)
+    assert "s1 · Stopped by you" in texts(menu)
 
 
 def test_a_long_name_loses_its_middle(menu: TrayMenu) -> None:
@@ -239,6 +239,6 @@ async def test_servers_that_wait_for_a_yes_make_the_icon_ask_for_attention(theme
         assert tray._shown[0] is TrayState.WELL
         tray.set_waiting_entries(2)
         assert tray._shown[0] is TrayState.ATTENTION
-        assert "2 servers wait for your yes" in tray._icon.toolTip()
+        assert "2 servers are not allowed yet" in tray._icon.toolTip()
         tray.set_waiting_entries(0)
         assert tray._shown[0] is TrayState.WELL

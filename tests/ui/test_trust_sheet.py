@@ -16,6 +16,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Conflict
 from tooltray.events import ServerFilesChanged
+from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.dialogs.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.main_window import FILES
@@ -149,6 +150,7 @@ async def test_enter_grants_nothing(theme: Theme, key: Qt.Key, modifier: Qt.Keyb
         for widget in (button(panel, "Not now"), switch(panel, "deploy"), panel, desk.window.sheet):
             QTest.keyClick(widget, key, modifier)
         await asyncio.sleep(0)
+        assert desk.window.sheet is not None
         assert not any(call[0] == "trust_entries" for call in desk.engine.calls)
 
 
@@ -206,7 +208,7 @@ async def test_not_now_and_escape_grant_nothing_and_are_not_asked_again(theme: T
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is None
         assert desk.window.file_pages.waiting == []
-        assert "wait for your yes" not in words(desk.window.page)
+        assert "Allow them?" not in words(desk.window.page)
         assert not any(call[0] == "trust_entries" for call in desk.engine.calls)
 
 
@@ -255,7 +257,7 @@ async def test_its_file_can_be_opened(theme: Theme, monkeypatch: pytest.MonkeyPa
 async def test_the_servers_page_says_what_waits_and_leads_there(theme: Theme) -> None:
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
-        assert "3 servers of 2 projects wait for your yes" in words(desk.window.page)
+        assert "2 projects bring 3 servers. Allow them?" in words(desk.window.page)
         button(desk.window.page, "See what they start").click()
         assert isinstance(desk.window.sheet.panel, TrustPanel)
 
@@ -263,11 +265,11 @@ async def test_the_servers_page_says_what_waits_and_leads_there(theme: Theme) ->
 async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme) -> None:
     async with Desk(engine([DEPLOY]), theme) as desk:
         await waiting(desk)
-        assert "The server deploy of shop waits for your yes" in words(desk.window.page)
+        assert "shop brings the server deploy. Allow it?" in words(desk.window.page)
         next(each for each in desk.window.page.findChildren(QAbstractButton) if each.accessibleName() == "Put this notice away").click()
-        assert "waits for your yes" not in words(desk.window.page)
+        assert "Allow it?" not in words(desk.window.page)
         await again(desk, [replace(DB, is_change=True)])
-        assert "The server db of shop waits for your yes" in words(desk.window.page)
+        assert "shop brings the server db. Allow it?" in words(desk.window.page)
         assert "what you trusted before goes on" in words(desk.window.page)
 
 
@@ -291,3 +293,44 @@ async def test_when_the_engine_is_gone_nothing_waits(theme: Theme) -> None:
         desk.link.detach()
         desk.hub.forget()
         assert desk.window.file_pages.waiting == []
+
+
+# what programs have proposed
+
+ADDED = replace(DEPLOY, project="", file="/h/settings.json", entry="added", digest="5" * 64, asked_by="ci", is_inside=False)
+CHANGED = replace(DB, project="", file="/h/settings.json", entry="changed", digest="6" * 64, asked_by="ci")
+
+
+async def test_a_program_that_wants_something_is_named_and_a_yes_goes_the_same_way(theme: Theme) -> None:
+    async with Desk(engine([ADDED, DEPLOY]), theme) as desk:
+        panel = await asked(desk, "")
+        assert "the program with the token ci" in words(panel)
+        assert "A program wants to add or change servers" in words(panel)
+        assert [each.entry for each in panel.shown] == ["added"]
+        button(panel, "Trust").click()
+        await desk.asked("trust_entries", "", {"added": ADDED.digest})
+
+
+async def test_what_a_program_wants_is_refused_as_far_as_it_is_not_switched_on(theme: Theme) -> None:
+    async with Desk(engine([ADDED, CHANGED]), theme) as desk:
+        panel = await asked(desk, "")
+        switch(panel, "added").click()
+        button(panel, "Refuse").click()
+        await desk.asked("distrust_entries", "", "changed")
+        await until(lambda: desk.window.sheet is None)
+        assert ("distrust_entries", "", "added") not in desk.engine.calls
+
+
+async def test_a_card_says_what_a_program_wants_of_it_and_leads_to_the_sheet(theme: Theme) -> None:
+    new = replace(server("added"), state=ServerState.WAITING, origin="proposal", waiting=True, tool_count=0)
+    async with Desk(FakePresenter([new, replace(server("b"), waiting=True)]), theme) as desk:
+        desk.engine.trust_requests = [ADDED]
+        desk.engine.bus.publish(ServerFilesChanged())
+        await waiting(desk)
+        assert "A program wants to add this server" in words(desk.window)
+        assert "A program wants to change this server" in words(desk.window)
+        desk.wishes.trust_requested.emit("added")
+        await until(lambda: desk.window.sheet is not None)
+        assert isinstance(desk.window.sheet.panel, TrustPanel)
+        desk.wishes.refusal_requested.emit("added")
+        await desk.asked("distrust_entries", "", "added")

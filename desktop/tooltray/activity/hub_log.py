@@ -6,7 +6,7 @@ Above it: the engine. Below it: StructuredLog, and Python's own logging, which i
 import logging
 
 from tooltray.activity.structured_log import LogHandler, StructuredLog
-from tooltray.events import EventBus, ProblemReported
+from tooltray.events import EventBus, ProblemReported, ServerFailed
 
 
 class HubLog:
@@ -16,16 +16,20 @@ class HubLog:
         self._log, self._bus = log, bus
         self._handler = LogHandler(log)
         self._logger = logging.getLogger("tooltray")
+        self._others = [logging.getLogger(name) for name in ("asyncio", "concurrent.futures")]  # what they warn of is ours, too
 
     def start(self) -> None:
         self._log.start()
         self._bus.subscribe(ProblemReported, self._on_problem)
+        self._bus.subscribe(ServerFailed, self._on_server_failed)
         self._logger.setLevel(logging.INFO)
-        self._logger.addHandler(self._handler)
+        for each in (self._logger, *self._others):
+            each.addHandler(self._handler)
 
     def close(self) -> None:
         """Nothing is taken in any more; the log itself stays open for the last records."""
-        self._logger.removeHandler(self._handler)
+        for each in (self._logger, *self._others):
+            each.removeHandler(self._handler)
         self._logger.setLevel(logging.NOTSET)
 
     def _on_problem(self, event: ProblemReported) -> None:
@@ -34,3 +38,17 @@ class HubLog:
             return
         where = f" for {event.project}" if event.project else ""
         self._log.record("log", f"'{event.server}'{where}: {event.problem}", level="warning", server=event.server)
+
+    def _on_server_failed(self, event: ServerFailed) -> None:
+        """A start that fails is an error, each time; a server that has ended is started again, and is one if that fails."""
+        what = "did not start" if event.is_start else "has ended"
+        self._log.record(
+            "server_start_failed" if event.is_start else "server_ended",
+            f"'{event.server}' {what} (attempt {event.attempt}): {event.problem}",
+            level="error" if event.is_start else "warning",
+            server=event.server,
+            reason=str(event.problem),
+            exitCode=event.exit_code,
+            attempt=event.attempt,
+            **({"project": event.project} if event.project else {}),
+        )

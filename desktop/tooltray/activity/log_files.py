@@ -11,10 +11,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tooltray.moments import day_of, days_kept
+
 MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
 MAX_TOTAL_BYTES = 100 * 2**20
-KEPT_DAYS = 14
-DAY_S = 86_400
+KEPT_DAYS = 14  # besides today; days on which something was logged, so that a clock that jumps forward empties nothing
 NEWLINE = 0x0A
 LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
 
@@ -57,7 +58,7 @@ class LogFiles:
             self._descriptor = -1
 
     def _open_for(self, now: float) -> None:
-        day = _day_of(now)
+        day = day_of(now)
         if self._descriptor >= 0:
             status = os.fstat(self._descriptor)
             if day == self._day and status.st_size < MAX_FILE_BYTES and status.st_nlink:
@@ -99,16 +100,13 @@ class LogFiles:
 
     def _remove_old(self, current: Path, now: float) -> None:
         """Removes files beyond KEPT_DAYS, and the oldest until the rest, with room for a full current file, is within MAX_TOTAL_BYTES."""
-        first_kept = _day_of(now - KEPT_DAYS * DAY_S)
-        room = MAX_TOTAL_BYTES - MAX_FILE_BYTES
-        for found_day, _, path in reversed(self._files()):
+        today, room = day_of(now), MAX_TOTAL_BYTES - MAX_FILE_BYTES
+        files = sorted(self._files(), key=lambda each: (each[0] <= today, each), reverse=True)  # a day to come is of a clock once wrong
+        kept = days_kept((day for day, _, _ in files), today, KEPT_DAYS + 1)
+        for found_day, _, path in files:
             if path == current:
                 continue
             with suppress(OSError):  # another process removes it in the same moment
                 room -= path.stat().st_size
-                if found_day < first_kept or room < 0:
+                if found_day not in kept or room < 0:
                     path.unlink()
-
-
-def _day_of(now: float) -> str:
-    return time.strftime("%Y-%m-%d", time.gmtime(now))

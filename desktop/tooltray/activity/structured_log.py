@@ -266,7 +266,7 @@ class StructuredLog:
     def _tell_drops(self, lines: list[bytes]) -> int:
         """Adds a line that says how many records are missing, once the flood is over or lasts; returns the number that was told."""
         now = self._clock()
-        if not self._dropped or (self._queue and now - self._drops_told_at < DROPS_TOLD_EVERY_S):
+        if not self._dropped or (self._queue and 0 <= now - self._drops_told_at < DROPS_TOLD_EVERY_S):
             return 0
         with self._drop_lock:
             count, self._dropped = self._dropped, 0

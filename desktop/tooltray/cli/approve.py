@@ -7,14 +7,13 @@ an AI client can start by itself without one is not to allow its own calls.
 import argparse
 import contextlib
 import datetime
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from tooltray.cli import unasked
+from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import hub_or_settings, started_hub
-from tooltray.cli.secret_input import is_person_there
 from tooltray.cli.terminal import clean, clean_line, count, cut, print_json, print_table
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
@@ -112,11 +111,10 @@ def _grant(hub: ControlClient, args: argparse.Namespace, words: Sequence[str]) -
 def rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one kind of AI client go through unasked."""
     chosen = None if args.default else args.rules
-    if chosen != []:
-        check_terminal()
     with contextlib.closing(started_hub(home)) as hub:
         before = next((each["auto_approve"] for each in hub.call("get_client_modes") if each["client"] == args.client), None)
-        if chosen != []:
+        if chosen is None or not unasked.narrows(chosen, before or ()):
+            check_terminal()
             print(f"What goes through unasked for {clean_line(args.client)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
                 return 1
@@ -128,11 +126,10 @@ def rules(args: argparse.Namespace, home: Home) -> int:
 def server_rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one server go through unasked."""
     chosen = unasked.checked(args.name, args.rules)
-    if chosen:
-        check_terminal()
     with contextlib.closing(hub_or_settings(home)) as hub:
         before = unasked.of_entry(hub.call("get_server_entry", name=args.name)["counts"])
-        if chosen:
+        if not unasked.narrows(chosen, before):
+            check_terminal()
             print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
                 return 1
@@ -155,7 +152,7 @@ def list_grants(args: argparse.Namespace, home: Home) -> int:
     elif grants:
         print_table(("ID", "SERVER", "WHAT", "FOR", "SINCE", "UNTIL", "HELD"), [_row(each) for each in grants])
     else:
-        print("Nothing is allowed for longer than one call.")
+        print("No standing permissions beyond each server's own.")
     return 0
 
 
@@ -201,16 +198,6 @@ def accept(args: argparse.Namespace, home: Home) -> int:
         hub.call("accept_tool_change", server=args.server, tool=args.tool)
     print("Accepted.")
     return 0
-
-
-def check_terminal(what: str = "A yes to tool calls") -> None:
-    """
-    Raises:
-        TooltrayError: nobody is there who could have read what it is about.
-    """
-    if not is_person_there() or sys.stdout is None or not sys.stdout.isatty():
-        title = f"{what} needs a person at a terminal"
-        raise TooltrayError(title, "standard input and standard output must be one", "Type the command yourself, in a terminal")
 
 
 def _is_meant() -> bool:

@@ -35,6 +35,7 @@ CHECKS: Mapping[str, Callable[[Usage, argparse.Namespace], None]] = {
     "approve:rules": approve.check_rules,
     "approve:server_rules": approve.check_server_rules,
     "doctor:doctor": doctor.check,
+    "http_api:token": http.check,
     "secrets:remove": secrets.check_remove,
     "serve:serve": serve.check,
     "servers:add": servers.check_add,

@@ -8,23 +8,25 @@ import argparse
 import contextlib
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tooltray.cli.hub import started_hub
+from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.secrets import chosen_backend
-from tooltray.cli.servers import START_TIMEOUT_S, note_start, tools_once_started
-from tooltray.cli.terminal import clean, clean_line, count, print_json, state_in_words
+from tooltray.cli.servers import START_TIMEOUT_S, note_start, running_in_words, tools_once_started
+from tooltray.cli.start_progress import progress_shown
+from tooltray.cli.terminal import clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.cli.unused_secrets import REMOVE
 from tooltray.config.home import Home
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.publish.control_client import Hub
 
 _LABEL_COLUMNS = 14
+SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
 _ON_ITS_WAY = ("starting", "installing", "restarting")
 _ELSEWHERE = ("http", "sse")
-_BY_HAND = {"store_secret": "tooltray secrets set "}  # what stands before a remedy's value, on the command line
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,13 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
     """
     if args.fix is not None:
         return _fix(args, home)
+    if args.forget_environment:
+        return _forget_environment(args, home)
     if args.server is None:
         checks, diagnoses = _look_at_everything(home)
     else:
         with contextlib.closing(started_hub(home)) as hub:
-            checks, diagnoses = [], hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=args.server)
+            checks, diagnoses = [], _diagnose(hub, args.server)
     if args.json:
         print_json({"checks": [asdict(check) for check in checks], "servers": diagnoses})
     else:
@@ -76,9 +80,17 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
         done = hub.call("apply_remedy", timeout_s=START_TIMEOUT_S, server=args.server, kind=remedy["kind"], value=remedy["value"])
         print_json({"done": done, "remedy": remedy}) if args.json else print(clean_line(f"{done}."), flush=True)
         note_start(args.server)
-        tools = tools_once_started(hub, args.server)
+        with progress_shown(home, args.server):
+            tools = tools_once_started(hub, args.server)
     if not args.json:
-        print(f"{args.server} is running and has {count(tools, 'tool')}.")
+        print(f"{args.server} {running_in_words(tools)}.")
+    return 0
+
+
+def _forget_environment(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        hub.call("forget_environment")
+    print_json({"forgotten": True}) if args.json else print("Nothing of your terminal's environment is remembered any more.")
     return 0
 
 
@@ -89,10 +101,18 @@ def _look_at_everything(home: Home) -> tuple[list[Check], list[dict[str, Any]]]:
             info = hub.call("hub/info")
             checks.append(Check("hub", f"version {info['version']} is running ({info['kind']}, pid {info['pid']})"))
             checks.extend(_checks_of_hub(hub, home))
-            diagnoses = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=None)
+            diagnoses = _diagnose(hub, None)
     except TooltrayError as error:
         checks.append(Check("hub", problem=error.problem))
     return [*checks, _check_bridge(home)], diagnoses
+
+
+def _diagnose(hub: Hub, server: str | None) -> list[dict[str, Any]]:
+    """What is found, once no server is on its way to running any more, or after a while."""
+    if sys.stderr.isatty():
+        print_note("Looking at the servers ...")
+    found: list[dict[str, Any]] = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=server, wait_s=SETTLE_TIMEOUT_S)
+    return found
 
 
 def _check_home(home: Home) -> Check:
@@ -112,10 +132,33 @@ def _checks_of_hub(hub: Hub, home: Home) -> Iterator[Check]:
         yield Check("settings", problem=Problem(**notice))
     if not notices:
         yield Check("settings", str(home.settings))
+    with contextlib.suppress(TooltrayError):  # an older hub does not know it
+        yield _check_environment(hub)
     yield _check_secrets(hub, home)
     with contextlib.suppress(TooltrayError):  # why they cannot be looked into has been said
         if unused := hub.call("get_unused_secrets", timeout_s=START_TIMEOUT_S):
             yield Check("unused secrets", f"no server uses {', '.join(unused)}; to forget them: {REMOVE}")
+
+
+def _check_environment(hub: Hub) -> Check:
+    """Certificates, proxies and package indexes: what servers get, and what was another when one last worked."""
+    environment = hub.call("get_environment", timeout_s=START_TIMEOUT_S)
+    lines = [_variable_line(each) for each in environment["variables"]]
+    lines += [_change_line(each) for each in environment["changes"]]
+    if any(each["origin"] == "remembered" for each in environment["variables"]):
+        lines.append("to forget what is remembered: tooltray doctor --forget-environment")
+    return Check("environment", "\n".join(lines) or "no certificates, proxies or package indexes of your own")
+
+
+def _variable_line(variable: dict[str, Any]) -> str:
+    since = f" since {variable['since']}" if variable["since"] else ""
+    origin = variable["origin"] if variable["is_used"] else f"{variable['origin']}{since}, not used: its file is gone"
+    return f"{variable['name']}={variable['value']} ({origin}{since if variable['is_used'] else ''})"
+
+
+def _change_line(change: dict[str, Any]) -> str:
+    was = f"{change['name']}={change['was']}" if change["was"] else change["name"]
+    return f"{change['server']} last worked with {was}; now it is {change['now'] or 'missing'}"
 
 
 def _check_secrets(hub: Hub, home: Home) -> Check:
@@ -145,7 +188,10 @@ def _check_bridge(home: Home) -> Check:
 
 def _print_check(check: Check) -> None:
     if check.problem is None:
-        print(clean_line(f"ok: {check.name}: {check.facts}"))
+        first, *rest = check.facts.split("\n")
+        print(clean_line(f"ok: {check.name}: {first}"))
+        for line in rest:
+            print(f"    {clean_line(line)}")
         return
     print(clean_line(f"PROBLEM: {check.name}: {check.problem.title}"))
     _print_fact("details", check.problem.message)
@@ -199,7 +245,7 @@ def _now(diagnosis: dict[str, Any]) -> str:
 def _tools_of(diagnosis: dict[str, Any]) -> str:
     number = diagnosis["tool_count"]
     if diagnosis["state"] != "waiting":
-        return count(number, "tool")
+        return count(number, "tool") if diagnosis.get("is_listed", True) else "its tools are not listed yet"
     return f"{count(number, 'tool')} known from its last run" if number else "its tools are not known before it has run"
 
 
@@ -213,7 +259,7 @@ def _remedy_lines(server: str, remedies: list[dict[str, Any]]) -> Iterator[str]:
     """What a person can do by hand, then what Tooltray does when told so."""
     for remedy in remedies:
         if not remedy["is_automatic"]:
-            yield f"{remedy['title']}: {_BY_HAND.get(remedy['kind'], '')}{remedy['value']}" if remedy["value"] else remedy["title"]
+            yield f"{remedy['title']}: {remedy['value']}" if remedy["value"] else remedy["title"]
     automatic = [remedy for remedy in remedies if remedy["is_automatic"]]
     for number, remedy in enumerate(automatic, 1):
         yield f"{remedy['title']}: tooltray doctor {shlex.quote(server)} --fix {number}"

@@ -1,31 +1,41 @@
-"""`tooltray http api on|off|token|rotate`: whether other programs may do over HTTP what a person can do here, and what they show for it.
+"""`tooltray http api on|off|token|tokens|revoke|rotate`: whether other programs may do over HTTP what a person can do here, and by which
+tokens.
 
-Above it: run, and `tooltray http`. Below it: a hub, or the settings where none runs. Only `token` and `rotate` print the token, and nothing
-else beside it, for pipes. To let programs also approve calls and trust projects needs a terminal, as a yes itself does.
+Above it: run, and `tooltray http`. Below it: a hub, or the settings where none runs. What makes a token prints it, and nothing else beside
+it, for pipes. A trusted one, with which a program says yes in a person's place, needs a terminal, as a yes itself does.
 """
 
 import argparse
 import contextlib
-import sys
 from typing import Any
 
+from tooltray.cli.approve import day
+from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import hub_or_settings
-from tooltray.cli.secret_input import is_person_there
-from tooltray.cli.terminal import clean_line, print_json, print_note, problem_line
+from tooltray.cli.terminal import clean_line, print_json, print_note, print_table, problem_line
 from tooltray.config.home import Home
-from tooltray.errors import TooltrayError
+from tooltray.publish.control_client import Hub
 
-TRUSTED = "They may also approve calls, trust projects and allow folders: whoever has the token can say yes in your place."
+TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name
+TRUSTED = "Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders."
+SENT_AS = "Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password."
+SHOWN_ONCE = "It is shown this once."
+OF_THIS_RUN = "It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub."
 
 
 def on(args: argparse.Namespace, home: Home) -> int:
     if args.trusted:
-        _check_terminal()
+        check_terminal("A trusted token")
     with contextlib.closing(hub_or_settings(home)) as hub:
         was_on = hub.call("get_http_status")["is_enabled"]
-        status = hub.call("set_api_enabled", enabled=True, trusted=args.trusted)
+        status = hub.call("set_api_enabled", enabled=True, trusted=False if args.trusted is False else None)
+        made = _made(hub, TRUSTED_NAME, trusted=True) if args.trusted else None
+        status = hub.call("get_http_status") if made else status
         lines = [] if was_on else ["HTTP was off and is on now too: AI clients that have a token can connect as well."]
-        return _show(args, status, [*lines, *api_words(status, is_hub_running=hub.is_running)])
+        lines += api_words(status, is_hub_running=hub.is_running)
+        if made:
+            lines += [f"The trusted token: {made['token']}", *_made_words(made)]
+        return _show(args, status | ({"token": made["token"]} if made else {}), lines)
 
 
 def off(args: argparse.Namespace, home: Home) -> int:
@@ -35,7 +45,42 @@ def off(args: argparse.Namespace, home: Home) -> int:
 
 
 def token(args: argparse.Namespace, home: Home) -> int:
-    return _print_token(args, home, "get_api_token", "Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password.")
+    """The default one, or a new one."""
+    if args.trusted:
+        check_terminal("A trusted token")
+    if not args.name and not args.trusted:
+        return _print_token(args, home, "get_api_token", SENT_AS)
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        made = _made(hub, args.name or TRUSTED_NAME, trusted=args.trusted, scope=args.scope, lasts_s=args.duration)
+    if args.json:
+        print_json(made)
+        return 0
+    print(made["token"])
+    for line in (SENT_AS, *_made_words(made)):
+        print_note(line)
+    return 0
+
+
+def tokens(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        listed = hub.call("list_api_tokens")
+    if args.json:
+        print_json(listed)
+    elif listed:
+        print_table(("NAME", "SCOPE", "MADE", "UNTIL"), [_row(each) for each in listed])
+    else:
+        print("No program has a token. Make one with: tooltray http api token NAME")
+    return 0
+
+
+def revoke(args: argparse.Namespace, home: Home) -> int:
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        hub.call("revoke_api_token", name=args.name)
+    if args.json:
+        print_json({"revoked": args.name})
+    else:
+        print(f"The token '{clean_line(args.name)}' opens nothing any more.")
+    return 0
 
 
 def rotate(args: argparse.Namespace, home: Home) -> int:
@@ -56,6 +101,28 @@ def api_words(status: dict[str, Any], *, is_hub_running: bool) -> list[str]:
     return ["The REST interface is switched on; it opens when a hub runs. Start one with: tooltray serve", *lines]
 
 
+def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts_s: float | None = None) -> dict[str, Any]:
+    made: dict[str, Any] = hub.call("create_api_token", name=name, scope=scope or "manage", expires_in_s=lasts_s, trusted=trusted)
+    return made
+
+
+def _made_words(made: dict[str, Any]) -> list[str]:
+    lines = [SHOWN_ONCE]
+    if made["expires_at"] is not None:
+        lines.append(f"It ends at {day(made['expires_at'])}.")
+    if made["is_trusted"]:
+        lines += [TRUSTED] if made["is_lasting"] else [TRUSTED, OF_THIS_RUN]
+    return lines
+
+
+def _row(each: dict[str, Any]) -> list[str]:
+    scope = f"{each['scope']}, trusted" if each["is_trusted"] else each["scope"]
+    if each["is_default"]:
+        return [each["name"], scope, "", "you take it back (tooltray http api token shows it)"]
+    until = "you take it back" if each["expires_at"] is None else day(each["expires_at"])
+    return [each["name"], scope, day(each["created_at"]), f"{until} (over)" if each["is_ended"] else until]
+
+
 def _show(args: argparse.Namespace, status: dict[str, Any], lines: list[str]) -> int:
     if args.json:
         print_json(status)
@@ -73,9 +140,3 @@ def _print_token(args: argparse.Namespace, home: Home, verb: str, note: str) -> 
     print(made)
     print_note(note)
     return 0
-
-
-def _check_terminal() -> None:
-    if not is_person_there() or sys.stdout is None or not sys.stdout.isatty():
-        reason = "it lets programs say yes in your place"
-        raise TooltrayError("--trusted needs a terminal", reason, "Run this in a terminal of your own.")

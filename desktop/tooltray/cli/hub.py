@@ -6,6 +6,7 @@ Above it: the commands. Below it: control_client; settings_hub and the bridge's 
 import os
 import time
 
+from tooltray.cli.confirm import asker, is_at_terminal
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
 from tooltray.errors import TooltrayError
@@ -25,13 +26,13 @@ def hub_or_settings(home: Home) -> Hub:
     lock = HubLock(home.lock)
     deadline = time.monotonic() + LOCKED_TIMEOUT_S
     while True:
-        client = ControlClient.connect(home)
+        client = _connect(home)
         if client is not None:
             return client
         if _is_taken(lock, home):
             from tooltray.cli.settings_hub import SettingsHub
 
-            return SettingsHub(home, release=lock.release)
+            return SettingsHub(home, release=lock.release, asker=asker())
         if time.monotonic() > deadline:
             hint = "Wait for it, or end it by its pid, which is in hub.json beside the lock"
             raise TooltrayError("A hub is starting or ending and does not answer", f"{home.lock} is locked", hint)
@@ -46,10 +47,11 @@ def started_hub(home: Home) -> ControlClient:
     Raises:
         TooltrayError: the home cannot be used, or no hub could be started; says why.
     """
-    client = ControlClient.connect(home)
+    client = _connect(home)
     if client is not None:
         return client
     home.prepare()
+    _remember_environment(home)
     from tooltray.publish.bridge_entry import default_home
     from tooltray_bridge.start import HubStart
 
@@ -57,7 +59,7 @@ def started_hub(home: Home) -> ControlClient:
     try:
         while True:
             reason = start.step()
-            client = ControlClient.connect(home)
+            client = _connect(home)
             if client is not None:
                 return client
             if reason:
@@ -65,6 +67,20 @@ def started_hub(home: Home) -> ControlClient:
             time.sleep(RETRY_EVERY_S)
     finally:
         start.close()
+
+
+def _remember_environment(home: Home) -> None:
+    """The hub that is started gets nothing of this process; what a person's terminal has of certificates and proxies it finds there."""
+    from tooltray.servers.environment.remembered_variables import RememberedVariables, is_started_in_terminal
+
+    if is_started_in_terminal():
+        remembered = RememberedVariables(home.environment)
+        remembered.load()
+        remembered.remember(os.environ, is_all=True)
+
+
+def _connect(home: Home) -> ControlClient | None:
+    return ControlClient.connect(home, is_at_terminal=is_at_terminal())
 
 
 def _is_taken(lock: HubLock, home: Home) -> bool:

@@ -7,6 +7,7 @@ import argparse
 import contextlib
 from typing import Any
 
+from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import folder_path, hub_or_settings, started_hub
 from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table, state_in_words
@@ -43,6 +44,7 @@ def _rows(server: dict[str, Any]) -> list[list[str]]:
 
 
 def allow(args: argparse.Namespace, home: Home) -> int:
+    check_terminal("Allowing a folder")
     folder = _call(home, "allow_folder", path=folder_path(args.dir))
     if args.json:
         print_json({"folder": folder, "allowed": True})

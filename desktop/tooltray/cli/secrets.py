@@ -6,6 +6,7 @@ Above it: run. Below it: a hub, or the settings where none runs. Values are writ
 import argparse
 import contextlib
 import json
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from tooltray.cli.secret_input import ask_for_passphrase, ask_for_secret, is_per
 from tooltray.cli.terminal import clean_line, print_json
 from tooltray.config.home import Home
 from tooltray.config.secret_errors import SecretsLocked
+from tooltray.config.secrets import PASSPHRASE_VARIABLE
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import ControlClient, Hub
 
@@ -75,7 +77,9 @@ def unlock(args: argparse.Namespace, home: Home) -> int:
 
 def backend(args: argparse.Namespace, home: Home) -> int:
     """Shows where secrets are kept, or chooses it."""
-    if args.kind:
+    if args.kind == "file":
+        _choose_file(home)
+    elif args.kind:
         _call(home, "set_secret_backend", kind=args.kind)
     kind = args.kind or chosen_backend(home)
     if args.json:
@@ -83,6 +87,26 @@ def backend(args: argparse.Namespace, home: Home) -> int:
     else:
         print(f"Secrets are kept in {_PLACES.get(kind or '', NOT_CHOSEN)}.")
     return 0
+
+
+def _choose_file(home: Home) -> None:
+    """Goes on with the encrypted file, which is made or opened with its passphrase at once: a slip shows while the person is there.
+
+    Raises:
+        TooltrayError: no passphrase was given, or it does not open the file that is there; what was chosen before still counts then.
+    """
+    passphrase = os.environ.get(PASSPHRASE_VARIABLE) or ask_for_passphrase(is_new=not home.secrets_file.exists())
+    if not passphrase:
+        hint = f"Type it in a terminal, send it through a pipe, or set {PASSPHRASE_VARIABLE}"
+        raise TooltrayError("No passphrase for the encrypted file", "It was left empty, and nothing was changed", hint)
+    before = chosen_backend(home)
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        hub.call("set_secret_backend", timeout_s=KEYRING_TIMEOUT_S, kind="file")
+        try:
+            hub.call("unlock_secrets", timeout_s=KEYRING_TIMEOUT_S, passphrase=passphrase)
+        except TooltrayError:
+            hub.call("set_secret_backend", timeout_s=KEYRING_TIMEOUT_S, kind=before if before in _PLACES else "keyring")
+            raise
 
 
 def chosen_backend(home: Home) -> str | None:

@@ -20,6 +20,7 @@ from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.project_server import FILE, project_entry, real_folder
 from tooltray.cli.secret_input import ask_for_secrets, is_person_there
 from tooltray.cli.secrets import with_secrets
+from tooltray.cli.start_progress import progress_shown
 from tooltray.cli.terminal import (
     clean,
     clean_line,
@@ -106,34 +107,47 @@ def add(args: argparse.Namespace, home: Home) -> int:
     with contextlib.closing(hub_or_settings(home)) as hub:
         _refuse_taken_name(hub, args)
         args.rules = rules or _rules_so_far(hub, args.name)
+        twin = _twin(hub, args)
     names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
     values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
-    added = with_secrets(home, lambda hub: _add(hub, args, values))
+    with progress_shown(home, args.name):
+        added = with_secrets(home, lambda hub: _add(hub, args, values))
     if args.json:
         done = {"server": args.server, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
         done |= {"project": args.project} if args.project else {}
-        print_json(done | {"started": added.tools is not None, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
+        print_json(done | {"started": added.is_started, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
         print(unasked.in_words(args.rules))
+        if twin:
+            print_note(
+                f"{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {args.server}"
+            )
         _note_files_of_here(args)
         _note_plain_headers(args)
         _note_plain_variables(args)
+        _note_missing_variables(args)
         _note_braces(args)
     if added.problem is not None:
         print_error(added.problem, as_json=args.json)
+        if added.has_log:
+            note_log(args.server)
         return 1
     return 0
 
 
 @dataclass(frozen=True)
 class _Added:
-    """What came of adding a server: how many tools it has if it was started, whether it waits for a sign-in, and what else kept it."""
+    """What came of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
+    and what else kept it.
+    """
 
     is_hub_running: bool
+    is_started: bool = False
     tools: int | None = None
     needs_sign_in: bool = False
     problem: Problem | None = None
+    has_log: bool = False
 
 
 def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
@@ -144,10 +158,21 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
         return _Added(hub.is_running)
     note_start(args.server)
     try:
-        return _Added(True, tools=tools_once_started(hub, args.server))
+        return _Added(True, is_started=True, tools=tools_once_started(hub, args.server))
     except TooltrayError as error:
         is_waiting = _is_waiting_for_sign_in(hub, args.server)
-        return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem)
+        return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem, has_log=_has_log(hub, args.server))
+
+
+def _has_log(hub: Hub, name: str) -> bool:
+    with contextlib.suppress(TooltrayError):  # the hub has ended
+        return bool(hub.call("get_server_log", name=name, lines=1))
+    return False
+
+
+def note_log(name: str) -> None:
+    """Where a server that failed says more."""
+    print_note(f"What it wrote: tooltray servers logs {shlex.quote(name)}")
 
 
 def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
@@ -156,17 +181,23 @@ def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
     return False
 
 
-def tools_once_started(hub: Hub, name: str, verb: str = "start_server") -> int:
+def tools_once_started(hub: Hub, name: str, verb: str = "start_server") -> int | None:
     """Starts a server and waits for the outcome and, at its first start, for the list of its tools.
 
     Returns:
-        How many tools it has.
+        How many tools it has; None if it has not said that in time.
 
     Raises:
         TooltrayError: it does not start; says why.
     """
     hub.call(verb, timeout_s=START_TIMEOUT_S, name=name)
-    return len(hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=name))
+    tools = hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=name)
+    return len(tools) if tools or server_snapshot(hub, name).get("is_listed", True) else None
+
+
+def running_in_words(tools: int | None, again: str = "") -> str:
+    """What is said of a server that was started. `tools`: as of tools_once_started."""
+    return f"is running{again}, but has not listed its tools yet" if tools is None else f"is running{again} and has {count(tools, 'tool')}"
 
 
 def server_snapshot(hub: Hub, name: str) -> dict[str, Any]:
@@ -200,10 +231,23 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
     return APPROVED if entry is None else unasked.of_entry(entry)
 
 
+def _twin(hub: Hub, args: argparse.Namespace) -> str:
+    """The server of another name that runs the same program in the same way; empty: none."""
+    from tooltray.config.server_config import config_hash
+    from tooltray.config.settings import read_entry
+
+    for name, entry in hub.call("get_mcp_servers").items():
+        with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing, and the new one is refused when it is stored
+            is_same = config_hash(read_entry(name, entry)) == config_hash(read_entry(args.name, _entry(args)))
+            if is_same and name != args.name and not read_entry(name, entry).disable:
+                return str(name)
+    return ""
+
+
 def _added_line(args: argparse.Namespace, added: _Added) -> str:
     what = f"{args.server} to {os.path.join(args.project, FILE)}" if args.project else args.server
-    if added.tools is not None:
-        return f"Added {what}; it is running and has {count(added.tools, 'tool')}."
+    if added.is_started:
+        return f"Added {what}; it {running_in_words(added.tools)}."
     if added.needs_sign_in:
         return f"Added {what}; {needs_sign_in(args.server)}"
     if args.deferred:
@@ -298,6 +342,20 @@ def _note_plain_variables(args: argparse.Namespace) -> None:
             print_note(f"{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace")
 
 
+def _note_missing_variables(args: argparse.Namespace) -> None:
+    """A well-known server may start without its key, and fail at each call."""
+    if args.url:
+        return
+    from tooltray.config.settings import read_entry
+    from tooltray.resources import resource
+    from tooltray.tools.known_servers import KnownServers
+
+    needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
+    given = {*args.secret, *(name for name, _ in args.env), *os.environ}
+    for name in (name for name in needs if name not in given):
+        print_note(f"It usually needs {name}. To give it one, add --secret {name} --replace")
+
+
 @contextlib.contextmanager
 def _secrets_stored(hub: Hub, values: dict[str, str]) -> Iterator[None]:
     """Stores secrets, and forgets the new ones where what follows fails."""
@@ -359,12 +417,13 @@ def stop(args: argparse.Namespace, home: Home) -> int:
 def _start(args: argparse.Namespace, home: Home, verb: str, *, again: str = "") -> int:
     with contextlib.closing(started_hub(home)) as hub:
         note_start(args.name)
-        tools = tools_once_started(hub, args.name, verb)
+        with progress_shown(home, args.name):
+            tools = tools_once_started(hub, args.name, verb)
         server = server_snapshot(hub, args.name)
     if args.json:
         print_json(server)
     else:
-        print(f"{args.name} is running{again} and has {count(tools, 'tool')}.")
+        print(f"{args.name} {running_in_words(tools, again)}.")
     return 0
 
 

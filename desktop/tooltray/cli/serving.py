@@ -12,8 +12,9 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, Protocol
+from typing import IO, Literal, Protocol
 
+from tooltray.activity.structured_log import StructuredLog, short_stack
 from tooltray.cli.outcome import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.config.home import Home
 from tooltray.config.hub_lock import HubLock
@@ -23,7 +24,9 @@ from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.publish.bridge_entry import bridge_entry_text
 from tooltray.publish.control_client import END_TIMEOUT_S, ControlClient
+from tooltray.servers.environment.remembered_variables import is_started_in_terminal
 from tooltray.tasks import TaskKeeper
+from tooltray.uncaught import reporting_uncaught
 from tooltray.wire import envelope
 
 logger = logging.getLogger(__name__)
@@ -56,6 +59,7 @@ class Serving:
         server: with `is_stdio`, the only server to publish.
         is_replacing: a hub that runs already is asked to hand over.
         is_announced: what runs is said in words.
+        execution_id: stands in every log record.
     """
 
     home: Home
@@ -63,6 +67,7 @@ class Serving:
     server: str | None = None
     is_replacing: bool = False
     is_announced: bool = True
+    execution_id: str = ""
 
 
 def run_hub(args: argparse.Namespace, home: Home) -> int:
@@ -73,11 +78,18 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
         log_to_stderr=True,
         idle_exit_s=args.idle_exit,
         is_child_of_client=args.stdio,
+        remembers=_remembers(args),
         configs=served_files(args.config),
         project=project_folder(args.project) if args.project is not None else "",
     )
-    serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge)
+    serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge, execution_id=args.execution_id)
     return run_engine(serving, lambda: Engine(home, options))
+
+
+def _remembers(args: argparse.Namespace) -> Literal["nothing", "additions", "all"]:
+    if args.started_by_bridge or args.stdio:
+        return "nothing"
+    return "all" if is_started_in_terminal() else "additions"
 
 
 def served_files(typed: Iterable[str]) -> tuple[str, ...]:
@@ -117,10 +129,22 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
         return FAILED
     except TooltrayError as error:
         code, said = FAILED, error
+    except Exception as error:  # a bug before the hub's log was there, or after its end
+        _record(serving, error)
+        message = f"{type(error).__name__}: {error}"
+        code, said = FAILED, TooltrayError("the hub has failed", message, "The log says where it happened.")
     complain(said.problem, as_json=False)
     if serving.is_stdio:
         refuse_first_request(said, sys.stdin.buffer, sys.stdout.buffer)
     return code
+
+
+def _record(serving: Serving, error: Exception) -> None:
+    """Puts what nothing has caught on record, as the hub's own log would have."""
+    log = StructuredLog(serving.home.logs, execution_id=serving.execution_id, to_stderr=True)
+    log.start()
+    log.record("error", "nothing caught an error", component=__name__, level="error", stack=short_stack(error))
+    log.close()
 
 
 def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
@@ -138,7 +162,7 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
         for engine in engines:
             engine.request_stop(reason)
 
-    with _signals_to(on_signal):
+    with _signals_to(on_signal), reporting_uncaught(lambda: on_signal("failure")):
         engine = await _started(serving, make_engine)
         engines.append(engine)
         keeper = TaskKeeper()

@@ -5,6 +5,7 @@ where no hub runs: it costs what pydantic costs.
 """
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
 from pathlib import Path
@@ -13,22 +14,29 @@ from typing import TYPE_CHECKING, Any
 from tooltray import __version__
 from tooltray.cli.terminal import print_note
 from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.file_history import FileHistory
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore, take_passphrase
 from tooltray.config.server_config import MCPServerConfig, config_hash
-from tooltray.config.settings_edits import api_access
+from tooltray.config.stopped_servers import StoppedServers
+from tooltray.confirmation import Asker, asked_by, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
+from tooltray.presenter.widening import rules_widen
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.tools.catalogue import CatalogueStore
+from tooltray.tools.names import PublishedNames
 
 if TYPE_CHECKING:
     from tooltray.cli.settings_registries import SettingsRegistries
     from tooltray.cli.settings_trust import SettingsTrust
+    from tooltray.presenter.http_access import HttpAccess
     from tooltray.presenter.projects.project_folders import ProjectFolders
     from tooltray.presenter.server_secrets import ServerSecrets
     from tooltray.presenter.setup import Setup
@@ -39,24 +47,29 @@ class SettingsHub:
 
     is_running = False
 
-    def __init__(self, home: Home, release: Callable[[], None]) -> None:
+    def __init__(self, home: Home, release: Callable[[], None], *, asker: Asker) -> None:
         """Reads the settings.
 
         Args:
             release: frees the lock; called by `close`.
+            asker: who runs the command.
         """
-        self._home = home
+        self._home, self._asker = home, asker
         self._release = release
         self._runner = asyncio.Runner()
         self._bus = EventBus()
-        self._helper = McpConfHelper(home.settings, self._bus)
-        self._catalogues = CatalogueStore(home.catalogue)
+        from tooltray.servers.entries.clean_text import clean_text
+
+        self._helper = McpConfHelper(home.settings, self._bus, history=FileHistory(home.history, clean_text))
+        self._catalogues, self._stopped = CatalogueStore(home.catalogue), StoppedServers(home.stopped)
         self._store: SecretStore | None = None
         self._of_servers: ServerSecrets | None = None
+        self._http: HttpAccess | None = None
         self._registries: SettingsRegistries | None = None
         self._trust: SettingsTrust | None = None
         self._verbs: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {
             "get_snapshot": self._get_snapshot,
+            "forget_environment": self._forget_environment,
             "get_mcp_servers": self._get_mcp_servers,
             "get_server_entry": self._get_server_entry,
             "set_server_auto_approve": self._set_server_auto_approve,
@@ -78,6 +91,9 @@ class SettingsHub:
             "set_api_enabled": self._set_api_enabled,
             "get_api_token": self._get_api_token,
             "rotate_api_token": self._rotate_api_token,
+            "list_api_tokens": self._list_api_tokens,
+            "create_api_token": self._create_api_token,
+            "revoke_api_token": self._revoke_api_token,
             "list_client_tokens": self._list_client_tokens,
             "create_client_token": self._create_client_token,
             "remove_client_token": self._remove_client_token,
@@ -104,7 +120,8 @@ class SettingsHub:
         Raises:
             TooltrayError: it failed.
         """
-        return self._runner.run(self._verb(method)(**params))
+        with asked_by(self._asker):
+            return self._runner.run(self._verb(method)(**params), context=contextvars.copy_context())
 
     def close(self) -> None:
         """Frees the lock, also where something before that fails. May be called once."""
@@ -119,11 +136,7 @@ class SettingsHub:
 
     def _verb(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         if "trust" in method:
-            if self._trust is None:
-                from tooltray.cli.settings_trust import SettingsTrust
-
-                self._trust = SettingsTrust(self._home, self._helper, self._folders())
-            return self._trust.verbs[method]
+            return self._make_trust().verbs[method]
         if "npm_registry" not in method:
             return self._verbs[method]
         if self._registries is None:
@@ -132,15 +145,31 @@ class SettingsHub:
             self._registries = SettingsRegistries(self._home, self._helper, self._bus)
         return self._registries.verbs[method]
 
+    async def _forget_environment(self) -> None:
+        from tooltray.servers.environment.remembered_variables import RememberedVariables
+
+        RememberedVariables(self._home.environment).forget()
+
     async def _get_snapshot(self) -> dict[str, Any]:
         settings = self._helper.settings
         servers = [self._server(name, config) for name, config in settings.mcp_servers.items()]
+        if self._home.proposals.exists():
+            servers = self._make_trust().with_proposals(servers)
         snapshot = asdict(HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, (), self._helper.problems))
         return snapshot | {"servers": servers}
 
+    def _make_trust(self) -> "SettingsTrust":
+        if self._trust is None:
+            from tooltray.cli.settings_trust import SettingsTrust
+
+            made = SettingsTrust(self._home, self._helper, self._folders(), self._secrets(), self._server_secrets, self._bus)
+            self._trust = made
+        return self._trust
+
     def _server(self, name: str, config: MCPServerConfig) -> dict[str, Any]:
         is_default = name in self._helper.settings.default_servers
-        is_stopped = config.disable or (is_default and not config.deferred_startup)
+        since = self._stopped.since(name)
+        is_stopped = config.disable or since is not None or (is_default and not config.deferred_startup)
         idle_state = ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
         catalogue = self._catalogues.load(name, config_hash(config))
         snapshot = ServerSnapshot(
@@ -148,6 +177,7 @@ class SettingsHub:
             config.transport,
             config.target,
             ServerState.STOPPED if is_stopped else idle_state,
+            since=since or 0.0,
             is_default=is_default,
             is_disabled=config.disable,
             icon=config.icons,
@@ -166,6 +196,7 @@ class SettingsHub:
         return self._folders().listed()
 
     async def _allow_folder(self, path: str) -> str:
+        await confirm_widening("Allowing a folder")
         return await self._folders().allow(path)
 
     async def _disallow_folder(self, path: str) -> None:
@@ -183,13 +214,23 @@ class SettingsHub:
         return asdict(self._helper.server_entry(name))
 
     async def _set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        known = self._helper.settings.mcp_servers.get(server)
+        if known and rules_widen(known.auto_approve, rules):
+            await confirm_widening("A yes to tool calls")
         await self._helper.change_server(server, auto_approve=tuple(rules))
 
     async def _add_mcp_server(self, name: str, config: dict[str, Any], is_default: bool = True) -> None:
         await self._helper.set_server(name, config, is_default=is_default)
+        self._forget_stop(name)
 
     async def _update_mcp_server(self, name: str, config: dict[str, Any]) -> None:
         await self._helper.set_server(name, config)
+        self._forget_stop(name)
+
+    def _forget_stop(self, name: str) -> None:
+        """Who adds or replaces a server means it to run; of one that is removed nothing stays."""
+        if self._stopped.discard(name):
+            self._stopped.save()
 
     async def _add_mcp_default_server(self, name: str) -> None:
         await self._helper.set_default(name, True)
@@ -198,9 +239,13 @@ class SettingsHub:
         await self._helper.set_default(name, False)
 
     async def _remove_mcp_server(self, name: str, keep_secrets: bool = False) -> dict[str, Any]:
+        if self._home.proposals.exists() and self._make_trust().proposals.is_new(name):
+            return asdict(ServerRemoval(name, tuple(await self._make_trust().proposals.withdraw(name))))
         removal = await self._server_secrets().of(name)
         await self._helper.remove_server(name)
         self._catalogues.forget(name)
+        self._forget_stop(name)
+        PublishedNames(self._home.names).free(name)
         return asdict(removal if keep_secrets else await self._server_secrets().forget(removal))
 
     async def _preview_removal(self, name: str) -> dict[str, Any]:
@@ -246,7 +291,8 @@ class SettingsHub:
             is_enabled=http.enabled,
             requires_token=http.require_token,
             is_api_enabled=http.api.enabled,
-            is_api_trusted=http.api.trusted,
+            is_api_trusted=ApiTokens(ApiToken(self._home.http_token), self._home.api_tokens).has_trusted,
+            is_trust_asked=http.api.trusted,
         )
         return asdict(status)
 
@@ -255,16 +301,37 @@ class SettingsHub:
         return await self._get_http_status()
 
     async def _set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> dict[str, Any]:
-        if enabled:
-            ApiToken(self._home.http_token).value()
-        await self._helper.change_document(api_access(enabled, trusted))
+        await self._access().set_api(enabled, trusted)
         return await self._get_http_status()
 
     async def _get_api_token(self) -> str:
-        return ApiToken(self._home.http_token).value()
+        return await self._access().api_token()
 
     async def _rotate_api_token(self) -> str:
-        return ApiToken(self._home.http_token).rotate()
+        return await self._access().rotate_api_token()
+
+    async def _list_api_tokens(self) -> list[dict[str, Any]]:
+        return [asdict(each) for each in await self._access().list_api_tokens()]
+
+    async def _create_api_token(
+        self, name: str, scope: Any = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> dict[str, Any]:
+        made = await self._access().create_api_token(name, scope, expires_in_s, trusted)
+        if not made.is_lasting:  # there is no hub for whose time it could be trusted
+            await self._access().revoke_api_token(name)
+            message = "What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub"
+            raise TooltrayError("No token was made", message, "Start a hub first: tooltray serve")
+        return asdict(made)
+
+    async def _revoke_api_token(self, name: str) -> None:
+        await self._access().revoke_api_token(name)
+
+    def _access(self) -> "HttpAccess":
+        if self._http is None:
+            from tooltray.cli.settings_access import http_access
+
+            self._http = http_access(self._home, self._helper, self._secrets())
+        return self._http
 
     async def _list_client_tokens(self) -> list[dict[str, Any]]:
         return [asdict(client) for client in self._tokens().list()]

@@ -14,7 +14,7 @@ from tooltray.config.registry_cache import RegistryCache
 from tooltray.events import EventBus
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.resources import resource
-from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.servers.environment.variable_sources import make_login_shell
 from tooltray.servers.npm_registry.registry import read_mirrors
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.tasks import TaskKeeper
@@ -28,7 +28,7 @@ class SettingsRegistries:
         self._registries = NpmRegistries(
             config=config,
             cache=RegistryCache(home.registries),
-            environ=LoginShell().environ,
+            environ=make_login_shell(home.environment).environ,
             folder=str(Path.home()),
             bus=bus,
             spawn=self._tasks.spawn,

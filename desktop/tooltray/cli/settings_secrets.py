@@ -4,11 +4,13 @@ Above it: settings_hub, which makes this while it holds the hub's lock. Below it
 """
 
 import functools
+from typing import Any
 
 from tooltray.cli.terminal import print_note
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.proposal_store import ProposalStore
 from tooltray.config.secrets import SecretStore
 from tooltray.presenter.secret_uses import Names
 from tooltray.presenter.server_secrets import ServerSecrets
@@ -29,4 +31,8 @@ def server_secrets(home: Home, config: McpConfHelper, secrets: SecretStore) -> S
         return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in trust().kept.items()}
 
     sign_ins = TokenStore(home.sign_ins, secrets)
-    return ServerSecrets(config=config, secrets=secrets, sign_ins=sign_ins, projects=projects, lost=lambda: trust().lost)
+
+    def proposed() -> dict[str, Any]:
+        return {name: kept.entry for name, kept in ProposalStore(home.proposals).kept.items()}
+
+    return ServerSecrets(config=config, secrets=secrets, sign_ins=sign_ins, projects=projects, lost=lambda: trust().lost, proposed=proposed)

@@ -34,7 +34,7 @@ def export(args: argparse.Namespace, home: Home) -> int:
         print(to_json(setup))
     else:
         _write(Path(args.file), to_json(setup), may_replace=args.force)
-        print_json({"file": args.file}) if args.json else print(f"The set-up is in {clean_line(args.file)}.")
+        print_json({"file": args.file}) if args.json else print(f"The backup is in {clean_line(args.file)}.")
     if setup["secrets"]:
         print_note(f"Secrets are not in it. To be given elsewhere: {', '.join(setup['secrets'])}")
     return 0
@@ -49,7 +49,7 @@ def take_over(args: argparse.Namespace, home: Home) -> int:
 
 def reset(args: argparse.Namespace, home: Home) -> int:
     """Shows what putting the default servers back would change, and does it after a yes."""
-    return _preview_then(args, home, "preview_reset", "reset_to_default_servers", {}, question="Put the default servers back?")
+    return _preview_then(args, home, "preview_reset", "reset_to_default_servers", {}, question="Restore the starter servers?")
 
 
 def _preview_then(args: argparse.Namespace, home: Home, preview: str, verb: str, params: Change, *, question: str) -> int:
@@ -99,7 +99,7 @@ def _read(path: Path) -> dict[str, Any]:
     except NotJson as error:
         raise TooltrayError(f"{path} is no JSON", str(error)) from None
     if not isinstance(setup, dict):
-        raise TooltrayError(f"{path} is no set-up of Tooltray", "it is no JSON object")
+        raise TooltrayError(f"{path} is no backup of Tooltray", "it is no JSON object")
     return setup if "mcpServers" in setup else _of_another_program(path, data)
 
 
@@ -110,7 +110,7 @@ def _of_another_program(path: Path, data: bytes) -> dict[str, Any]:
     try:
         found = parse_pasted(data.decode("utf-8-sig"))
     except TooltrayError as error:
-        raise TooltrayError(f"{path} is no set-up of Tooltray", "it has no `mcpServers`, " + str(error), "Choose another file.") from None
+        raise TooltrayError(f"{path} is no backup of Tooltray", "it has no `mcpServers`, " + str(error), "Choose another file.") from None
     return {"mcpServers": {server.name: server.config for server in found}}
 
 
@@ -118,7 +118,7 @@ def _read_bounded(path: Path) -> bytes:
     with path.open("rb") as file:
         data = file.read(MAX_SETUP_BYTES + 1)
     if len(data) > MAX_SETUP_BYTES:
-        raise TooltrayError(f"{path} is too large for a set-up", f"more than {MAX_SETUP_BYTES // 2**20} MiB")
+        raise TooltrayError(f"{path} is too large for a backup", f"more than {MAX_SETUP_BYTES // 2**20} MiB")
     return data
 
 

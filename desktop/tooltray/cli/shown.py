@@ -58,6 +58,7 @@ def mode(args: argparse.Namespace, home: Home) -> int:
     if profile is not None and not client:
         raise TooltrayError("A profile is given to one AI client", hint="Name it as `tooltray clients modes` does")
     with contextlib.closing(started_hub(home)) as hub:
+        known = [each["client"] for each in hub.call("get_client_modes")]
         if profile is not None:
             hub.call("set_client_profile", client=client, profile=profile)
         if args.mode is not None:
@@ -73,6 +74,8 @@ def mode(args: argparse.Namespace, home: Home) -> int:
         print(f"Nothing is chosen for {clean_line(client)} any more: it sees what every other AI client does.")
     else:
         print(f"Chosen for {clean_line(client) or 'all AI clients that have no mode of their own'}.")
+    if now and client not in known:  # of a kind that is known by several names there is none of its own
+        print_note(f"No AI client has called itself {client} yet. Those that are known: {', '.join(filter(None, known))}.")
     return 0
 
 
@@ -86,7 +89,7 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
         print_json({"server": server, "lazy": _LAZY[args.switch]})
         return 0
     default = "shows its tools at once" if server is None else "does as is set for all servers"
-    words = {"on": "shows its tools when it is activated", "off": "shows its tools at once", DEFAULT: default}
+    words = {"on": "shows one small tool; using it loads the rest", "off": "shows its tools at once", DEFAULT: default}
     print(f"{'Every server that does not say otherwise' if server is None else clean_line(server)} {words[args.switch]}.")
     if args.switch == "on" and servers and not any(each.get("is_lazy", True) for each in servers):
         print_note(OVERRULED)

@@ -14,8 +14,8 @@ from typing import Any
 
 from tooltray.cli.hub import started_hub
 from tooltray.cli.secret_input import is_person_there
-from tooltray.cli.servers import STOP_TIMEOUT_S, server_snapshot, tools_once_started
-from tooltray.cli.terminal import clean_line, count, print_json, print_note, problem_line
+from tooltray.cli.servers import STOP_TIMEOUT_S, running_in_words, server_snapshot, tools_once_started
+from tooltray.cli.terminal import clean_line, print_json, print_note, problem_line
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import ControlClient
@@ -37,7 +37,8 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(server)
     elif server["state"] == "running":
-        print(f"Signed in to {args.name}; it is running and has {count(server['tool_count'], 'tool')}.")
+        tools = server["tool_count"] if server.get("is_listed", True) else None
+        print(f"Signed in to {args.name}; it {running_in_words(tools)}.")
     else:
         print(f"Signed in to {args.name}.")
     for notice in notices:
@@ -103,5 +104,5 @@ def _started(hub: ControlClient, name: str) -> dict[str, Any]:
     server = server_snapshot(hub, name)
     if server["is_disabled"]:
         return server
-    tool_count = tools_once_started(hub, name)
-    return server_snapshot(hub, name) | {"tool_count": tool_count}
+    tools = tools_once_started(hub, name)
+    return server_snapshot(hub, name) | ({} if tools is None else {"tool_count": tools})

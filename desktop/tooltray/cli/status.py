@@ -70,14 +70,21 @@ def _print(info: dict[str, Any], snapshot: dict[str, Any], home: Home) -> None:
     if snapshot["is_paused"]:
         print("Paused: tools are listed, calls are refused.")
     for server in servers:
+        if server.get("waiting"):
+            what = "a change of it waits" if server["origin"] != "proposal" else "it waits"
+            print(clean_line(f"{server['name']}: {what} for your yes. Look with: tooltray trust"))
+        if server.get("origin") == "proposal":
+            continue
         if server["state"] in _IN_TROUBLE:
             print(clean_line(f"{server['name']}: {in_one_line(server['state'], problem_line(server['problem']))}"))
         elif server["state"] == "needs_sign_in":
             print(clean_line(f"{server['name']}: {needs_sign_in(server['name'])}"))
+        elif server["problem"] and server["state"] == "running":  # not all that it lists is offered
+            print(clean_line(f"{server['name']}: {in_one_line('running', problem_line(server['problem']))}"))
         elif server["state"] == "waiting":
             print(clean_line(f"{server['name']}: {in_one_line(state_in_words('waiting'), server['detail'])}"))
     if lazy := [server["name"] for server in servers if server.get("is_lazy")]:
-        print(clean_line(f"Tools are shown only after activation: {', '.join(lazy)}"))
+        print(clean_line(f"Tools are loaded on demand: {', '.join(lazy)}"))
     for notice in snapshot["notices"]:
         print(clean_line(problem_line(notice)))
 

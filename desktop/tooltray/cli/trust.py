@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.cli import approve
+from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import folder_path, hub_or_settings
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
 from tooltray.config.files.file_server import FILE_NAME
@@ -29,19 +30,21 @@ NOTHING_WAITS = "Nothing waits for a yes"
 def trust(args: argparse.Namespace, home: Home) -> int:
     """What the words mean is decided here: a list, something to take back, or a folder to look at."""
     words: Sequence[str] = args.words
+    if words[:1] == ["refuse"]:
+        return _refuse(args, home, words[1])
     if words == ["list"]:
         return _list(args, home)
-    if words[0] == "remove" and len(words) > 1:
+    if words[:1] == ["remove"] and len(words) > 1:
         return _remove(args, home, words[1], words[2] if len(words) > 2 else "")
     if not args.json:
-        approve.check_terminal("A yes to a project's servers")
-    folder, entries = folder_path(words[0]), words[1:]
+        check_terminal("A yes to a project's servers")
+    folder, entries = folder_path(words[0]) if words else "", words[1:]
     with contextlib.closing(hub_or_settings(home)) as hub:
         requests = _wanted(hub, folder, entries)
         if args.json:
             print_json(requests)
             return 0
-        is_whole = bool(entries) or _tell_unusable(folder) == 0
+        is_whole = bool(entries) or not folder or _tell_unusable(folder) == 0
         code = _ask(hub, requests, folder)
     return code if is_whole else 1
 
@@ -56,6 +59,17 @@ def _list(args: argparse.Namespace, home: Home) -> int:
         print_table(("ENTRY", "SERVER", "SINCE", "PROJECT"), rows)
     else:
         print("No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR")
+    return 0
+
+
+def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
+    """A no needs no terminal: it allows nothing."""
+    with contextlib.closing(hub_or_settings(home)) as hub:
+        hub.call("distrust_entries", project="", entry=name)
+    if args.json:
+        print_json({"name": name, "refused": True})
+    else:
+        print(f"Refused. Nothing of '{clean_line(name)}' that a program has proposed waits any more.")
     return 0
 
 
@@ -97,19 +111,23 @@ def _tell_unusable(folder: str) -> int:
 
 def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
     path = os.path.join(folder, FILE_NAME)
+    if not requests and not folder:
+        print(f"{NOTHING_WAITS}.")
+        return 0
     if not requests:
         print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
         return 0
-    print(f"{count(len(requests), 'server')} of {clean_line(requests[0]['file'])} can run only after a yes of yours.")
+    whose = f" of {clean_line(requests[0]['file'])}" if folder else ""
+    print(f"{count(len(requests), 'server')}{whose} can run only after a yes of yours.")
     trusted = 0
     for request in requests:
         _print_request(request)
         if approve.said(QUESTION) not in approve.YES:
-            print("It does not run.")
+            print(_not_trusted(request))
             continue
         _trust(hub, request)
         trusted += 1
-    if trusted:
+    if trusted and folder:
         for_all = f"tooltray serve --project {shlex.quote(folder)}"
         print("\n" + clean_line(f"What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}"))
     return 0 if trusted == len(requests) else 1
@@ -122,7 +140,16 @@ def _trust(hub: Hub, request: dict[str, Any]) -> None:
     """
     [server] = hub.call("trust_entries", project=request["project"], entries={request["entry"]: request["digest"]})
     taken_back = f"tooltray trust remove {shlex.quote(request['project'])} {shlex.quote(request['entry'])}"
+    if not request["project"]:
+        taken_back = f"tooltray servers remove {shlex.quote(server)}"
     print(clean_line(f"Trusted, as '{server}'. To take it back: {taken_back}"))
+
+
+def _not_trusted(request: dict[str, Any]) -> str:
+    if request["project"]:
+        return "It does not run."
+    went_on = "What runs goes on, and the change" if request["is_change"] else "It does not run, and"
+    return clean_line(f"{went_on} waits on. To refuse it for good: tooltray trust refuse {shlex.quote(request['entry'])}")
 
 
 def _print_request(request: dict[str, Any]) -> None:
@@ -147,7 +174,8 @@ def _variables(request: dict[str, Any]) -> list[str]:
 
 def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
     is_process = bool(request["command"])
-    facts = [("It would run" if is_process else "It would connect to", request["target"])]
+    facts = [("Asked for by the program", request["asked_by"])] if request.get("asked_by") else []
+    facts.append(("It would run" if is_process else "It would connect to", request["target"]))
     facts += [("in the folder", request["cwd"])] if is_process else [("at the host", request["host"])]
     if request["is_inside"]:
         facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request['project']})"))

@@ -9,7 +9,7 @@ from typing import Any
 from tooltray.cli.terminal import clean_line
 from tooltray.errors import TooltrayError
 
-ALL, READ = "all", "read"
+ALL, READ, WRITE = "all", "read", "write"
 
 
 def checked(server: str, rules: Sequence[str]) -> list[str]:
@@ -30,6 +30,11 @@ def of_entry(entry: Mapping[str, Any]) -> list[str]:
     """What goes through unasked by an entry of the settings."""
     rules = entry.get("autoApprove", [READ])
     return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else [READ]
+
+
+def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether nothing goes through by these rules that did not by those before them, whatever tools there are."""
+    return ALL in before or {READ, WRITE} <= {*before} or {*rules} <= {*before}
 
 
 def in_words(rules: Sequence[str]) -> str:

@@ -10,8 +10,6 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Iterator
-from fnmatch import fnmatch
-from pathlib import Path
 
 from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings
@@ -23,11 +21,6 @@ from tooltray.errors import TooltrayError
 from tooltray.publish.control_client import ControlClient
 from tooltray.resources import resource
 
-OURS = (
-    *("settings.json", "settings.json.*", "secrets.enc*", "secret-names.json*", "clients.json*", "homes.json", "names.json*", "eras.json*"),
-    *("registries.json*", "sign-ins.json*", "run", "catalogue", "feedback", "logs"),
-)
-"""What a home may hold of ours. It may be a folder with other things in it, which stay."""
 SECRET_NAMES = "secret-names.json"
 DEFAULT_PORT = 7717  # of `publish.http`
 
@@ -106,9 +99,10 @@ class _Steps:
         with self._step(f"Delete settings, logs and tool lists in {home.root}?") as is_wanted:
             if is_wanted:
                 with contextlib.closing(hub_or_settings(home)):  # under the lock: no hub starts in what is being deleted
-                    _delete(home.root, kept=self._kept)
-                with contextlib.suppress(OSError):  # something else is in it
-                    home.root.rmdir()
+                    _delete(home, kept=self._kept)
+                for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
+                    with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
+                        folder.rmdir()
                 kept = f", but for {', '.join(self._kept)}" if self._kept else ""
                 self._say(self.done, f"{home.root} is empty of Tooltray{kept}")
 
@@ -146,9 +140,21 @@ def _http_signs(home: Home) -> list[str]:
     return [f"http://{host}:{port}/" for host in ("127.0.0.1", "localhost")]
 
 
-def _delete(root: Path, *, kept: Collection[str]) -> None:
-    with os.scandir(root) as entries:
-        ours = [entry for entry in entries if entry.name not in kept and any(fnmatch(entry.name, pattern) for pattern in OURS)]
+def is_ours(name: str, names: Collection[str]) -> bool:
+    """Whether we made what has this name in a home: it, what was set aside of it or kept from before, and what a killed writer left.
+
+    Args:
+        names: of what we keep there.
+    """
+    files = [each for each in names if "." in each]
+    is_beside = any(name.startswith(f"{each}.") for each in files)
+    return name in names or is_beside or (name.endswith(".tmp") and any(name.startswith(f".{each}.") for each in files))
+
+
+def _delete(home: Home, *, kept: Collection[str]) -> None:
+    """A home may be a folder with other things in it, which stay."""
+    with os.scandir(home.root) as entries:
+        ours = [entry for entry in entries if entry.name not in kept and is_ours(entry.name, home.names_in_root)]
     for entry in ours:
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)

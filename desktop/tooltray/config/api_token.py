@@ -72,6 +72,20 @@ class ApiToken:
         with self._lock:
             return self._make()
 
+    def remove(self) -> None:
+        """It opens nothing from then on; the next that is asked for is another one.
+
+        Raises:
+            TooltrayError: its file cannot be deleted; then it goes on.
+        """
+        with self._lock:
+            try:
+                self._path.unlink(missing_ok=True)
+            except OSError as error:
+                message = f"{self._path}: {error.strerror or error}"
+                raise TooltrayError("the token of the REST interface cannot be taken back", message, "Nothing has changed.") from None
+            self._token = ""
+
     def is_right(self, token: str) -> bool:
         """Whether that is the token. Takes as long for a right one as for a wrong one; never blocks."""
         return hmac.compare_digest(_hash(token), _hash(self._token)) and bool(self._token)

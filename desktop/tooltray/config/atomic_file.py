@@ -1,6 +1,7 @@
 """The one way to write a file: a reader finds the old content or the new one, whole, also after a power cut.
 
-Above it: everything that keeps a file (settings, secrets, names, catalogue, run/hub.json). Below it: the disk. Knows no format.
+Above it: everything that keeps a file (secrets, names, catalogue, run/hub.json), and edited_files, through which those go that people edit.
+Below it: the disk. Knows no format.
 Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
 """
 
@@ -32,23 +33,48 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
         OSError: the disk is full, the folder is read-only, ...
     """
     target = Path(os.path.realpath(path))
-    descriptor, temporary = mkstemp(dir=target.parent, prefix=_prefix(target), suffix=".tmp")
+    temporary = write_beside(target, data, mode)
+    try:
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    settle(target)
+
+
+def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> str:
+    """Writes a temporary file that is to take a file's place, down to the disk; returns its path.
+
+    Args:
+        owner: numbers of the user and the group it is to belong to, as far as this process may give it away; None: its own.
+
+    Raises:
+        OSError: as `write_atomically`; there is no temporary file then.
+    """
+    descriptor, temporary = mkstemp(dir=target.parent, prefix=f"{_prefix(target)}{os.getpid()}-", suffix=".tmp")
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if owner:
+            with suppress(PermissionError):
+                os.chown(temporary, *owner)
         os.chmod(temporary, mode)
-        os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
+    return temporary
+
+
+def settle(target: Path) -> None:
+    """After a file has got a new content: makes that survive a power cut, and removes what killed writers left."""
     _sync_folder(target.parent)
     _sweep(target)
 
 
 def _prefix(target: Path) -> str:
-    return f".{target.name[:50]}."  # a file name has at most 255 bytes, a character up to 4, and mkstemp adds 12
+    return f".{target.name[:50]}."  # a file name has at most 255 bytes, a character up to 4, and behind this come 20
 
 
 def _sync_folder(folder: Path) -> None:

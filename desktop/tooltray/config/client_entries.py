@@ -1,7 +1,8 @@
 """Where AI clients' own configs name Tooltray, and how such an entry is taken out again.
 
 Above it: `tooltray uninstall`. Below it: json_edit; resources/ai-clients.json says where each client keeps its servers. A config that is
-not understood is left alone; one that is changed is kept beside itself as it was.
+not understood is left alone; one that is changed is kept beside itself as it was. A client may save its file in the same moment: its save
+counts (edited_files).
 """
 
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.config.atomic_file import write_atomically
+from tooltray.config.edited_files import EditedFiles, FileChanged, digest_of_bytes
 from tooltray.config.json_edit import without_member
 from tooltray.config.json_places import CannotRead, read
 from tooltray.errors import TooltrayError
@@ -63,27 +65,37 @@ def find_entries(
     return found
 
 
-def remove_entry(entry: ClientEntry) -> Path:
+def remove_entry(entry: ClientEntry, files: EditedFiles | None = None) -> Path:
     """Takes an entry out of its file; returns where the file is kept as it was before.
 
     Raises:
         TooltrayError: the file has changed meanwhile and cannot be read, or it cannot be written.
     """
-    title = f"The entry in {entry.file} could not be removed"
+    title, edited = f"The entry in {entry.file} could not be removed", files or EditedFiles()
     try:
-        before = entry.file.read_bytes()
-        text = before.decode()
-        after = without_member(text, entry.path)
-        _check_nothing_else_changed(text, after, entry.path)
-        kept = entry.file.with_name(entry.file.name + KEPT_AS)
-        mode = entry.file.stat().st_mode & 0o777
-        if not kept.exists():  # of two entries in one file, what was before the first counts
-            write_atomically(kept, before, mode)
-        write_atomically(entry.file, after.encode(), mode)
+        return edited.until_kept(lambda: _without(entry, edited))
+    except FileChanged:
+        raise TooltrayError(title, "another program writes it again and again", "Close the AI client and try again.") from None
     except OSError as error:
         raise TooltrayError(title, error.strerror or str(error), "Remove it by hand.") from None
     except ValueError as error:
         raise TooltrayError(title, str(error), "Remove it by hand.") from None
+
+
+def _without(entry: ClientEntry, files: EditedFiles) -> Path:
+    before = entry.file.read_bytes()
+    try:
+        text = before.decode()
+        after = without_member(text, entry.path)
+        _check_nothing_else_changed(text, after, entry.path)
+    except ValueError:
+        if files.may_be_half_written(entry.file):
+            raise FileChanged from None
+        raise
+    kept = entry.file.with_name(entry.file.name + KEPT_AS)
+    if not kept.exists():  # of two entries in one file, what was before the first counts
+        write_atomically(kept, before, entry.file.stat().st_mode & 0o777)
+    files.replace(entry.file, after.encode(), based_on=digest_of_bytes(before))
     return kept
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.config.atomic_file import write_atomically
+from tooltray.moments import LAST_TIME_S, day_of, days_kept
 from tooltray.snapshots.feedback import FeedbackEntry
 
 logger = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ MOST_ENTRIES = 200  # of a project; older ones go first
 MOST_PROJECTS = 200  # models name folders freely
 MOST_BYTES = 4 * 2**20  # of one file; 200 entries of a usual report have a tenth of that
 MOST_READ_BYTES = 16 * MOST_BYTES  # of all files at once, the newest first
-KEPT_FOR_S = 14 * 86400.0  # as the logs
+KEPT_DAYS = 14  # on which there were reports; counted as those of the logs, so that a clock that jumps forward empties nothing
 WAITING, EXPIRED = "waiting", "expired"  # outcomes of a FeedbackEntry
 HASH_DIGITS = 32
 
@@ -100,7 +101,9 @@ class FeedbackHistory:
         except (ValueError, RecursionError):
             self._set_aside(path)
             return []
-        return [entry for entry in entries if self._now() - KEPT_FOR_S < entry.asked_at < self._now() + KEPT_FOR_S]
+        dated = [entry for entry in entries if 0.0 <= entry.asked_at < LAST_TIME_S]  # others no clock has shown
+        kept = self._kept_days(entry.asked_at for entry in dated)
+        return [entry for entry in dated if day_of(entry.asked_at) in kept]
 
     def _set_aside(self, path: Path) -> None:
         aside = path.with_suffix(".broken")
@@ -115,9 +118,14 @@ class FeedbackHistory:
         files = self._files()
         for path in sorted(files, key=_last_written)[: max(0, len(files) - MOST_PROJECTS)]:
             path.unlink(missing_ok=True)
-        for path in (*files, *self._folder.glob("*.broken")):
-            if _last_written(path) < self._now() - KEPT_FOR_S:
+        left = [*self._files(), *self._folder.glob("*.broken")]
+        kept = self._kept_days(map(_last_written, left))
+        for path in left:
+            if day_of(_last_written(path)) not in kept:
                 path.unlink(missing_ok=True)
+
+    def _kept_days(self, times: Iterable[float]) -> frozenset[str]:
+        return days_kept(map(day_of, times), day_of(self._now()), KEPT_DAYS)
 
     def _files(self) -> list[Path]:
         return list(self._folder.glob("*.json"))

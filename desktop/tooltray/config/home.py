@@ -8,8 +8,7 @@ two together. The rules, in full:
 - The user's folder is HOME if that is an absolute path, else what the user database says.
 - `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
 - The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
-- The socket is `run/hub.sock`; if that has more than 100 bytes, `/tmp/tooltray-<uid>-<hash>/hub.sock`, where the hash is the first 16 hex
-  digits of the SHA-256 of the root's bytes.
+- The socket is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
 """
 
 import errno
@@ -43,6 +42,12 @@ class Home:
     """
 
     root: Path
+
+    @property
+    def names_in_root(self) -> frozenset[str]:
+        """Of all that we keep here: of each path below, the part that stands in the root."""
+        own = (getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name != "names_in_root")
+        return frozenset(path.relative_to(self.root).parts[0] for path in own if path.is_relative_to(self.root))
 
     @property
     def settings(self) -> Path:
@@ -92,6 +97,11 @@ class Home:
         return self.root / "clients.json"
 
     @property
+    def api_tokens(self) -> Path:
+        """Which programs may use the REST interface; hashes of their tokens, but for the default one."""
+        return self.root / "api-tokens.json"
+
+    @property
     def homes(self) -> Path:
         """Homes besides the default one in which a bridge may start a hub."""
         return self.root / "homes.json"
@@ -106,9 +116,19 @@ class Home:
         return self.root / "grants.json"
 
     @property
+    def told(self) -> Path:
+        """What a person was told once and is not told again."""
+        return self.root / "told.json"
+
+    @property
     def trust(self) -> Path:
         """To which entries of projects' own files a person said yes; hashes of their content, never the content."""
         return self.root / "trust.json"
+
+    @property
+    def proposals(self) -> Path:
+        """Servers that programs want to add or to change, until a person answers; their secrets are elsewhere."""
+        return self.root / "proposals.json"
 
     @property
     def http_token(self) -> Path:
@@ -118,6 +138,11 @@ class Home:
     @property
     def eras(self) -> Path:
         return self.root / "eras.json"
+
+    @property
+    def stopped(self) -> Path:
+        """Which servers a person has stopped."""
+        return self.root / "stopped.json"
 
     @property
     def registries(self) -> Path:
@@ -130,6 +155,11 @@ class Home:
         return self.root / "sign-ins.json"
 
     @property
+    def environment(self) -> Path:
+        """Certificates, proxies and package indexes of a person's terminal; no password is among them."""
+        return self.root / "environment.json"
+
+    @property
     def feedback(self) -> Path:
         """What models reported and people answered."""
         return self.root / "feedback"
@@ -137,6 +167,11 @@ class Home:
     @property
     def catalogue(self) -> Path:
         return self.root / "catalogue"
+
+    @property
+    def history(self) -> Path:
+        """What was in the settings and in projects' files before changes that were made here; without secrets."""
+        return self.root / "history"
 
     @property
     def logs(self) -> Path:
@@ -150,11 +185,20 @@ class Home:
         Raises:
             TooltrayError: a folder cannot be made, is no folder, or others could write into it.
         """
-        folders = [self.root, self.run]
-        if self.socket.parent.parent == Path("/tmp"):
-            folders.append(self.socket.parent)
-        for folder in folders:
+        for folder in (self.root, self.run):
             _make_private(folder)
+        try:
+            user.make_socket_folder(self.root)
+        except OSError as error:
+            raise _cannot_use(error.filename or self.run, error) from error
+
+    def tell_old_versions(self) -> None:
+        """Lets bridges of older versions find the socket; for the hub, when it listens."""
+        user.tell_old_versions(self.root)
+
+    def remove_socket(self) -> None:
+        """For the hub, when it has ended."""
+        user.remove_socket(self.root)
 
 
 def find_home(argument: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:
@@ -188,8 +232,12 @@ def _make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         reason = user.reason_not_private(folder)
     except OSError as error:
-        message = f"{folder}: {error.strerror}"
-        raise TooltrayError("Tooltray's folder cannot be used", message, _HINTS.get(error.errno or 0, ANOTHER_HOME)) from error
+        raise _cannot_use(folder, error) from error
     if reason:
         hint = f"{ANOTHER_HOME}, or make it yours alone: chmod 700 '{folder}'"
         raise TooltrayError("Tooltray's folder cannot be used", f"{folder}: {reason}", hint)
+
+
+def _cannot_use(folder: Path | str, error: OSError) -> TooltrayError:
+    hint = _HINTS.get(error.errno or 0, ANOTHER_HOME)
+    return TooltrayError("Tooltray's folder cannot be used", f"{folder}: {error.strerror}", hint)

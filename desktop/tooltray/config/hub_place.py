@@ -57,6 +57,7 @@ class HubPlace:
             write_atomically(self._home.hub_json, json.dumps(content).encode())
         except OSError as error:  # a full disk; the hub serves all the same, only others cannot tell its pid
             logger.warning("%s could not be written: %s", self._home.hub_json, error.strerror or error)
+        self._home.tell_old_versions()
 
     def give_back(self) -> None:
         """May be called without having taken it."""
@@ -64,12 +65,9 @@ class HubPlace:
         self._lock.release()
 
     def _remove_files(self) -> None:
-        for path in (self._home.hub_json, self._home.socket):
-            with contextlib.suppress(OSError):
-                path.unlink()
-        if self._home.socket.parent != self._home.run:
-            with contextlib.suppress(OSError):
-                self._home.socket.parent.rmdir()
+        with contextlib.suppress(OSError):
+            self._home.hub_json.unlink()
+        self._home.remove_socket()
 
 
 def _pid_in(hub_json: Path) -> int:

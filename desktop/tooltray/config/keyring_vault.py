@@ -35,10 +35,17 @@ ALLOWED = {
 
 CHOOSE = "Install a keyring (gnome-keyring, KWallet), or choose another place: tooltray secrets backend file (or memory)"
 UNLOCK = "Unlock the keyring of your desktop session and try again, or choose another place: tooltray secrets backend file"
+ANSWER = "Try again and enter the keyring's password in its prompt, or choose another place: tooltray secrets backend file"
+NO_SERVICE = {
+    "linux": "no keyring service runs in this session (gnome-keyring, KWallet, ...)",
+    "darwin": "the keychain does not answer",
+    "win32": "the Windows credential store does not answer",
+}
 ALLOW = "Allow Tooltray to use the keyring in your system's settings, and try again"
 
 # what the libraries raise, by name, since each is installed on one platform only; D-Bus errors are told apart by their own names
 _LOCKED = {"KeyringLocked", "LockedException", "PromptDismissedException", "TimeoutError", "org.freedesktop.Secret.Error.IsLocked"}
+_DISMISSED = {"PromptDismissedException", "TimeoutError"}
 _DENIED = {"KeychainDenied", "SecAuthFailure", "PasswordSetError", "PasswordDeleteError", "org.freedesktop.DBus.Error.AccessDenied"}
 _ABSENT = {"NoKeyringError", "InitError", "SecretServiceNotAvailableException", "ImportError", "OSError"}
 
@@ -70,7 +77,8 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
         backend.priority  # noqa: B018 - asking for it is the libraries' way to check that the service answers
         keyring: SystemKeyring = backend()
     except Exception as error:  # lane 1 begins here: what third-party code says about a missing service
-        raise SecretsAbsent("There is no keyring", f"{type(error).__name__}: {error}", CHOOSE) from None
+        logger.info("no keyring: %s: %s", type(error).__name__, error)
+        raise SecretsAbsent("There is no keyring", NO_SERVICE[platform], CHOOSE) from None
     if not is_allowed(keyring, allowed):
         raise SecretsAbsent("There is no keyring that is safe", f"{type(keyring).__module__} is not on Tooltray's list", CHOOSE)
     return keyring
@@ -150,16 +158,19 @@ class KeyringVault:
 
 
 def _told_apart(error: Exception, value: str) -> TooltrayError:
-    text = f"{type(error).__name__}: {error}"
-    message = text.replace(value, "***") if value else text
+    """In plain words; what the library says itself is for the log."""
+    text = str(error).replace(value, "***") if value else str(error)
+    logger.info("the keyring failed: %s: %s", type(error).__name__, text)
     for cause in reversed(list(_causes(error))):  # the innermost knows best: keyring says "locked" of a keychain that denied
         if cause & _DENIED:
-            return SecretsDenied("The keyring refused", message, ALLOW)
+            return SecretsDenied("The keyring refused", text, ALLOW)
+        if cause & _DISMISSED:
+            return SecretsLocked("The keyring is locked", "its prompt was closed or not answered", ANSWER)
         if cause & _LOCKED:
-            return SecretsLocked("The keyring is locked", message, UNLOCK)
+            return SecretsLocked("The keyring is locked", "it was not unlocked", UNLOCK)
         if cause & _ABSENT:
-            return SecretsAbsent("There is no keyring", message, CHOOSE)
-    return SecretsDenied("The keyring failed", message, ALLOW)
+            return SecretsAbsent("There is no keyring", NO_SERVICE.get(sys.platform, ""), CHOOSE)
+    return SecretsDenied("The keyring failed", text, ALLOW)
 
 
 def _causes(error: BaseException | None) -> Iterator[set[str]]:

@@ -9,10 +9,13 @@ import copy
 import threading
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
 from tooltray.config import server_edits, settings_edits
+from tooltray.config.edited_files import EditedFiles
+from tooltray.config.file_history import FileHistory
 from tooltray.config.files.beside_settings import with_file_servers
 from tooltray.config.files.file_server import FileServer
 from tooltray.config.migrations import Document
@@ -39,11 +42,12 @@ class McpConfHelper:
         path: `settings.json`.
         bus: where changes are published.
         reserved: names that no entry may have.
+        history: what the file said before each change is kept there.
     """
 
-    def __init__(self, path: Path, bus: EventBus, *, reserved: Collection[str] = BUILTIN_NAMES) -> None:
+    def __init__(self, path: Path, bus: EventBus, *, reserved: Collection[str] = BUILTIN_NAMES, history: FileHistory | None = None) -> None:
         self.path = path
-        self._file = SettingsFile(path, reserved)
+        self._file = SettingsFile(path, reserved, EditedFiles(history))
         self._reserved = reserved
         self._bus = bus
         self._loaded = Loaded()
@@ -51,6 +55,7 @@ class McpConfHelper:
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
+        self._followed_by: dict[str, tuple[str, ...]] = {}  # of what was removed: where it stands if it comes back
         self._edited: list[Callable[[Collection[str]], None]] = []
 
     def listen_edited(self, callback: Callable[[Collection[str]], None]) -> None:
@@ -195,7 +200,8 @@ class McpConfHelper:
         check_name(name, self._reserved)
         new = entry.to_entry() if isinstance(entry, MCPServerConfig) else copy.deepcopy(dict(entry))
         read_entry(name, new)
-        await self._change(server_edits.entry(name, new, is_default=is_default, revision=revision, is_new=is_new))
+        before = self._followed_by.get(name, ())
+        await self._change(server_edits.entry(name, new, is_default=is_default, revision=revision, is_new=is_new, before=before))
 
     async def change_server(self, name: str, **fields: Any) -> None:
         """Changes single fields of an entry, and leaves the rest as it was written.
@@ -244,7 +250,9 @@ class McpConfHelper:
             Conflict: the entry is another one by now.
             TooltrayError: the settings cannot be written.
         """
+        names = list(self.own_settings.mcp_servers)
         await self._change(server_edits.without_entry(name, revision))
+        self._followed_by[name] = tuple(dropwhile(lambda each: each != name, names))
 
     async def set_default(self, name: str, is_default: bool) -> None:
         """Decides whether a server starts with the hub.

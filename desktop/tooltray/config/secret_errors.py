@@ -35,6 +35,11 @@ def missing(name: str, where: str = "") -> SecretMissing:
     return SecretMissing(Phrase("There is no secret '{name}'", name=name), where, store_hint(name))
 
 
+def store_command(name: str) -> str:
+    """The command line that asks for a secret's value and stores it."""
+    return f"tooltray secrets set {shlex.quote(name)}"
+
+
 def store_hint(name: str) -> str:
     """What to do about a secret that is missing."""
-    return Phrase("Store it: {command}", command=f"tooltray secrets set {shlex.quote(name)}")
+    return Phrase("Store it: {command}", command=store_command(name))

@@ -7,7 +7,7 @@ Where an entry can be read in several ways, what its writer meant counts:
 - `null` means "not given", for every field.
 - Numbers and `true`/`false` in `args`, `env` and headers become strings in their JSON spelling; a variable that is `null` is left out.
 - An empty `command` or URL counts as not given (other programs write `"command": ""` beside a URL).
-- `streamable-http` and its relatives are `http`.
+- `type`, `transport` and `transportType` are one field; `streamable-http` and its relatives are `http`.
 - A `type` that is given decides; then a command beside a URL is allowed, and unused.
 """
 
@@ -37,9 +37,20 @@ from tooltray.phrases import Phrase
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 
 # fields that other programs spell in another way; the first spelling is ours
-SPELLINGS: Mapping[str, tuple[str, ...]] = {"base_url": ("baseUrl", "url"), "custom_headers": ("customHeaders", "headers")}
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "base_url": ("baseUrl", "url"),
+    "custom_headers": ("customHeaders", "headers"),
+    "type": ("type", "transport", "transportType"),
+}
 _OTHER_OAUTH = {"callbackPort": "redirectPort", "scope": "scopes"}
-_OTHER_TYPES = {"streamable-http": "http", "streamable_http": "http", "streamableHttp": "http"}
+_OTHER_TYPES = {
+    "local": "stdio",
+    "remote": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamableHttp": "http",
+    "http-stream": "http",
+}
 
 
 def _without_null(value: Any) -> Any:
@@ -206,6 +217,8 @@ class MCPServerConfig(JsonModel):
         ours, spelled = dict(data), {}
         for name, spellings in SPELLINGS.items():
             given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
+            if name == "type":  # two words for one transport are no contradiction
+                given = {spelling: _our_type(value) for spelling, value in given.items()}
             if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
                 raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
             for spelling in given:

@@ -5,7 +5,7 @@ raises TooltrayError where the result could not be used.
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -38,19 +38,33 @@ class Watched:
         self.edited = tuple(name for name, written in before.items() if after.get(name) != written)
 
 
-def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revision: str, is_new: bool) -> Edit:
-    """See McpConfHelper.set_server."""
+def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revision: str, is_new: bool, before: Sequence[str] = ()) -> Edit:
+    """See McpConfHelper.set_server.
+
+    Args:
+        before: an entry that is not there yet is put before the first of these that is; else it comes last.
+    """
 
     def edit(document: Document) -> None:
         entries = part(document, "mcpServers")
         check_revision(revision_of(entries[name]) if name in entries else "", revision)
         if is_new and _is_usable(name, entries.get(name)):
             raise name_is_taken(name)
+        behind = _from_first(entries, before) if name not in entries else []
         entries[name] = new
+        for each in behind:
+            entries[each] = entries.pop(each)
         if is_default is not None:
             _set_default(document, name, is_default)
 
     return edit
+
+
+def _from_first(entries: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The entries from the first of these names on."""
+    there = list(entries)
+    first = next((name for name in names if name in entries), None)
+    return there[there.index(first) :] if first is not None else []
 
 
 def fields(name: str, changed: Mapping[str, Any]) -> Edit:

@@ -59,7 +59,7 @@ class ApiSettings(JsonModel):
 
     Attributes:
         enabled: whether they may do anything.
-        trusted: whether they may also approve calls, trust projects and allow folders.
+        trusted: of an older version, and not counted; a person is asked what to put in its place.
     """
 
     enabled: StrictBool = False

@@ -65,24 +65,29 @@ def npm_registry(custom: str | None, is_auto_detect: bool | None) -> Edit:
     return edit
 
 
-def api_access(enabled: bool, trusted: bool | None) -> Edit:
+def api_access(enabled: bool, *, forget_trust: bool = False) -> Edit:
     """
     Args:
         enabled: whether programs may use the REST interface; it is at the address of HTTP, which is switched on with it.
-        trusted: whether they may also approve calls, trust projects and allow folders; None leaves that as it is.
+        forget_trust: takes out what an older version wrote there, see `without_old_trust`.
     """
 
     def edit(document: Document) -> None:
         http = part(part(document, "publish"), "http")
         api = part(http, "api")
         api["enabled"] = enabled
-        if trusted is not None:
-            api["trusted"] = trusted
+        if forget_trust:
+            api.pop("trusted", None)
         if enabled:
             http["enabled"] = True
             check_http(http)
 
     return edit
+
+
+def without_old_trust(document: Document) -> None:
+    """Trust belongs to tokens now; what a person has answered about the old setting stands elsewhere."""
+    part(part(part(document, "publish"), "http"), "api").pop("trusted", None)
 
 
 def merge_patch(changes: Mapping[str, Any], revision: str) -> Edit:

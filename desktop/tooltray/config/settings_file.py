@@ -12,7 +12,8 @@ What can be wrong with the file, and what is done:
 - It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
 - A part of it is not understood: that part is not used, and stays in the file. If writing would lose it (a key given twice, `mcpServers`
   that is no object), a copy goes to `settings.json.broken-<time>` first.
-- Somebody edited it since it was read: the change is made to what they wrote.
+- Somebody edited it since it was read, or saves it in the very moment: the change is made to what they wrote (edited_files).
+- It ends somewhere in the middle: somebody may be just saving it, so it gets a moment before it counts as broken.
 - It is read again while the hub runs, and is gone, empty, or not understood: what was known goes on, and the file stays as it is. An entry
   that cannot be used any more goes on as it was, until the hub ends.
 """
@@ -27,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tooltray.config.atomic_file import write_atomically
+from tooltray.config.edited_files import EditedFiles, FileChanged, digest_of_bytes
 from tooltray.config.json_text import NotJson, read_json, write_json
 from tooltray.config.migrations import CURRENT_VERSION, Document, migrate, version_of
 from tooltray.config.settings import Reading, read_settings
@@ -95,18 +97,25 @@ class SettingsFile:
     Args:
         path: where it is. It may be a symbolic link, and stays one.
         reserved: names of servers that come with Tooltray, which no entry may have.
+        files: how it is replaced, and where its history goes.
     """
 
-    def __init__(self, path: Path, reserved: Collection[str]) -> None:
+    def __init__(self, path: Path, reserved: Collection[str], files: EditedFiles | None = None) -> None:
         self._path = path
         self._reserved = reserved
+        self._files = files or EditedFiles()
 
     def load(self) -> Loaded:
         """Reads the file; sets it aside or migrates it if it has to be. Never fails: what went wrong is among the notices."""
         loaded = Loaded()
-        try:
-            loaded = self._parse(self._read(), loaded)
+
+        def attempt() -> Loaded:
+            nonlocal loaded
+            loaded = self._parse(self._read(), Loaded())
             return self._write(loaded, loaded.document) if loaded.is_migrated else loaded
+
+        try:
+            return self._until_kept(attempt)
         except TooltrayError as error:
             return replace(loaded, notices=(*loaded.notices, error.problem))
 
@@ -115,11 +124,14 @@ class SettingsFile:
 
         Args:
             known: the settings as last read or written; used when there is no file any more, or a broken one.
-            edit: changes the document; may raise TooltrayError, and then nothing happens.
+            edit: changes the document; may raise TooltrayError, and then nothing happens. Called once more for each save of somebody else.
 
         Raises:
             TooltrayError: the file cannot be read or written, or must not be; it is as before.
         """
+        return self._until_kept(lambda: self._changed(known, edit))
+
+    def _changed(self, known: Loaded, edit: Edit) -> Loaded:
         content = self._read()
         newest = known if content == known.content else self._parse(content, known)
         if version_of(newest.document) > CURRENT_VERSION:
@@ -150,6 +162,13 @@ class SettingsFile:
         except NotJson as error:
             raise self._not_reread(error.reason, error.line) from None
 
+    def _until_kept(self, attempt: Callable[[], Loaded]) -> Loaded:
+        try:
+            return self._files.until_kept(attempt)
+        except FileChanged:
+            message = self._of_file(Phrase("another program writes it again and again"))
+            raise TooltrayError(NOT_CHANGED, message, Phrase("Try again.")) from None
+
     def _read(self) -> bytes | None:
         try:
             status = self._path.stat()
@@ -167,13 +186,24 @@ class SettingsFile:
     def _parse(self, content: bytes | None, before: Loaded) -> Loaded:
         """Makes sense of what was read; where there is none, what was known before goes on."""
         if content is None:
-            return before
+            self._wait_for_more(is_half_written=before.content is not None)
+            return replace(before, content=None)
         if not content.strip():
+            self._wait_for_more()
             return replace(before, content=content, notices=(*before.notices, self._empty()), copy_as="")
         try:
             return self._understand(content, *_read_object(content))
         except NotJson as error:
-            return replace(before, content=None, notices=(*before.notices, self._set_aside(error.reason)), copy_as="")
+            self._wait_for_more()
+            return replace(before, content=None, notices=(*before.notices, self._set_aside(content, error.reason)), copy_as="")
+
+    def _wait_for_more(self, *, is_half_written: bool = True) -> None:
+        """
+        Raises:
+            FileChanged: somebody may be just saving the file: it is read once more in a moment.
+        """
+        if is_half_written and self._files.may_be_half_written(self._path):
+            raise FileChanged
 
     def _understand(self, content: bytes, document: Document, twice: list[str]) -> Loaded:
         places = SettingsPlaces(content)
@@ -199,7 +229,7 @@ class SettingsFile:
         try:
             if newest.copy_as and newest.content is not None:
                 self._copy(newest.content, newest.copy_as)
-            write_atomically(self._path, content)
+            self._files.replace(self._path, content, based_on=digest_of_bytes(newest.content))
         except OSError as error:
             title = Phrase("The settings could not be written")
             raise TooltrayError(title, self._of_file(str(error.strerror)), _hint(error)) from error
@@ -212,10 +242,10 @@ class SettingsFile:
         if not (place.exists() and place.read_bytes() == content):
             write_atomically(_free(place), content)
 
-    def _set_aside(self, reason: str) -> Problem:
+    def _set_aside(self, content: bytes, reason: str) -> Problem:
         place = _free(self._beside(f"broken-{_now()}"))
         try:
-            os.rename(os.path.realpath(self._path), place)
+            self._files.move_away(self._path, place, based_on=digest_of_bytes(content))
         except OSError as error:
             message = Phrase("{reason}; it could not be renamed: {error}", reason=self._of_file(reason), error=error.strerror)
             raise TooltrayError(Phrase("The settings are broken"), message, NOTHING_SAVED) from error

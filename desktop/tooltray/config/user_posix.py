@@ -3,11 +3,13 @@
 Above it: home.py and login_shell.py, which use this or user_windows.py (the same functions). Standard library only.
 """
 
-import hashlib
 import os
 import pwd
 import stat
+from contextlib import suppress
 from pathlib import Path
+
+from tooltray.config import socket_place
 
 SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS and 108 on Linux, the final zero included
 
@@ -31,11 +33,38 @@ def login_shell() -> str:
 
 
 def socket_path(root: Path) -> Path:
-    """`run/hub.sock` in the home; where that is longer than a socket's path may be, a private folder in /tmp named after the home."""
-    path = root / "run" / "hub.sock"
-    if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:
-        return path
-    return Path(f"/tmp/tooltray-{os.getuid()}-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}/hub.sock")
+    """`run/hub.sock` in the home; where that is longer than a socket's path may be, what socket_place finds."""
+    path = root / "run" / socket_place.NAME
+    return socket_place.find_socket(root) if _is_too_long(path) else path
+
+
+def make_socket_folder(root: Path) -> None:
+    """Makes the socket's folder where that is outside the home. The home's own folders are there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if _is_too_long(root / "run" / socket_place.NAME):
+        socket_place.make_folder(root)
+
+
+def tell_old_versions(root: Path) -> None:
+    """Lets older bridges find a socket that is outside the home. Only for who holds the home's lock."""
+    if _is_too_long(root / "run" / socket_place.NAME):
+        socket_place.tell_old_versions(root)
+
+
+def remove_socket(root: Path) -> None:
+    """Removes the socket, and its folder where that is outside the home. Only for who holds the home's lock."""
+    if _is_too_long(path := root / "run" / socket_place.NAME):
+        socket_place.remove_folder(root)
+    else:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _is_too_long(path: Path) -> bool:
+    return len(os.fsencode(path)) > SOCKET_PATH_BYTES
 
 
 def reason_not_private(folder: Path) -> str:

@@ -27,6 +27,18 @@ def socket_path(root: Path) -> Path:
     return Path("\\\\.\\pipe\\tooltray-" + hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
 
 
+def make_socket_folder(root: Path) -> None:
+    """A pipe needs none."""
+
+
+def tell_old_versions(root: Path) -> None:
+    """They look for the same pipe."""
+
+
+def remove_socket(root: Path) -> None:
+    """A pipe goes with the process that made it."""
+
+
 def reason_not_private(folder: Path) -> str:
     """Why this cannot be a private folder; empty if it can.
 

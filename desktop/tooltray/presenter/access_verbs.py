@@ -10,7 +10,8 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.http_access import HttpAccess
 from tooltray.presenter.server_secrets import ServerSecrets
-from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.presenter.trusted_tokens import TRUSTED_SECRET
+from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.removals import ServerRemoval
 
 
@@ -30,6 +31,8 @@ class AccessVerbs(ABC):
         return sorted(await self._secrets.names())
 
     async def set_secret(self, name: str, value: str) -> None:
+        if name == TRUSTED_SECRET:
+            raise TooltrayError(f"'{name}' is kept by Tooltray itself", hint="Choose another name")
         await self._secrets.set(name, value)
         self._retry_failed()
 
@@ -109,7 +112,7 @@ class AccessVerbs(ABC):
         """Lets other programs do over HTTP what a person can do here, or no more. They show a token of their own.
 
         Args:
-            trusted: whether they may also approve calls, trust projects and allow folders; None leaves that as it is.
+            trusted: False: no token may say yes in a person's place any more; None leaves that as it is.
 
         Raises:
             TooltrayError: the settings cannot be written, or the address not be opened.
@@ -131,6 +134,34 @@ class AccessVerbs(ABC):
             TooltrayError: it cannot be kept; then that of before goes on.
         """
         return await self._http.rotate_api_token()
+
+    async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
+        """The tokens of programs, also those whose time is over."""
+        return await self._http.list_api_tokens()
+
+    async def create_api_token(
+        self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> NewApiToken:
+        """Makes a token for a program, shown this once; one that the name had before ends.
+
+        Args:
+            scope: "read" (look), "call" (and call tools) or "manage" (and change things).
+            expires_in_s: seconds; None: until it is revoked.
+            trusted: it may also approve calls, trust servers and allow folders.
+
+        Raises:
+            Denied: it is to be trusted, and nobody has confirmed that.
+            TooltrayError: the name or the time cannot be used, or the token not be kept.
+        """
+        return await self._http.create_api_token(name, scope, expires_in_s, trusted)
+
+    async def revoke_api_token(self, name: str) -> None:
+        """Ends a program's token, and what it has open.
+
+        Raises:
+            TooltrayError: there is none of this name, or that cannot be written.
+        """
+        await self._http.revoke_api_token(name)
 
     async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
         return self._http.clients

@@ -1,11 +1,18 @@
 """Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
 
+from collections.abc import Sequence
+
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.presenter.approvals.approvals import Approvals
+from tooltray.presenter.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tools import approval
+
+REFUSE = "refuse"  # the one answer that allows nothing
+YES_TO_CALLS = "A yes to tool calls"
 
 
 class ApprovalVerbs:
@@ -25,6 +32,8 @@ class ApprovalVerbs:
         Raises:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
         """
+        if answer != REFUSE:
+            await confirm_widening(YES_TO_CALLS)
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
@@ -53,6 +62,7 @@ class ApprovalVerbs:
         Raises:
             TooltrayError: there is no such server, tool or kind, or the grant cannot be written.
         """
+        await confirm_widening(YES_TO_CALLS)
         return await self._approvals.grant(server, kind, tool, client, expires_in_s)
 
     async def remove_grant(self, id: str) -> None:
@@ -75,6 +85,8 @@ class ApprovalVerbs:
         """
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
+        if rules_widen(self._rules(server), rules):
+            await confirm_widening(YES_TO_CALLS)
         await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def get_tool_changes(self) -> list[ToolChange]:
@@ -90,4 +102,10 @@ class ApprovalVerbs:
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
+        await confirm_widening(YES_TO_CALLS)
         await self._approvals.accept(server, tool)
+
+    def _rules(self, server: str) -> Sequence[str]:
+        """Those that count now; none for a server that there is not, which is told when its entry is changed."""
+        config = self._config.settings.mcp_servers.get(server)
+        return config.auto_approve if config else (ALL,)

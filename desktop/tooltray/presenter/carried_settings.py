@@ -54,7 +54,7 @@ def check(setup: Mapping[str, Any]) -> None:
             _set(carried, path, value)
     publish = setup.get("publish")
     for problem in read_settings(carried if isinstance(publish, Mapping) else {**carried, "publish": publish}).problems:
-        raise TooltrayError("A setting in this set-up cannot be used", problem.message, "Correct it in the file; nothing was changed.")
+        raise TooltrayError("A setting in this backup cannot be used", problem.message, "Correct it in the file; nothing was changed.")
 
 
 def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:

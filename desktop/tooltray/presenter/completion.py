@@ -40,7 +40,8 @@ class Completion:
         ref, kind, name = _read_ref(request.params)
         if not kind:
             return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
-        target = await (self._prompts.target(name) if kind == PROMPT else self._resources.completion_target(name))
+        find = self._prompts.target if kind == PROMPT else self._resources.completion_target
+        target = await find(name, is_reached=is_reached)
         managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
         if managed is None or target is None:
             return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")

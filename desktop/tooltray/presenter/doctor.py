@@ -22,6 +22,7 @@ from tooltray.servers.environment.command_lookup import Lookup, look_up, not_fou
 from tooltray.servers.environment.file_surroundings import folder_of, placeholder_variables
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.self_reference import leads_back, refusal
+from tooltray.servers.server_log import last_attempt
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 
@@ -46,10 +47,20 @@ class Doctor:
         """
         self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
 
-    async def examine(self, server: ManagedServer, *, tool_count: int, detail: str = "") -> Diagnosis:
+    async def examine(
+        self,
+        server: ManagedServer,
+        *,
+        tool_count: int,
+        is_listed: bool = True,
+        detail: str = "",
+        list_problem: Problem | None = None,
+    ) -> Diagnosis:
         """
         Args:
+            is_listed: which tools it has is known.
             detail: what it does at the moment, or waits for.
+            list_problem: why not all that it lists is offered.
         """
         lookup: Lookup | None = None
         reached = Reached()
@@ -68,7 +79,7 @@ class Doctor:
                 problem = problem or reached.problem
             except TooltrayError as error:
                 problem = error.problem
-        problem = problem or _switched_off(server)
+        problem = problem or _switched_off(server) or list_problem
         client = server.first.client
         return Diagnosis(
             server=server.name,
@@ -86,14 +97,22 @@ class Doctor:
             reached=reached.words,
             saved_processes=server.saved_processes * len(server.pids),
             exit_code=None if client else server.first.exit_code,
-            stderr=tuple(server.log)[-STDERR_LINES:],
+            stderr=tuple(last_attempt(server.log))[-STDERR_LINES:],
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
+            is_listed=is_listed,
             problem=problem,
             remedies=await self._remedies.propose(server, problem, lookup),
-            remark=project_remark(config),
+            remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
         )
+
+    async def _needs(self, server: ManagedServer) -> str:
+        """Which variables a well-known server does little without, and does not get."""
+        environ = await self._login_shell.environ()
+        missing = self._remedies.usually_missing(server, environ)
+        options = " ".join(f"--secret {variable}" for variable in missing)
+        return f"it usually needs {', '.join(missing)}; add it with {options}" if missing else ""
 
     async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:
         environ = await self._login_shell.environ()
@@ -125,7 +144,7 @@ class Doctor:
 
         trust = await asyncio.to_thread(tls_context, environ)
         found = await reach(resolved.url or "", environ=environ, trust=trust)
-        problem = None if found.is_open else Problem(f"'{server.name}' is out of reach", found.words, "Check its URL and your network.")
+        problem = None if found.is_open else Problem(found.words, "", "Check its URL and your network.")
         return Reached(found.proxy, found.words, problem)
 
 

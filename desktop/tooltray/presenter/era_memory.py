@@ -34,7 +34,7 @@ class EraMemory:
     def eras(self, config_hash: str) -> frozenset[str]:
         """`legacy`, `modern`, both, or nothing known."""
         known = self._known.get(config_hash)
-        return frozenset(known.eras) if known and time.time() - known.at < KEPT_FOR_S else frozenset()
+        return frozenset(known.eras) if known and 0 <= time.time() - known.at < KEPT_FOR_S else frozenset()
 
     def remember(self, config_hash: str, eras: frozenset[str]) -> bool:
         """Returns whether that was news, to be saved."""

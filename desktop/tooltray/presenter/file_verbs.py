@@ -2,34 +2,37 @@
 
 from collections.abc import Mapping
 
+from tooltray.confirmation import confirm_widening
 from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.presenter.proposals import Proposals
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 
 class FileVerbs:
     _files: ServerFiles
+    _proposals: Proposals
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
         """The settings and every other file that servers come from now, as it was last read."""
         return self._files.snapshots()
 
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
-        """The entries of projects' own files that wait for a person's yes.
+        """What waits for a person's yes: entries of projects' own files, and what programs have proposed.
 
         Args:
-            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use.
+            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use, and those of programs.
 
         Raises:
             TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
         """
-        return await self._files.trust_requests(project)
+        return [*await self._files.trust_requests(project), *([] if project else await self._proposals.requests())]
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """A person says yes to entries of a project's own file, and what is in use of them starts.
+        """A person says yes to entries of a project's own file, or of programs, and what is in use of them starts.
 
         Args:
-            project: the folder.
+            project: the folder; empty: what programs have proposed.
             entries: the digest of the content that the person saw, by the entry's name in the file.
 
         Returns:
@@ -39,18 +42,23 @@ class FileVerbs:
             Conflict: one of them is another one by now; none was trusted.
             TooltrayError: there is no such entry, or the yes cannot be kept.
         """
-        return await self._files.trust(project, entries)
+        await confirm_widening("A yes to a project's servers")
+        return await (self._files.trust(project, entries) if project else self._proposals.trust(entries))
 
     async def distrust_entries(self, project: str, entry: str = "") -> None:
-        """Takes a yes back; what runs by it is stopped.
+        """Takes a yes back; what runs by it is stopped. Of what a program has proposed: says no.
 
         Args:
+            project: empty: it is a program's.
             entry: its name in the file; empty: all of this project.
 
         Raises:
             NotFound: nobody said yes to that.
         """
-        await self._files.distrust(project, entry)
+        if project:
+            await self._files.distrust(project, entry)
+        else:
+            await self._proposals.withdraw(entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         """To what a person said yes, also of projects that nobody works on now."""

@@ -5,7 +5,7 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 """
 
 import asyncio
-import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,8 +30,26 @@ from tooltray.wire.protocol import (
 DISCOVER_TIMEOUT_S = 10.0  # some servers are silent to what they do not know; the SDKs wait as long
 
 
+TITLE_WORDS = 160  # characters of a server's own words; a title is one short sentence
+
+
 class EraRefused(TooltrayError):
     """The server does not speak the era it was to be opened in."""
+
+
+class OpeningFailed(TooltrayError):
+    """The server answered its greeting with an error, or not at all.
+
+    Attributes:
+        words: why.
+    """
+
+    def __init__(self, server: str, words: str) -> None:
+        if not words or len(words) > TITLE_WORDS:
+            super().__init__(Phrase("'{name}' could not be opened", name=server), words)
+        else:
+            super().__init__(Phrase("'{name}' could not be opened: {words}", name=server, words=words))
+        self.words = words
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,7 @@ async def greet(
     capabilities: dict[str, Any],
     introduction: Raw = NOTHING,
     discover_timeout_s: float = DISCOVER_TIMEOUT_S,
+    on_answered: Callable[[], None] = lambda: None,
 ) -> Greeting:
     """Opens a connection.
 
@@ -77,12 +96,13 @@ async def greet(
         capabilities: what we declare as a client.
         introduction: the params of `initialize`, in place of our own, where the connection is for one AI client alone.
         discover_timeout_s: after which a server counts as silent to `server/discover`.
+        on_answered: told when the server has answered anything: it speaks the protocol, however long the rest takes.
 
     Raises:
         EraRefused: it was to be legacy and the server is modern only.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
-    opening = _Opening(dispatcher, server, client_info, capabilities, introduction, discover_timeout_s)
+    opening = _Opening(dispatcher, server, client_info, capabilities, introduction, discover_timeout_s, on_answered)
     if wants is Era.LEGACY:
         return await opening.initialize()
     return await opening.negotiate(is_known_legacy=is_known_legacy)
@@ -97,8 +117,9 @@ class _Opening:
         capabilities: dict[str, Any],
         introduction: Raw,
         discover_timeout_s: float,
+        on_answered: Callable[[], None],
     ) -> None:
-        self._dispatcher, self._server = dispatcher, server
+        self._dispatcher, self._server, self._on_answered = dispatcher, server, on_answered
         self._client_info, self._capabilities, self._discover_timeout_s = client_info, capabilities, discover_timeout_s
         own = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": capabilities, "clientInfo": client_info}
         self._introduction = introduction or dump(own)
@@ -120,6 +141,7 @@ class _Opening:
                 reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
         except TimeoutError:
             return None
+        self._on_answered()
         if reply.error:
             error = _read_error(reply)
             mutual = [each for each in MODERN_VERSIONS if each in error.supported]
@@ -155,8 +177,7 @@ class _Opening:
     def _refusal(self, error: _Error, message: str) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
             return EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), message)
-        hint = Phrase("See its log: {command}", command=f"tooltray servers logs {shlex.quote(self._server)}")
-        return TooltrayError(Phrase("'{name}' could not be opened", name=self._server), message, hint)
+        return OpeningFailed(self._server, message)
 
 
 def _read_error(reply: Envelope) -> _Error:

@@ -11,6 +11,7 @@ from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.events import EventBus
+from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
@@ -29,6 +30,7 @@ class HubBase:
     secrets: SecretStore
     mask: Mask
     login_shell: LoginShell
+    environment: ServerEnvironment
     user_folder: Path
     has_window: bool
     bus: EventBus

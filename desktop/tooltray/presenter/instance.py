@@ -7,7 +7,6 @@ other copies.
 import asyncio
 import contextlib
 import logging
-import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -15,26 +14,22 @@ from dataclasses import dataclass, replace
 from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.moments import Moment
 from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Session
-from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, EraRefused
+from tooltray.presenter.handshake import EraRefused, OpeningFailed
 from tooltray.presenter.mcp_client import AskPerson, McpClient
+from tooltray.presenter.patience import Patience
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.start_watch import StartWatch
 from tooltray.presenter.usage import Usage
-from tooltray.servers.transport import CannotStart, Transport
+from tooltray.servers.transport import CannotStart, ConnectionFailure, Transport
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.eras import Era
 
 logger = logging.getLogger(__name__)
-RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
-HEALTHY_AFTER_S = 60.0  # a copy that ran this long starts counting anew
-START_LIMIT_S = 300.0  # from the first attempt to reach it to its greeting; npx and uvx may have to download the server first
-EXPIRY_AFTER_S = 10.0  # a session that ends sooner is a failure, or we would open one after the other
-SLOW_AFTER_S = 45.0  # from then on the card says so
-REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere comes back by itself; the last pause stays
-
 TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
     ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.WAITING}),
     ServerState.WAITING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.ON_DEMAND}),
@@ -54,26 +49,18 @@ TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How long a server is waited for, and how often it is tried again; all in seconds.
-
+class Failure:
+    """
     Attributes:
-        restart_after_s: one pause per restart in a row.
-        healthy_after_s: a copy that ran this long starts counting anew.
-        expiry_after_s: a server elsewhere that forgets our session is opened anew at once, unless it does so sooner than this.
-        start_limit_s: from the first attempt to reach it to its greeting.
-        slow_after_s: a start that takes longer is called slow.
-        remote_retry_after_s: the pauses after which a server elsewhere is tried again in the background; the last one stays.
-        discover_timeout_s: after which a server counts as silent to the modern greeting.
+        is_start: it did not start; else it ran and has ended.
+        attempt: which failure in a row this is, from 1.
+        exit_code: of its process; None where that had not ended by itself, or there was none.
     """
 
-    restart_after_s: tuple[float, ...] = RESTART_AFTER_S
-    healthy_after_s: float = HEALTHY_AFTER_S
-    expiry_after_s: float = EXPIRY_AFTER_S
-    start_limit_s: float = START_LIMIT_S
-    slow_after_s: float = SLOW_AFTER_S
-    remote_retry_after_s: tuple[float, ...] = REMOTE_RETRY_AFTER_S
-    discover_timeout_s: float = DISCOVER_TIMEOUT_S
+    problem: Problem
+    is_start: bool
+    attempt: int
+    exit_code: int | None
 
 
 def not_running(server: str, problem: Problem) -> TooltrayError:
@@ -108,12 +95,13 @@ class Instance:
         is_known_legacy: Callable[[], bool],
         is_first_start: Callable[[], bool],
         on_changed: Callable[["Instance"], None],
+        on_failed: Callable[["Instance", Failure], None],
         on_notification: Callable[["Instance", str, Raw], None],
     ) -> None:
         """
         Args:
             make_transport: resolves the settings into a transport; may raise TooltrayError.
-            is_launcher: the command downloads what it starts.
+            is_launcher: the command may have to download what it starts.
             is_remote: it runs elsewhere, and is tried again in the background however often it fails.
             owner, is_isolated, ask_person: see McpClient.
             mask: takes secrets out of a text: a server may repeat them in its errors.
@@ -121,20 +109,26 @@ class Instance:
             is_known_legacy: whether the server spoke the legacy era alone when it last ran.
             is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
             on_changed: told of every change of state.
+            on_failed: told of every start that fails, and of every end that nobody asked for; not of an era that the server does not speak.
         """
         self.name, self.wants = name, wants
         self._make_transport, self._deadlines, self._spawn, self._gate = make_transport, deadlines, spawn, gate
         self._patience = patience
         self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
         self._is_remote, self.owner, self._is_isolated, self._ask_person = is_remote, owner, is_isolated, ask_person
-        self._on_changed, self._on_notification, self._mask = on_changed, on_notification, mask
+        self._on_changed, self._on_failed, self._on_notification, self._mask = on_changed, on_failed, on_notification, mask
         self.usage = usage or Usage()
-        self.state, self.since = ServerState.STOPPED, time.time()
+        self.state = ServerState.STOPPED
+        self._since: Moment | None = Moment()  # None: nobody knows
         self.problem: Problem | None = None
         self.detail = ""
         self._client: McpClient | None = None  # while it runs
         self._opening: McpClient | None = None
         self.exit_code: int | None = None  # of the last process
+        self.failure: ConnectionFailure | None = None  # why the last connection ended, as its transport says
+        self.is_repeated = False  # its error is the one that it had before, with no success between
+        self._last_error: Problem | None = None
+        self._has_run = False  # since somebody started it
         self.is_refused = False  # the server does not speak the era it was to be opened in
         self._sign_in: Problem | None = None  # why the connection was given up, where a person has to sign in
         self._owner: asyncio.Task[None] | None = None
@@ -150,6 +144,11 @@ class Instance:
         client = self._client
         is_over = client is None or client.dispatcher.closed.is_set() or self.state is ServerState.STOPPING
         return None if is_over else client
+
+    @property
+    def since(self) -> float:
+        """When the state was entered, in unix seconds; 0: nobody knows."""
+        return self._since.unix if self._since else 0.0
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -172,11 +171,17 @@ class Instance:
             self._sign_in = problem
             client.dispatcher.connection_lost(str(problem), requests_stay=client is self._client)  # some were let in before
 
-    def rest(self, state: ServerState) -> None:
-        """While nothing runs: whether it is stopped, or waits for its first use."""
+    def rest(self, state: ServerState, *, since: float | None = None) -> None:
+        """While nothing runs: whether it is stopped, or waits for its first use.
+
+        Args:
+            since: unix seconds, 0: nobody knows; None: from now on.
+        """
         self._then = state
         if self.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING) and self.state is not state:
             self._change(state)
+        if since is not None:
+            self._since = Moment(since) if since else None
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the process; bounded. `then` is the state afterwards: stopped by somebody, or on demand."""
@@ -218,6 +223,11 @@ class Instance:
         why = self.detail or Phrase("it is {state}", state=self.state.value)
         raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), why, Phrase("Try again in a moment."))
 
+    async def settled(self) -> None:
+        """Waits until it is not on its way to running."""
+        if self.is_busy:
+            await self._settled.wait()
+
     @property
     def _is_to_be_waited_for(self) -> bool:
         is_just_lost = self._client is not None  # and its owner has not been told yet
@@ -240,8 +250,8 @@ class Instance:
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def _begin(self) -> None:
-        self._starts_again = self.is_refused = self._is_given_up = False
-        self._failures = 0
+        self._starts_again = self.is_refused = self._is_given_up = self._has_run = False
+        self._failures, self._last_error = 0, None
         self._owner = self._spawn(self._own(), name=f"owner of '{self.name}' ({self.wants.value})")
         self._owner.add_done_callback(self._on_ended)
         self._change(self._starting_state())
@@ -292,11 +302,12 @@ class Instance:
             async with self._gate.passage():
                 transport = await self._make_transport()
                 client = self._opening = self._new_client(transport)
-                await client.open(timeout_s=self._patience.start_limit_s)
+                await self._open(client)
             slow.cancel()
             self._client = client
             self.usage.note()
             running_since = time.monotonic()
+            self._has_run = True
             self._change(ServerState.RUNNING)
             reason = await client.lost()
             lived_s = time.monotonic() - running_since
@@ -306,21 +317,20 @@ class Instance:
                 self._failures = 0
                 self._change(ServerState.RESTARTING, detail=Phrase("Its session has expired; opens a new one"))
             else:
-                hint = Phrase("See its log: {command}", command=self._log_command)
-                self._failed(Problem(Phrase("'{name}' ended", name=self.name), reason, hint))
+                self._failed(self._lost_problem(client, reason))
         except EraRefused as error:
             self.is_refused = True
             self._give_up(error.problem)
         except CannotStart as error:
-            self._give_up(error.problem)
+            self._cannot_start(error.problem)
         except TooltrayError as error:
             if client is None:  # its settings: a variable or a secret is missing
-                self._give_up(error.problem)
+                self._cannot_start(error.problem)
             else:
-                self._failed(error.problem)
+                self._opening_failed(client, error)
         except TimeoutError:
-            said = Phrase("no greeting within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
-            hint = Phrase("See its log; it may be no MCP server: {command}", command=self._log_command)
+            said = Phrase("No answer within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
+            hint = Phrase("It may be no MCP server; its log may say more.")
             self._failed(Problem(Phrase("'{name}' did not answer", name=self.name), said, hint))
         finally:
             slow.cancel()
@@ -328,9 +338,53 @@ class Instance:
             if client is not None:
                 await self._end(client, reason)
 
-    @property
-    def _log_command(self) -> str:
-        return f"tooltray servers logs {shlex.quote(self.name)}"
+    async def _open(self, client: McpClient) -> None:
+        """
+        Raises:
+            CannotStart: it cannot be a server, as far as can be seen from what it does; or one of those that `McpClient.open` raises.
+        """
+        self.failure = None
+        watch = StartWatch(
+            name=self.name, watched=client, limits=self._patience.start, downloads=self._is_launcher, on_progress=self._on_progress
+        )
+        limit = asyncio.timeout(None)
+        watching = self._spawn(watch.run(limit), name=f"start of '{self.name}'")
+        try:
+            async with limit:
+                await client.open(timeout_s=self._patience.start_limit_s)
+        except TimeoutError:
+            if (verdict := watch.verdict) is None:
+                raise
+            is_new = self._is_first_start() and not self._is_remote  # what has run before may only be slow today
+            raise (CannotStart if is_new else TooltrayError)(verdict.title, verdict.message, verdict.hint) from None
+        finally:
+            watching.cancel()
+
+    def _on_progress(self, words: str) -> None:
+        self.detail = words
+        self._on_changed(self)
+
+    def _opening_failed(self, client: McpClient, error: TooltrayError) -> None:
+        """It was started or reached, and then something went wrong; the transport may know better than the protocol what."""
+        self.failure = failure = client.transport.failure
+        if failure is None:
+            self._failed(error.problem)
+            return
+        words = error.words if isinstance(error, OpeningFailed) else str(error)
+        problem = replace(failure.problem, message=failure.problem.message or words)
+        if failure.is_lasting and not self._sign_in:
+            self._give_up(problem)
+        else:
+            self._failed(problem)
+
+    def _lost_problem(self, client: McpClient, reason: str) -> Problem:
+        """Why a server that ran does not run any more."""
+        self.failure = failure = client.transport.failure
+        if self._is_remote and failure:
+            return failure.problem
+        if failure and failure.words:
+            return Problem(Phrase("'{name}' ended: {words}", name=self.name, words=failure.words), failure.how)
+        return Problem(Phrase("'{name}' ended", name=self.name), failure.how if failure else reason)
 
     def _on_slow(self) -> None:
         """It may still come; a person who waits for it is told."""
@@ -348,20 +402,33 @@ class Instance:
         finally:
             self.exit_code = client.transport.exit_code
 
+    def _cannot_start(self, problem: Problem) -> None:
+        """Trying again would not help."""
+        self._failures += 1
+        self._tell_failure(problem)
+        self._give_up(problem)
+
     def _failed(self, problem: Problem) -> None:
         self._failures += 1
+        if self._sign_in is None:
+            self._tell_failure(problem)
         self._client = None
         if self._sign_in:
             self._is_given_up = True
             self._change(ServerState.NEEDS_SIGN_IN, problem=self._sign_in)
-        elif self._failures <= len(self._patience.restart_after_s):
+        elif self._failures <= len(self._patience.restart_after_s) and (self._has_run or not self._is_remote):
             detail = Phrase("Starts again in {seconds} s", seconds=f"{self._pause_s:g}")
             self._change(ServerState.RESTARTING, problem=problem, detail=detail)
         elif self._is_remote:
-            detail = Phrase("Is tried again every {seconds} s", seconds=f"{self._pause_s:g}")
-            self._change(ServerState.ERROR, problem=problem, detail=detail)
+            self._change(ServerState.ERROR, problem=problem, detail=Phrase("Next try in {seconds} s", seconds=f"{self._pause_s:g}"))
         else:
             self._give_up(problem)
+
+    def _tell_failure(self, problem: Problem) -> None:
+        client = self._client or self._opening
+        exit_code = client.transport.exit_code if client else None
+        masked = replace(problem, message=self._mask(problem.message))
+        self._on_failed(self, Failure(masked, self._client is None, self._failures, exit_code))
 
     def _give_up(self, problem: Problem) -> None:
         self._is_given_up, self._client = True, None
@@ -385,10 +452,18 @@ class Instance:
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )
 
+    def _masked(self, text: str) -> str:
+        """A text without secrets, and as it was worded if none is in it."""
+        masked = self._mask(text)
+        return text if masked == text else masked
+
     def _change(self, state: ServerState, *, problem: Problem | None = None, detail: str = "") -> None:
         assert state in TRANSITIONS[self.state], f"{self.name}: {self.state} -> {state}"
-        self.state, self.since, self.detail = state, time.time(), detail
-        self.problem = replace(problem, message=self._mask(problem.message)) if problem else None
+        self.state, self._since, self.detail = state, Moment(), detail
+        self.problem = replace(problem, title=self._masked(problem.title), message=self._masked(problem.message)) if problem else None
+        if state in (ServerState.RUNNING, ServerState.ERROR):
+            self.is_repeated = self.problem is not None and self.problem == self._last_error
+            self._last_error = self.problem
         if self.is_busy:
             self._settled.clear()
         else:

@@ -10,7 +10,7 @@ from typing import Protocol
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.server_config import MCPServerConfig, config_hash
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.tasks import Spawn
+from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools.names import PublishedNames
 
 
@@ -28,22 +28,38 @@ class LiveSettings:
     def __init__(self, *, config: McpConfHelper, names: PublishedNames, hub: Hub, spawn: Spawn, bus: EventBus) -> None:
         self._config, self._names, self._hub, self._spawn, self._bus = config, names, hub, spawn, bus
         self._known = config.settings
+        self._written = self._names_written()
 
     def start(self) -> None:
         """From now on; what the hub starts with has been started."""
-        self._known = self._config.settings
+        self._known, self._written = self._config.settings, self._names_written()
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         before, self._known = self._known, self._config.settings
         now = self._known
         self._names.naming = now.publish.naming
+        self._follow_names()
         if now.secrets.backend != before.secrets.backend:
             self._hub.use_secret_backend()
         if now.mcp_enabled and not before.mcp_enabled:
             self._spawn(self._hub.initialize(), name="start servers again")
         elif now.mcp_enabled and (others := dict(_others(before.mcp_servers, now.mcp_servers))):
             self._hub.begin_to_start([name for name, is_new in others.items() if is_new])
+
+    def _follow_names(self) -> None:
+        """Published names of servers that have left the settings are free after a while; those of projects' files come and go."""
+        before, self._written = self._written, self._names_written()
+        here = self._config.settings.mcp_servers
+        if gone := [name for name in before - self._written if name not in here]:
+            self._spawn(finish_in_thread(self._names.retire, gone), name="retire names")
+        if back := [name for name in here if self._names.is_retired(name)]:
+            self._spawn(finish_in_thread(self._names.keep, back), name="keep names")
+
+    def _names_written(self) -> frozenset[str]:
+        """Of all entries in the settings, also of those that cannot be used: a slip of the pen removes no server."""
+        written = self._config.document.get("mcpServers")
+        return frozenset(written if isinstance(written, dict) else ())
 
 
 def _others(before: Mapping[str, MCPServerConfig], now: Mapping[str, MCPServerConfig]) -> Iterator[tuple[str, bool]]:

@@ -11,6 +11,7 @@ Above it: ServerManager. Below it: Instance.
 
 import asyncio
 import json
+import shlex
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -25,6 +26,14 @@ from tooltray.presenter.mcp_client import McpClient
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
+
+RESTARTED_THROUGH = frozenset(
+    {
+        *(ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING),
+        *(ServerState.STARTING, ServerState.INSTALLING),
+    }
+)
+"""The states that a restart which somebody asked for passes. They are shown as RESTARTING, which by itself is what comes after a death."""
 
 
 class ManagedServer:
@@ -61,6 +70,7 @@ class ManagedServer:
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
         self.saved_processes = 0  # of a launcher, by each copy that runs without it
+        self.restarts = 0  # that a person has asked for, and that neither run nor have failed yet
         self.idle_state = ServerState.STOPPED
         self.rest(idle_state)
 
@@ -97,6 +107,11 @@ class ManagedServer:
     @property
     def state(self) -> ServerState:
         return self.first.state
+
+    @property
+    def shown_state(self) -> ServerState:
+        """As a person sees it: all steps of a restart are one. See `RESTARTED_THROUGH`."""
+        return ServerState.RESTARTING if self.restarts and self.state in RESTARTED_THROUGH else self.state
 
     @property
     def problem(self) -> Problem | None:
@@ -183,6 +198,10 @@ class ManagedServer:
     def _has_own(self, session: Session) -> bool:
         return self.config.isolation == "session" and session.is_lasting and not self.is_builtin
 
+    def keep_stopped(self, since: float) -> None:
+        """A person has stopped it in an earlier life: only a person starts it. `since`: unix seconds; 0: nobody knows."""
+        self._first.rest(ServerState.STOPPED, since=since)
+
     def rest(self, idle_state: ServerState) -> None:
         """What it is while it does not run; a server that a person stopped stays stopped until this changes."""
         if idle_state is not self.idle_state:
@@ -230,12 +249,19 @@ class ManagedServer:
                 del own[era]
         self._own = {session: own for session, own in self._own.items() if own}
 
-    def _check_may_start(self) -> None:
+    @property
+    def refusal(self) -> TooltrayError | None:
+        """Why no AI client starts it, and how a person does; None if one may."""
         if self.config.disable:
-            raise TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
+            return TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
         if self._first.is_stopped:
-            hint = Phrase("Start it in Tooltray, or with `tooltray servers start {name}`.", name=self.name)
-            raise TooltrayError(Phrase("server '{name}' is stopped", name=self.name), hint=hint)
+            hint = Phrase("Start it in Tooltray, or with `tooltray servers start {name}`.", name=shlex.quote(self.name))
+            return TooltrayError(Phrase("server '{name}' is stopped", name=self.name), Phrase("a person stopped it"), hint)
+        return None
+
+    def _check_may_start(self) -> None:
+        if refusal := self.refusal:
+            raise refusal
         self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:

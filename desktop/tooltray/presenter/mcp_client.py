@@ -16,19 +16,22 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray import __version__
+from tooltray.phrases import Phrase
 from tooltray.presenter.caller import Caller, Session
 from tooltray.presenter.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
 from tooltray.presenter.usage import Usage
-from tooltray.servers.transport import Transport
+from tooltray.servers.transport import Output, Transport
 from tooltray.wire import eras
 from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import PendingCall, RawDispatcher
+from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
+from tooltray.wire.pending_call import PendingCall
 from tooltray.wire.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
 
 NO_CLIENT_TO_ASK = -32603
+OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
 DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one tells all there is
@@ -85,6 +88,7 @@ class McpClient:
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count(1)
         self.greeting = Greeting(Era.LEGACY, "", {}, None)
+        self.has_spoken = False  # the server has sent a message: it speaks the protocol
         self._dispatcher = RawDispatcher(
             name=f"server '{name}'",
             deadlines=deadlines,
@@ -112,8 +116,14 @@ class McpClient:
                 capabilities=self._declared,
                 introduction=self.owner.introduction if self.owner else NOTHING,
                 discover_timeout_s=self._discover_timeout_s,
+                on_answered=self._note_message,
             )
         self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
+
+    @property
+    def output(self) -> Output | None:
+        """What the server's process writes besides messages."""
+        return self.transport.output
 
     @property
     def era(self) -> Era:
@@ -148,11 +158,13 @@ class McpClient:
         await self.transport.close()
         self._dispatcher.settle_rest()
 
-    async def request(self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float) -> Envelope:
+    async def request(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
+    ) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""
         self.usage.begin()
         try:
-            return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s)
+            return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
         finally:
             self.usage.end()
 
@@ -226,7 +238,11 @@ class McpClient:
             for token in [token for token, other in self._by_token.items() if other is call]:
                 del self._by_token[token]
 
+    def _note_message(self) -> None:
+        self.has_spoken = True
+
     def _take_notification(self, message: Envelope) -> None:
+        self.has_spoken = True
         if message.method == "notifications/progress":
             self._pass_progress(message.params)
         else:
@@ -243,6 +259,7 @@ class McpClient:
 
     async def _answer_used(self, request: Envelope) -> Envelope:
         """While a server waits for an answer, it is used."""
+        self.has_spoken = True
         self.usage.begin()
         try:
             return await self._answer(request)
@@ -254,6 +271,9 @@ class McpClient:
         method = request.method
         if method == "ping":
             return success({})
+        if method in OURS_ALONE:
+            self._dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
+            return failure(METHOD_NOT_FOUND, "Method not found")
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
         concerned = self._callers_of(self._dispatcher.came_with(request.id))

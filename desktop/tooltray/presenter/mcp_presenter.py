@@ -5,7 +5,8 @@ modules `*_verbs` and are mixed in; `verbs.VERBS` lists those that others may ca
 parts that each subject is about.
 """
 
-import time
+import asyncio
+import contextlib
 from collections.abc import Iterable
 
 from tooltray import __version__
@@ -13,6 +14,7 @@ from tooltray.activity.recent_calls import RecentCalls
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretStore
 from tooltray.events import EventBus, SessionsChanged
+from tooltray.moments import Moment
 from tooltray.presenter.access_verbs import AccessVerbs
 from tooltray.presenter.approval_verbs import ApprovalVerbs
 from tooltray.presenter.approvals.approvals import Approvals
@@ -34,10 +36,12 @@ from tooltray.presenter.own_caller import OwnCaller
 from tooltray.presenter.project_verbs import ProjectVerbs
 from tooltray.presenter.projects.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.proposals import Proposals
 from tooltray.presenter.questions import MAY_ASK
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_router import RequestRouter
 from tooltray.presenter.resource_manager import ResourceManager
+from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.server_secrets import ServerSecrets
 from tooltray.presenter.server_snapshots import ServerSnapshots
@@ -53,6 +57,7 @@ from tooltray.presenter.tool_formats import ToolFormats
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.presenter.tool_verbs import ToolVerbs
 from tooltray.presenter.view_verbs import ViewVerbs
+from tooltray.presenter.views.introduction import Introduction
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
@@ -97,6 +102,7 @@ class McpPresenter(
         prompts: PromptManager,
         resources: ResourceManager,
         router: RequestRouter,
+        introduction: Introduction,
         doctor: Doctor,
         snapshots: ServerSnapshots,
         notices: Notices,
@@ -114,28 +120,24 @@ class McpPresenter(
         approvals: Approvals,
         feedbacks: Feedbacks,
         files: ServerFiles,
+        proposals: Proposals,
+        server_secrets: ServerSecrets,
         recent: RecentCalls,
+        environment: ServerEnvironment,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
     ) -> None:
         self._pid, self._config, self._secrets, self._bus = pid, config, secrets, bus
-        self._prompts, self._resources, self._router = prompts, resources, router
+        self._prompts, self._resources, self._router, self._introduction = prompts, resources, router, introduction
         self._servers, self._tools, self._doctor, self._snapshots, self._notices = servers, tools, doctor, snapshots, notices
         self._http, self._elicitations = http, elicitations
         self._formats, self._registries, self._sign_ins, self._setup, self._remedies = formats, registries, sign_ins, setup, remedies
         self._calls, self._modes, self._profiles, self._costs = calls, modes, profiles, costs
         self._projects, self._approvals, self._feedbacks, self._files = projects, approvals, feedbacks, files
-        self._recent = recent
-        self._server_secrets = ServerSecrets(
-            config=config,
-            secrets=secrets,
-            sign_ins=sign_ins,
-            projects=files.project_servers,
-            served=lambda: [reading.path for reading in files.served()],
-            lost=files.lost_projects,
-        )
-        self._started_at = time.time()
+        self._recent, self._environment = recent, environment
+        self._server_secrets, self._proposals = server_secrets, proposals
+        self._started_at = Moment()
         self._session_count = 0
         self._caller = OwnCaller()
         self._own_calls = HeldCalls(deadlines=deadlines, spawn=spawn)
@@ -206,6 +208,10 @@ class McpPresenter(
         """An AI client has said who it is."""
         self._modes.named(state, info)
 
+    def instructions(self, state: SessionState) -> str:
+        """What a session that has all servers together is told for its model when it connects."""
+        return self._introduction.of(state)
+
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which clients of all servers know a resource of one."""
         return self._resources.published_uri(server, uri)
@@ -245,8 +251,8 @@ class McpPresenter(
             version=__version__,
             is_paused=not self._config.settings.mcp_enabled,
             session_count=self._session_count,
-            started_at=self._started_at,
-            servers=tuple(self._snapshots.of(server) for server in self._servers),
+            started_at=self._started_at.unix,
+            servers=(*(self._snapshots.of(server) for server in self._servers), *self._proposals.snapshots()),
             notices=tuple(self._notices),
         )
 
@@ -259,15 +265,27 @@ class McpPresenter(
         if enabled:
             await self.initialize()
 
-    async def diagnose(self, server: str | None = None) -> list[Diagnosis]:
+    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Diagnosis]:
         """What the doctor finds.
+
+        Args:
+            wait_s: how long it waits, at most, for servers that are on their way to running: of a hub that has just been started all are.
 
         Raises:
             TooltrayError: there is no such server.
         """
         servers = [self._servers.get(server)] if server else list(self._servers)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await asyncio.gather(*(each.first.settled() for each in servers))
         return [
-            await self._doctor.examine(each, tool_count=self._tools.tool_count(each.name), detail=self._projects.detail(each))
+            await self._doctor.examine(
+                each,
+                tool_count=self._tools.tool_count(each.name),
+                is_listed=self._tools.is_listed(each.name),
+                detail=self._projects.detail(each),
+                list_problem=self._tools.list_problem(each.name),
+            )
             for each in servers
         ]
 

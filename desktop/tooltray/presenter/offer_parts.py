@@ -5,15 +5,19 @@ Above it: the engine. Below it: ToolManager, Offers and what they are made of. K
 
 from dataclasses import dataclass
 
+from tooltray.presenter.first_listings import FirstListings, FirstPatience
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.log_levels import LogLevels
 from tooltray.presenter.offers import Offers, read_offered
 from tooltray.presenter.prompt_manager import PromptManager
 from tooltray.presenter.relay import START_WAIT_S, Relay
 from tooltray.presenter.resource_manager import ResourceManager
-from tooltray.presenter.server_lists import EMPTY_CONFIRMED_AFTER_S, FIRST_LISTING_WAIT_S, ServerLists
+from tooltray.presenter.second_looks import LookPatience, SecondLooks
+from tooltray.presenter.server_instructions import ServerInstructions
+from tooltray.presenter.server_lists import EMPTY_CONFIRMED_AFTER_S, ServerLists
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.tool_manager import ToolManager, read_tools
+from tooltray.presenter.tool_copies import ToolCopies, read_tools
+from tooltray.presenter.tool_manager import PRESENT_FOR_S, ToolManager
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.names import PublishedNames
 from tooltray.tools.offer import KINDS, TOOLS
@@ -25,7 +29,9 @@ class OfferParts:
     relay: Relay
     names: PublishedNames
     offers: Offers
+    looks: SecondLooks
     tools: ToolManager
+    instructions: ServerInstructions
     prompts: PromptManager
     resources: ResourceManager
 
@@ -33,6 +39,7 @@ class OfferParts:
         """Reads what was known of the servers when the last hub ended."""
         await self.tools.load()
         await self.offers.load()
+        await self.instructions.load()
 
 
 def make_offer_parts(
@@ -43,15 +50,20 @@ def make_offer_parts(
     names: PublishedNames,
     start_wait_s: float = START_WAIT_S,
     confirmed_within_s: float = START_WAIT_S,
-    first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
+    present_for_s: float = PRESENT_FOR_S,
+    first_patience: FirstPatience | None = None,
+    look_patience: LookPatience | None = None,
     empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
 ) -> OfferParts:
     """
     Args:
         start_wait_s: see Relay.
-        confirmed_within_s: see ToolManager.
-        first_listing_wait_s, empty_confirmed_after_s: see ServerLists.
+        confirmed_within_s, present_for_s: see ToolManager.
+        first_patience: how long AI clients wait for first lists; None stands for the usual limits.
+        look_patience: how often servers are listed again for names that nobody knows; None stands for the usual limits.
+        empty_confirmed_after_s: see ServerLists.
     """
+    first, patience = FirstListings(first_patience or FirstPatience()), look_patience or LookPatience()
     tool_lists = ServerLists(
         (TOOLS,),
         read=read_tools,
@@ -60,7 +72,7 @@ def make_offer_parts(
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,
-        first_listing_wait_s=first_listing_wait_s,
+        first=first,
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
     other_lists = ServerLists(
@@ -71,19 +83,34 @@ def make_offer_parts(
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,
-        first_listing_wait_s=first_listing_wait_s,
+        first=first,
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
     log_levels = LogLevels(spawn=base.spawn, serves=servers.serves)
     relay = Relay(is_paused=lambda: not base.config.settings.mcp_enabled, log_levels=log_levels, start_wait_s=start_wait_s)
     offers = Offers(lists=other_lists, servers=servers, bus=base.bus)
-    tools = ToolManager(servers=servers, lists=tool_lists, offers=offers, names=names, bus=base.bus, confirmed_within_s=confirmed_within_s)
+    looks = SecondLooks(servers=servers, lists=other_lists, patience=patience, spawn=base.spawn)
+    tools = ToolManager(
+        servers=servers,
+        lists=tool_lists,
+        offers=offers,
+        names=names,
+        copies=ToolCopies(servers=servers),
+        looks=SecondLooks(servers=servers, lists=tool_lists, patience=patience, spawn=base.spawn),
+        bus=base.bus,
+        confirmed_within_s=confirmed_within_s,
+        present_for_s=present_for_s,
+    )
     return OfferParts(
         log_levels=log_levels,
         relay=relay,
         names=names,
         offers=offers,
+        looks=looks,
         tools=tools,
-        prompts=PromptManager(servers=servers, offers=offers, names=names, relay=relay, bus=base.bus),
-        resources=ResourceManager(servers=servers, offers=offers, relay=relay),
+        instructions=ServerInstructions(
+            servers=servers, catalogues=catalogues, mask=base.mask.masked_whole, bus=base.bus, spawn=base.spawn
+        ),
+        prompts=PromptManager(servers=servers, offers=offers, names=names, looks=looks, relay=relay, bus=base.bus),
+        resources=ResourceManager(servers=servers, offers=offers, looks=looks, relay=relay),
     )

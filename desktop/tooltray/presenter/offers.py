@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Raw
 
+from tooltray.errors import Problem
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
@@ -54,6 +55,10 @@ class Offers:
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
         return self._lists.listed(server)
+
+    def problem(self, server: str) -> Problem | None:
+        """Why not all that a server lists is offered."""
+        return self._lists.problem(server)
 
     async def wait_for_first_listings(self) -> None:
         """Waits a bounded time for servers that are on their way and were never listed."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.recent_calls import RecentCalls
-from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.proposal_store import ProposalStore
 from tooltray.presenter.doctor import Doctor
 from tooltray.presenter.elicitations import Elicitations
 from tooltray.presenter.files.server_files import ServerFiles
@@ -21,13 +22,16 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offer_parts import OfferParts
+from tooltray.presenter.proposals import Proposals
 from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_parts import RequestParts
 from tooltray.presenter.server_news import STATS_TOLD_AFTER_S, ServerNews
 from tooltray.presenter.server_parts import ServerParts
+from tooltray.presenter.server_secrets import ServerSecrets
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.presenter.setup import Setup, shipped_servers
 from tooltray.presenter.tool_formats import ToolFormats
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.presenter.views.tool_costs import Count, ToolCosting
 from tooltray.presenter.views.view_parts import ViewParts
 from tooltray.servers.environment.found_elsewhere import COMMON
@@ -56,7 +60,9 @@ def make_presenter_parts(
     registries: NpmRegistries,
     elicitations: Elicitations,
     tokens: ClientTokens,
-    api_token: ApiToken,
+    api_tokens: ApiTokens,
+    trusted: TrustedTokens,
+    proposed: ProposalStore,
     door: Callable[[], HttpDoor],
     stats: CallStats,
     shipped: Callable[[], dict[str, Any]] = shipped_servers,
@@ -67,6 +73,7 @@ def make_presenter_parts(
     """
     Args:
         door: see HttpAccess.
+        proposed: see Proposals.
         shipped: see Setup.
         common_folders: see Remedies.
         count: see ToolCosting.
@@ -74,7 +81,13 @@ def make_presenter_parts(
     """
     servers = started.servers
     remedies = Remedies(
-        config=base.config, secrets=base.secrets, servers=servers, registries=registries, home=base.user_folder, common=common_folders
+        config=base.config,
+        secrets=base.secrets,
+        servers=servers,
+        registries=registries,
+        known=viewed.known,
+        home=base.user_folder,
+        common=common_folders,
     )
     snapshots = ServerSnapshots(
         config=base.config,
@@ -83,9 +96,30 @@ def make_presenter_parts(
         projects=requests.projects,
         sign_ins=started.sign_ins,
         stats=stats,
+        waits=lambda name: proposals.waits(name),
+    )
+    server_secrets = ServerSecrets(
+        config=base.config,
+        secrets=base.secrets,
+        sign_ins=started.sign_ins,
+        projects=files.project_servers,
+        served=lambda: [reading.path for reading in files.served()],
+        lost=files.lost_projects,
+        proposed=lambda: proposals.entries,
+    )
+    proposals = Proposals(
+        config=base.config,
+        store=proposed,
+        secrets=base.secrets,
+        files=files,
+        remove_unused=server_secrets.remove_unused,
+        environ=base.login_shell.environ,
+        home=base.user_folder,
+        bus=base.bus,
+        snapshot=lambda name: snapshots.of(server) if (server := servers.find(name)) else None,
     )
     news = ServerNews(servers=servers, snapshots=snapshots, bus=base.bus, stats_told_after_s=stats_told_after_s)
-    http = HttpAccess(config=base.config, tokens=tokens, api_token=api_token, door=door)
+    http = HttpAccess(config=base.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=door)
     notices = Notices(
         config=base.config,
         http=http,
@@ -98,6 +132,8 @@ def make_presenter_parts(
         files=files,
         login_shell=base.login_shell,
     )
+    notices.add(lambda: started.stops.problems)
+    notices.add(lambda: [problem for problem in (proposals.problem,) if problem])
     presenter = McpPresenter(
         pid=pid,
         config=base.config,
@@ -108,6 +144,7 @@ def make_presenter_parts(
         prompts=offered.prompts,
         resources=offered.resources,
         router=requests.router,
+        introduction=viewed.introduction,
         doctor=Doctor(secrets=base.secrets, login_shell=base.login_shell, remedies=remedies, folder=base.user_folder),
         snapshots=snapshots,
         notices=notices,
@@ -125,7 +162,10 @@ def make_presenter_parts(
         approvals=requests.approvals,
         feedbacks=requests.feedbacks,
         files=files,
+        proposals=proposals,
+        server_secrets=server_secrets,
         recent=RecentCalls(bus=base.bus),
+        environment=base.environment,
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,

@@ -1,5 +1,6 @@
 """Verbs of McpPresenter about projects, and servers that start for one. Mixed into it."""
 
+from tooltray.confirmation import confirm_widening
 from tooltray.presenter.projects.projects import Projects
 
 
@@ -16,6 +17,7 @@ class ProjectVerbs:
         Raises:
             TooltrayError: it is no folder that may be a project; says why. Or the settings cannot be written.
         """
+        await self._confirm(path)
         return await self._projects.allow(path)
 
     async def disallow_folder(self, path: str) -> None:
@@ -34,6 +36,7 @@ class ProjectVerbs:
         Raises:
             TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
         """
+        await self._confirm(path)
         await self._projects.start(server, path)
 
     async def start_without_project(self, server: str) -> None:
@@ -53,6 +56,7 @@ class ProjectVerbs:
         Raises:
             TooltrayError: there is no such session, or the folder cannot be a project; says why.
         """
+        await confirm_widening("Choosing a project for an AI client")
         await self._projects.choose(session, path)
 
     async def reset_deferred_state(self) -> None:
@@ -69,3 +73,8 @@ class ProjectVerbs:
             TooltrayError: there is no such server in the settings, or the settings cannot be written.
         """
         await self._projects.set_deferred(server, deferred, template)
+
+    async def _confirm(self, path: str) -> None:
+        """A folder in one that a person has allowed already widens nothing."""
+        if not await self._projects.is_allowed(path):
+            await confirm_widening("Allowing a folder")

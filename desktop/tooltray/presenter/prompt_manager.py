@@ -6,6 +6,7 @@ they are given when an AI client lists, not before. Prompts need no approval: a 
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from msgspec import Raw
 
@@ -14,6 +15,8 @@ from tooltray.presenter.caller import Caller
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay
+from tooltray.presenter.resource_manager import anybody
+from tooltray.presenter.second_looks import SecondLooks
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tasks import finish_in_thread
 from tooltray.tools.names import PublishedNames
@@ -26,8 +29,10 @@ from tooltray.wire.eras import Head
 class PromptManager:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, offers: Offers, names: PublishedNames, relay: Relay, bus: EventBus) -> None:
-        self._servers, self._offers, self._names, self._relay, self._bus = servers, offers, names, relay, bus
+    def __init__(
+        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: Relay, bus: EventBus
+    ) -> None:
+        self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
         self._listing = NOTHING
         self._made: tuple[tuple[str, Raw], ...] = ()  # of the listing: the server and the definition of each
         self._made_at = -1  # the state of the offers that the listing is of
@@ -36,6 +41,10 @@ class PromptManager:
     async def listing(self) -> Raw:
         """The result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed."""
         await self._offers.wait_for_first_listings()
+        return await self._named_listing()
+
+    async def _named_listing(self) -> Raw:
+        """As far as it is known now."""
         async with self._lock:
             while self._made_at != (state := self._offers.changes(PROMPTS)):
                 self._made = await self._make()
@@ -64,7 +73,7 @@ class PromptManager:
         caller: Caller,
         held: HeldCalls,
         *,
-        is_reached: Callable[[str], bool] = lambda server: True,
+        is_reached: Callable[[str], bool] = anybody,
         on_used: Callable[[str], None] = lambda server: None,
     ) -> Envelope:
         """Carries one `prompts/get` of an AI client to the server whose prompt it is.
@@ -73,7 +82,7 @@ class PromptManager:
             is_reached: whether the session may have anything of a server, by its name.
             on_used: gets the name of the server.
         """
-        target = await self.target(head.name)
+        target = await self.target(head.name, is_reached=is_reached)
         managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
         if managed is None or target is None:
             return failure(INVALID_PARAMS, f"Unknown prompt: {head.name}")
@@ -82,13 +91,24 @@ class PromptManager:
             request.params = eras.with_members(request.params, name=dump(target[1]))
         return await self._relay.to(managed, request, head, caller, held)
 
-    async def target(self, name: str) -> tuple[str, str] | None:
-        """The server, and its own name for the prompt that AI clients know by this one."""
-        target = self._names.target(name, kind="prompts")
-        if target is None and self._made_at < 0:  # nobody has listed yet, so there are no names: a client that asks by heart
-            await self.listing()
-            target = self._names.target(name, kind="prompts")
-        return target
+    async def target(self, name: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[str, str] | None:
+        """The server, and its own name for the prompt that AI clients know by this one; a client may ask by heart.
+
+        Args:
+            is_reached: whether the session may have anything of a server: its likely servers are listed again before a name is unknown.
+        """
+        if target := self._names.target(name, kind="prompts"):
+            return target
+        if self._made_at < 0:  # nobody has listed yet, so there are no names
+            await self._offers.wait_for_first_listings()
+        if not await self._is_named(name):
+            await self._looks.look(PROMPTS, self._looks.likely(PROMPTS, name, is_reached=is_reached), partial(self._is_named, name))
+        return self._names.target(name, kind="prompts")
+
+    async def _is_named(self, name: str) -> bool:
+        """Whether a prompt has this name, as far as is known now: what was listed since the last list that a client saw has no name yet."""
+        await self._named_listing()
+        return self._names.target(name, kind="prompts") is not None
 
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""

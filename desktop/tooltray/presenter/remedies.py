@@ -7,14 +7,16 @@ the npm registries and the servers. A remedy changes one server's entry and noth
 import asyncio
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
+import shlex
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 from tooltray.config.expansion import secret_names
 from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.secret_errors import store_hint
+from tooltray.config.secret_errors import store_command
 from tooltray.config.secrets import SecretStore
 from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.server_manager import ServerManager
@@ -22,7 +24,9 @@ from tooltray.servers.diagnosis import Remedy
 from tooltray.servers.environment.command_lookup import Lookup, comes_with
 from tooltray.servers.environment.found_elsewhere import COMMON, find_elsewhere, runs_by_name
 from tooltray.servers.npm_registry.registry import NPM
+from tooltray.servers.server_log import last_attempt
 from tooltray.snapshots.servers import ServerState
+from tooltray.tools.known_servers import KnownServers
 
 PAGES = {
     "Node.js": "https://nodejs.org/en/download",
@@ -39,6 +43,9 @@ _NPM_FAILED = re.compile(
 )
 
 
+_RETYPED = frozenset({"type", "command", "args", "autoApprove"})  # of an entry, what `servers add --replace` says again by itself
+
+
 class Remedies:
     """Belongs to the engine's loop."""
 
@@ -49,16 +56,18 @@ class Remedies:
         secrets: SecretStore,
         servers: ServerManager,
         registries: NpmRegistries,
+        known: KnownServers,
         home: Path,
         common: tuple[str, ...] = COMMON,
     ) -> None:
         """
         Args:
+            known: which variables well-known servers need.
             home: the person's folder, where their programs are.
             common: folders with programs for everybody.
         """
         self._config, self._secrets, self._servers, self._registries = config, secrets, servers, registries
-        self._home, self._common = home, common
+        self._known, self._home, self._common = known, home, common
 
     # proposing
 
@@ -75,18 +84,20 @@ class Remedies:
         if problem.hint and not _is_said(problem.hint, found):
             found.append(Remedy("advice", problem.hint))
         if server.state is ServerState.ERROR:
-            found.append(Remedy("start", "Try again", is_automatic=True))
+            found.append(Remedy("start", Phrase("Try again"), is_automatic=True))
         return tuple(found)
 
     async def _found(self, server: ManagedServer, lookup: Lookup | None) -> AsyncIterator[Remedy]:
         if server.config.disable:
-            yield Remedy("switch_on", "Switch it on", is_automatic=True)
+            yield Remedy("switch_on", Phrase("Switch it on"), is_automatic=True)
         if server.state is ServerState.NEEDS_SIGN_IN:
-            yield Remedy("sign_in", "Sign in", f"tooltray servers sign-in {server.name}")
+            yield Remedy("sign_in", Phrase("Sign in"), f"tooltray servers sign-in {server.name}")
         if lookup and not lookup.resolved:
             for remedy in await asyncio.to_thread(self._of_command, lookup.command):
                 yield remedy
         async for remedy in self._of_secrets(server):
+            yield remedy
+        for remedy in self._of_variables(server):
             yield remedy
         for remedy in self._of_registry(server):
             yield remedy
@@ -96,11 +107,18 @@ class Remedies:
         found: list[Remedy] = []
         for path in find_elsewhere(command, home=self._home, common=self._common):
             if runs_by_name(path):  # the path alone would not do: what it runs on is in the same folder, and looked for on PATH
-                found.append(Remedy("add_to_path", f"Look in {os.path.dirname(path)} too", os.path.dirname(path), is_automatic=True))
+                found.append(
+                    Remedy(
+                        "add_to_path",
+                        Phrase("Look in {folder} too", folder=os.path.dirname(path)),
+                        os.path.dirname(path),
+                        is_automatic=True,
+                    )
+                )
             else:
-                found.append(Remedy("use_absolute_path", f"Use {path}", path, is_automatic=True))
+                found.append(Remedy("use_absolute_path", Phrase("Use {path}", path=path), path, is_automatic=True))
         if runtime := comes_with(command):
-            found.append(Remedy("install_runtime", f"Install {runtime}", PAGES[runtime]))
+            found.append(Remedy("install_runtime", Phrase("Install {runtime}", runtime=runtime), PAGES[runtime]))
         return found
 
     async def _of_secrets(self, server: ManagedServer) -> AsyncIterator[Remedy]:
@@ -111,18 +129,35 @@ class Remedies:
             return
         for name in wanted:
             if name not in here:
-                yield Remedy("store_secret", f"Store the secret {name}", name)
+                yield Remedy("store_secret", Phrase("Store the secret {name}", name=name), store_command(name))
+
+    def _of_variables(self, server: ManagedServer) -> Iterator[Remedy]:
+        """For a server that ended because it misses variables: by its own words, else as this one is known to need them."""
+        failure = server.first.failure
+        if failure is None or not server.config.command or server.state is not ServerState.ERROR:
+            return
+        if missing := failure.variables or self.usually_missing(server, {}):
+            options = [word for variable in missing for word in ("--secret", variable)]
+            is_whole = set(server.config.to_entry()) <= _RETYPED  # else the command line would leave something out
+            command = shlex.join([server.config.command, *server.config.arguments]) if is_whole else "..."
+            line = f"{shlex.join(['tooltray', 'servers', 'add', server.name, '--replace', *options])} -- {command}"
+            yield Remedy("give_variables", f"Give it {', '.join(missing)}, as a secret", line)
 
     def _of_registry(self, server: ManagedServer) -> Iterator[Remedy]:
         """Another registry for a server whose package could not be downloaded."""
-        if not any(_NPM_FAILED.search(line) for line in server.log):
+        if not any(_NPM_FAILED.search(line) for line in last_attempt(server.log)):
             return
         status = self._registries.status
         now = server.config.custom_npm_registry or status.url
         for measured in status.measurements:
             is_now = measured.url == now if now else measured.origin == NPM
             if not measured.problem and not is_now:
-                yield Remedy("switch_registry", f"Download from {measured.name}", measured.url, is_automatic=True)
+                yield Remedy("switch_registry", Phrase("Download from {name}", name=measured.name), measured.url, is_automatic=True)
+
+    def usually_missing(self, server: ManagedServer, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """The variables that a well-known server needs, and gets neither from its entry nor from `environ`."""
+        usual = self._known.variables(server.name, server.config)
+        return tuple(variable for variable in usual if variable not in server.config.env and variable not in environ)
 
     # carrying out
 
@@ -139,7 +174,7 @@ class Remedies:
         if managed.is_builtin:
             raise TooltrayError(f"'{server}' comes with Tooltray", "it has no entry in the settings that could be changed")
         done = await self._change(managed, kind, value)
-        self._servers.get(server).start()
+        await self._servers.begin_start(server)
         return done
 
     async def _change(self, server: ManagedServer, kind: str, value: str) -> str:
@@ -172,7 +207,7 @@ class Remedies:
 
 def _is_said(hint: str, remedies: list[Remedy]) -> bool:
     """Whether a hint is about a secret that is to be stored, and nothing else."""
-    return any(each.kind == "store_secret" and hint == store_hint(each.value) for each in remedies)
+    return any(each.kind == "store_secret" and hint == Phrase("Store it: {command}", command=each.value) for each in remedies)
 
 
 def _check_program(path: str, command: str) -> None:

@@ -11,6 +11,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.builtin import hub_server
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.config.grants import GrantStore
+from tooltray.moments import SteadyWallClock
 from tooltray.presenter.approvals.approvals import Approvals
 from tooltray.presenter.approvals.grant_book import GrantBook
 from tooltray.presenter.caller import Session
@@ -73,6 +74,7 @@ async def make_request_parts(
             bus=base.bus,
             spawn=base.spawn,
             is_of_file=is_of_file,
+            now=SteadyWallClock(),
         ),
         has_window=base.has_window,
         masked=base.mask.masked_whole,

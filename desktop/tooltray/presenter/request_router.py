@@ -15,7 +15,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.caller import Session
 from tooltray.presenter.completion import Completion
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.presenter.list_pages import MAX_PAGES
+from tooltray.presenter.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.presenter.log_levels import LogLevels, read_level
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
@@ -29,7 +29,7 @@ from tooltray.presenter.views.views import Views
 from tooltray.tools.offer import RESOURCES, TEMPLATES
 from tooltray.wire import eras
 from tooltray.wire.elements import elements_of
-from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
+from tooltray.wire.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.wire.eras import Era, Head
 from tooltray.wire.member_scanner import closed, opened
 
@@ -187,14 +187,20 @@ class RequestRouter:
         if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
             return reply
         member, first = LISTS[request.method], reply
-        elements, seen = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes]()
+        elements, seen, size_bytes = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes](), len(memoryview(first.result))
         while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
             reply = await self._relay.to(managed, page, head, session, held)
             if reply.error:
                 return reply
-            elements += elements_of(opened(reply.result).get(member, Raw(b"[]")))
+            size_bytes += len(memoryview(reply.result))
+            try:
+                check_length(request.method, 0, size_bytes)
+                elements += elements_of(opened(reply.result).get(member, Raw(b"[]")))
+                check_length(request.method, len(elements), size_bytes)
+            except TooLong as error:
+                return failure(INTERNAL_ERROR, f"server '{managed.name}' lists too much: {error}")
         members = opened(first.result)
         members.pop("nextCursor", None)
         return Envelope(result=closed(members | {member: Raw(b"[%b]" % b",".join(map(bytes, elements)))}))

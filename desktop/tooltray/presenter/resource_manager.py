@@ -19,6 +19,7 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.relay import Relay
+from tooltray.presenter.second_looks import SecondLooks
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.tools.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
 from tooltray.tools.resource_uris import ResourceUris, Target
@@ -39,8 +40,8 @@ def anybody(server: str) -> bool:
 class ResourceManager:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, offers: Offers, relay: Relay) -> None:
-        self._servers, self._offers, self._relay = servers, offers, relay
+    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: Relay) -> None:
+        self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
         self._made_at = (-1, -1)  # the state of the offers that all this is of
         self._made_uris = ResourceUris({}, {})
         self._listing = self._templates = NOTHING
@@ -112,9 +113,19 @@ class ResourceManager:
         """The same for the text of a template."""
         return self._uris.template_target(text)
 
-    async def completion_target(self, uri: str) -> Target | None:
-        """The same for what is completed: the text of a template, or a URI."""
+    async def completion_target(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> Target | None:
+        """The same for what is completed: the text of a template, or a URI.
+
+        Args:
+            is_reached: whether the session may have anything of a server: its likely servers are listed again before a name is unknown.
+        """
         await self._offers.wait_for_first_listings()
+
+        async def is_found() -> bool:
+            return bool(self.template_target(uri) or self.target(uri))
+
+        if not await is_found():
+            await self._looks.look(TEMPLATES, self._looks.likely(TEMPLATES, uri, is_reached=is_reached), is_found)
         return self.template_target(uri) or self.target(uri)
 
     async def owner(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[ManagedServer, str] | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from tooltray.config.atomic_file import all_set_aside
@@ -55,15 +56,20 @@ class SecretUses:
     def __init__(self, config: McpConfHelper) -> None:
         self._config = config
 
-    async def all(self, projects: Names, served: Iterable[str], lost: Iterable[str] = ()) -> Uses:
+    async def all(
+        self, projects: Names, served: Iterable[str], lost: Iterable[str] = (), proposed: Mapping[str, Any] = MappingProxyType({})
+    ) -> Uses:
         """
         Args:
             projects: all that are known, also those on which nobody works now.
             served: the paths of the files that the hub was started with.
             lost: paths of files that say which projects there are, and cannot be read; one that is gone counts no more.
+            proposed: entries that wait for a person's yes, by the servers' names.
         """
         found = _Found()
         self._of_settings(found)
+        for name, entry in proposed.items():
+            found.note(name, mentioned(entry))
         await finish_in_thread(_look_into, found, self._config.path, dict(projects), tuple(served))
         found.unreadable.update(await finish_in_thread(_present, tuple(lost)))
         return Uses({secret: frozenset(users) for secret, users in found.users.items()}, frozenset(found.unreadable))

@@ -18,9 +18,9 @@ from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
 from tooltray.tasks import Spawn
 from tooltray.wire import eras
-from tooltray.wire.dispatcher import PendingCall
 from tooltray.wire.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.wire.eras import Era
+from tooltray.wire.pending_call import PendingCall
 
 logger = logging.getLogger(__name__)
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

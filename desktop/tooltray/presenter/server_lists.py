@@ -4,13 +4,15 @@ Above it: ToolManager, which has one for the tools, and Offers, which has one fo
 it: ServerManager, list_pages, and the catalogue on disk. Knows nothing of what AI clients make of a list, nor of settings for single tools.
 
 The rules: what was last known is offered at once, also of a server that does not run. A copy that has opened is asked, and again when it
-says that a list has changed; one listing at a time, so that an old one never overwrites a newer one. A sudden empty list has to be
-confirmed. A server in error offers what it listed for a while; one that is stopped or switched off offers nothing.
+says that a list has changed, or when somebody doubts what is known; one listing at a time, so that an old one never overwrites a newer one.
+A sudden empty list has to be confirmed. A server in error offers what it listed for a while; one that is stopped or switched off offers
+nothing. AI clients wait for the first list of a server that is on its way, but for none that has failed before it listed anything.
 """
 
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,11 +20,15 @@ from typing import Generic, Protocol, TypeVar
 
 from msgspec import Raw
 
-from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus
-from tooltray.presenter.list_pages import list_all
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.long_lived import keep_for_long
+from tooltray.phrases import Phrase
+from tooltray.presenter.first_listings import FirstListings
+from tooltray.presenter.list_pages import TooLong, is_too_long, list_all
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import McpClient
+from tooltray.presenter.relisting import Relisting
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
@@ -31,9 +37,13 @@ from tooltray.tools.offer import OfferKind
 from tooltray.wire.deadlines import Deadline, DeadlineWheel
 
 logger = logging.getLogger(__name__)
-FIRST_LISTING_WAIT_S = 5.0  # an AI client that gets an incomplete first list may keep it for days; one that waits longer gives up
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
+READ_AT_ONCE = 250  # definitions; takes about 2 ms
+LISTED_WITHIN_S = 10.0  # a server that runs lists in milliseconds; one that does not is said to have listed nothing
+IN_VAIN = "waited"  # stands in the place of a kind: the server was waited for, or has failed, and has listed nothing so far
 ERROR_LISTED_FOR_S = 600.0  # what a server in error offered stays listed; who asks for it reads why it fails
+FAILING = (ServerState.RESTARTING, ServerState.ERROR)
+"""States in which a server with a problem has failed."""
 
 
 class Definition(Protocol):
@@ -57,11 +67,13 @@ class _List(Generic[Item]):
         items: None until it was listed once.
         is_declared: the server has such a list.
         config_hash: the configuration under which it was listed; under this one it is on the disk, too.
+        came_from: the copy that listed it, and all that this one wrote; None for a list from the disk.
     """
 
     items: tuple[Item, ...] | None = None
     is_declared: bool = False
     config_hash: str | None = None
+    came_from: tuple[McpClient, Sequence[Raw]] | None = None
 
     @property
     def definitions(self) -> list[Raw]:
@@ -81,7 +93,11 @@ class _Known(Generic[Item]):
         listed: all was listed, or found to be impossible to list.
         due: the kinds that are to be listed.
         asked: the connection that was last asked for all its lists.
-        waited_until: loop time after which AI clients are not kept waiting for it any more.
+        relisting: how soon it is listed again.
+        problems: why lists of it are not taken over; what it listed before stays offered.
+        state: its last known state, and since which loop time.
+        has_failed: AI clients do not wait for its first lists.
+        is_noted: the disk says that it was waited for in vain, for the next hub.
         expiry: while it is in error, when nothing of it is offered any longer.
     """
 
@@ -91,7 +107,11 @@ class _Known(Generic[Item]):
     due: set[OfferKind] = field(default_factory=set)
     refreshing: asyncio.Task[None] | None = None
     asked: McpClient | None = None
-    waited_until: float | None = None
+    relisting: Relisting = field(default_factory=Relisting)
+    problems: dict[OfferKind, Problem] = field(default_factory=dict)
+    state: tuple[ServerState | None, float] = (None, -math.inf)
+    has_failed: bool = False
+    is_noted: bool = False
     expiry: Deadline | None = None
     is_expired: bool = False
 
@@ -114,20 +134,22 @@ class ServerLists(Generic[Item]):
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
-        first_listing_wait_s: float = FIRST_LISTING_WAIT_S,
+        first: FirstListings,
         empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
     ) -> None:
         """
         Args:
             kinds: what is listed, one after the other in this order.
             read: see Read.
-            first_listing_wait_s: how long AI clients are kept waiting for servers that were never listed.
+            first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
             empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
         """
         self._kinds, self._read = kinds, read
         self._servers, self._catalogues, self._bus, self._deadlines, self._spawn = servers, catalogues, bus, deadlines, spawn
-        self._first_listing_wait_s, self._empty_confirmed_after_s = first_listing_wait_s, empty_confirmed_after_s
+        self._first, self._empty_confirmed_after_s = first, empty_confirmed_after_s
+        self._progress = asyncio.Event()  # set, and replaced, whenever a wait for first lists may be over
         self._known: dict[str, _Known[Item]] = {}
+        self._prepare: Callable[[ManagedServer, tuple[Item, ...]], None] | None = None
         self._on_changed: Callable[[ManagedServer], None]  # this and the next two after `load`
         self._on_forgotten: Callable[[str], None]
         self._on_other_copy_changed: Callable[[str, Sequence[OfferKind]], None]
@@ -138,6 +160,7 @@ class ServerLists(Generic[Item]):
         on_changed: Callable[[ManagedServer], None],
         on_forgotten: Callable[[str], None],
         on_other_copy_changed: Callable[[str, Sequence[OfferKind]], None],
+        prepare: Callable[[ManagedServer, tuple[Item, ...]], None] | None = None,
     ) -> None:
         """Takes the last known lists of every server from the disk, so that the first list is complete at once, and follows the servers.
 
@@ -146,14 +169,19 @@ class ServerLists(Generic[Item]):
             on_forgotten: called with the name of a server that was removed.
             on_other_copy_changed: called with a server's name and kinds when its copy for another era says that its lists have changed.
                 They are not kept here, but who has this server alone gets them.
+            prepare: called in a thread with a server and what it now lists, before `on_changed`, where that is much.
         """
         self._on_changed, self._on_forgotten, self._on_other_copy_changed = on_changed, on_forgotten, on_other_copy_changed
+        self._prepare = prepare
         for server in self._servers:
             known = self._known_of(server)
             for kind in self._kinds:
                 known.lists[kind] = await self._load_list(server, kind)
             if known.is_complete:
                 known.listed.set()
+            else:
+                noted = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=IN_VAIN)
+                known.has_failed = known.is_noted = noted is not None
             self._on_changed(server)
         self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -182,31 +210,83 @@ class ServerLists(Generic[Item]):
         known = self._known.get(server)
         return known is not None and known.is_complete
 
+    def problem(self, server: str) -> Problem | None:
+        """Why not all that a server lists is offered."""
+        known = self._known.get(server)
+        return next(iter(known.problems.values()), None) if known else None
+
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
         return self._known_of(server).listed
 
-    async def wait_for_first_listings(self, only: str | None = None) -> None:
-        """Waits a bounded time for servers that are on their way and were never listed. `only`: for this one alone."""
-        now = asyncio.get_running_loop().time()
-        awaited = [self._known_of(server) for server in self._servers if only in (None, server.name) and self._is_awaited(server)]
-        for known in awaited:
-            known.waited_until = known.waited_until or now + self._first_listing_wait_s
-        for known in awaited:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(known.waited_until):
-                    await known.listed.wait()
+    async def wait_for_first_listings(
+        self, is_wanted: Callable[[str], bool] = lambda server: True, *, is_enough: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Waits a bounded time for servers that are on their way and were never listed.
 
-    async def settle(self, server: ManagedServer) -> None:
-        """Waits until what is known of a server that runs is what its first copy lists now, as far as it can be listed."""
-        known = self._known_of(server)
-        while known.refreshing:
-            await asyncio.wait({known.refreshing})
+        Args:
+            is_wanted: whether the lists of a server are waited for, by its name.
+            is_enough: whether there is something to answer already; if not, the wait may be longer.
+        """
+        now = asyncio.get_running_loop().time
+        while (until := self._awaited_until(is_wanted, is_enough())) > now():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    await self._progress.wait()
+        for server in self._servers:
+            if self._is_awaited(server) and is_wanted(server.name):
+                self._note_in_vain(server)
+
+    async def wait_until_listed(self, server: ManagedServer, *, within_s: float = LISTED_WITHIN_S) -> None:
+        """Waits for the lists of a server that runs, for a person who has started it and wants to know what came of it; bounded."""
+        if server.state is ServerState.RUNNING:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self.listed(server).wait()
+
+    async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:
+        """Waits until what is known of a server is what its first copy lists now. One that does not run is not asked.
+
+        Args:
+            kinds: which lists; None: all.
+            max_age_s: a list that the copy was asked for less than so many seconds ago is new enough.
+        """
+        known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
+        due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
+        if due and server.first.client:
+            self._refresh_soon(server, due)
+        needed = {kind: now if kind in known.due else known.relisting.needed_from(kind, now - max_age_s) for kind in wanted}
+        while known.refreshing and not all(known.relisting.is_known_from(kind, at) for kind, at in needed.items()):
+            await self._progress.wait()
+
+    def _awaited_until(self, is_wanted: Callable[[str], bool], is_enough: bool) -> float:
+        awaited = (server for server in self._servers if self._is_awaited(server) and is_wanted(server.name))
+        ends = (self._first.until(each, silent_since=self._known_of(each).state[1], is_enough=is_enough) for each in awaited)
+        return max(ends, default=-math.inf)
 
     def _is_awaited(self, server: ManagedServer) -> bool:
         is_coming = server.first.is_busy or server.state is ServerState.RUNNING
         known = self._known_of(server)
-        return is_coming and not known.is_complete and not known.listed.is_set()
+        return is_coming and not known.has_failed and not known.is_complete and not known.listed.is_set()
+
+    def is_expected(self, server: ManagedServer) -> bool:
+        """Whether a server that was never listed is on its way, and not silent for longer than usual."""
+        return self._is_awaited(server) and not self._first.is_silent(server, self._known_of(server).state[1])
+
+    def age_s(self, server: ManagedServer, kind: OfferKind) -> float:
+        """How many seconds ago a server was last asked for a list."""
+        return asyncio.get_running_loop().time() - self._known_of(server).relisting.asked_at(kind)
+
+    def _note_in_vain(self, server: ManagedServer) -> None:
+        """The next hub does not wait for it: it was started before, and has listed nothing so far."""
+        if not (known := self._known_of(server)).is_noted:
+            known.is_noted = True
+            save = finish_in_thread(partial(self._catalogues.save, server.name, server.config_hash, (), kind=IN_VAIN))
+            self._spawn(save, name=f"note that '{server.name}' was waited for")
+
+    def _has_progressed(self) -> None:
+        self._progress.set()
+        self._progress = asyncio.Event()
 
     def is_offering(self, server: ManagedServer) -> bool:
         """Whether AI clients may see what a server listed."""
@@ -219,9 +299,9 @@ class ServerLists(Generic[Item]):
 
     async def _load_list(self, server: ManagedServer, kind: OfferKind) -> _List[Item]:
         catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=kind.name)
-        if catalogue is None:
+        if catalogue is None or is_too_long(catalogue.definitions):
             return _List()
-        items, _ = self._read(kind, catalogue.definitions, server, None)
+        items, _ = await self._read_list(kind, catalogue.definitions, server, None)
         return _List(items, catalogue.is_declared, server.config_hash)
 
     def list_unknown_servers(self, *, beside: Callable[[ManagedServer], asyncio.Event]) -> None:
@@ -249,17 +329,24 @@ class ServerLists(Generic[Item]):
         server = self._servers.get(name)
         known = self._known_of(server)
         if known.of is not server:  # its settings are others: what the old one listed is offered until the new one lists
-            known.of = server
+            known.of, known.has_failed, known.is_noted = server, False, False
+            known.problems.clear()
             known.listed.clear()
+        if known.state[0] is not server.state:
+            known.state = server.state, asyncio.get_running_loop().time()
+        if server.state in FAILING and server.problem and not known.is_complete:
+            known.has_failed = True
+            self._note_in_vain(server)
         self._watch_error(server, known)
         if server.state is ServerState.RUNNING:
             if known.asked is not server.first.client:
-                known.asked = server.first.client
+                known.asked, known.relisting = server.first.client, Relisting()
                 self._refresh_soon(server, self._kinds)
         elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
             known.listed.set()  # nobody need wait for it
         elif not known.is_complete:
             known.listed.clear()
+        self._has_progressed()
         self._on_changed(server)
 
     def _watch_error(self, server: ManagedServer, known: _Known[Item]) -> None:
@@ -279,6 +366,7 @@ class ServerLists(Generic[Item]):
 
     def _forget(self, name: str, known: _Known[Item]) -> None:
         known.listed.set()  # who waits for it need not any more
+        self._has_progressed()
         if known.expiry:
             known.expiry.cancel()
         self._spawn(self._forget_on_disk(name, known), name=f"forget what '{name}' listed")
@@ -292,6 +380,7 @@ class ServerLists(Generic[Item]):
 
     def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
         if (kinds := [kind for kind in self._kinds if kind.changed == method]) and (server := self._servers.find(name)):
+            self._known_of(server).relisting.announce(kinds)
             self._refresh_soon(server, kinds)
             if client.owner is None and client is not server.first.client:
                 self._on_other_copy_changed(name, kinds)
@@ -310,24 +399,59 @@ class ServerLists(Generic[Item]):
                 kind = next(kind for kind in self._kinds if kind in known.due)
                 known.due.discard(kind)
                 await self._list(known.of, client, known, kind)
+                if known.relisting.was_announced(kind):
+                    await asyncio.sleep(known.relisting.pause_s(asyncio.get_running_loop().time()))
         finally:
             known.refreshing = None
+            self._has_progressed()
 
     async def _list(self, server: ManagedServer, client: McpClient, known: _Known[Item], kind: OfferKind) -> None:
         is_declared = kind.is_always_asked or client.greeting.capabilities.get(kind.capability) not in (None, False)
+        relisting, is_overtaken = known.relisting, False
+        relisting.begin(kind, asyncio.get_running_loop().time())
         try:
             raws = await self._list_believed(client, known.lists[kind], kind) if is_declared else []
-            if kind not in known.due and self._servers.find(server.name) is server:
-                items, remarks = self._read(kind, raws, server, client)
+            before = known.lists[kind]
+            is_news = (before.came_from, before.config_hash) != ((client, raws), server.config_hash) or kind in known.problems
+            found = await self._read_list(kind, raws, server, client) if is_news else None
+            is_overtaken = relisting.is_overtaken(kind, is_due=kind in known.due)
+            if found and not is_overtaken and self._servers.find(server.name) is server:  # reading may have taken a while
+                items, remarks = found
                 for remark in remarks:
                     logger.info("'%s': %s", server.name, remark)
-                await self._take_over(server, known, kind, _List(items, is_declared, server.config_hash))
+                await self._take_over(server, known, kind, _List(items, is_declared, server.config_hash, (client, raws)))
+        except TooLong as error:
+            self._refuse(server, known, kind, error)
         except TooltrayError as error:
             logger.info("the %s of '%s' could not be listed: %s", kind.name, server.name, error)
         finally:
             is_latest = known.of is server and server.first.client is client and not known.due
             if is_latest:  # else the next server, the next copy, or the next turn is waited for
                 known.listed.set()
+            relisting.end(kind, is_overtaken=is_overtaken)
+            self._has_progressed()
+
+    async def _read_list(
+        self, kind: OfferKind, raws: Sequence[Raw], server: ManagedServer, client: McpClient | None
+    ) -> tuple[tuple[Item, ...], Sequence[str]]:
+        """Beside the event loop, where there is much to read."""
+        if len(raws) <= READ_AT_ONCE:
+            return self._read(kind, raws, server, client)
+        items, remarks = await finish_in_thread(self._read, kind, raws, server, client)
+        if self._prepare:
+            await finish_in_thread(self._prepare, server, items)
+        keep_for_long(len(items))
+        return items, remarks
+
+    def _refuse(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, error: TooLong) -> None:
+        """What it listed before stays, and so do its other lists."""
+        title = Phrase("'{name}' lists too much: {reason}", name=server.name, reason=error.problem.title)
+        hint = Phrase("What it listed before is still offered. Its own options may say what it is to list.")
+        problem = Problem(title, error.problem.message, hint)
+        if known.problems.get(kind) != problem:
+            known.problems[kind] = problem
+            self._bus.publish(ProblemReported(problem, server.name))
+            self._servers.problem_changed(server.name)
 
     async def _list_believed(self, client: McpClient, before: _List[Item], kind: OfferKind) -> list[Raw]:
         raws = await list_all(client, kind.method, kind.member)
@@ -340,8 +464,11 @@ class ServerLists(Generic[Item]):
         is_saved = new.is_same(known.lists[kind])
         known.lists[kind] = new
         self._on_changed(server)
+        if known.problems.pop(kind, None):
+            self._servers.problem_changed(server.name)
         if not known.due:
             known.listed.set()  # nobody need wait for the disk
+        self._has_progressed()
         if not is_saved:
             save = partial(self._catalogues.save, kind=kind.name, is_declared=new.is_declared)
             await finish_in_thread(save, server.name, server.config_hash, new.definitions)

@@ -21,6 +21,7 @@ from tooltray.events import (
     ConfigChanged,
     EventBus,
     ProblemReported,
+    ServerFailed,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
@@ -30,18 +31,20 @@ from tooltray.presenter.caller import Session
 from tooltray.presenter.deferred_server import DeferredServer, ProjectSource, StandIn
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.idle_stop import IdleStop
-from tooltray.presenter.instance import Instance, Patience
+from tooltray.presenter.instance import Failure, Instance
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.mcp_client import AskPerson, McpClient
+from tooltray.presenter.patience import Patience
 from tooltray.presenter.server_transports import ServerTransports
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.stops import Stops
 from tooltray.presenter.usage import Usage
 from tooltray.presenter.visibility import EVERYBODY, Visibility
-from tooltray.servers.environment.command_lookup import is_launcher
+from tooltray.servers.environment.command_lookup import downloads
 from tooltray.servers.environment.login_shell import LoginShell
 from tooltray.servers.memory_transport import MemoryServer, MemoryTransport
-from tooltray.servers.stdio_transport import new_log
+from tooltray.servers.server_log import new_log
 from tooltray.servers.transport import Transport
 from tooltray.servers.transports import is_remote
 from tooltray.snapshots.servers import ServerState
@@ -64,6 +67,7 @@ class ServerManager:
         visibility: Visibility,
         transports: ServerTransports,
         eras: EraMemory,
+        stops: Stops,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
@@ -77,13 +81,14 @@ class ServerManager:
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
+            stops: which servers a person has stopped.
             mask: takes secrets out of a text.
             ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
             patience, gate: None stands for the usual limits.
             clock: by which servers are idle; seconds that never go back.
         """
         self._config, self._login_shell, self._builtins = config, login_shell, builtins
-        self._visibility, self._transports = visibility, transports
+        self._visibility, self._transports, self._stops = visibility, transports, stops
         self._eras, self._bus, self._deadlines, self._spawn = eras, bus, deadlines, spawn
         self._mask, self._ask_person = mask, ask_person
         self._patience, self._gate, self._clock = patience or Patience(), gate or StartGate(), clock
@@ -191,6 +196,7 @@ class ServerManager:
 
     def load(self) -> None:
         """Makes the servers of the settings, without starting any, and follows the settings from now on."""
+        self._stops.load({*self._builtins, *self._config.settings.mcp_servers})
         for name, builtin in self._builtins.items():
             self._servers[name] = self._make(name, MCPServerConfig(type="inmemory"), builtin)
         for name, config in self._config.settings.mcp_servers.items():
@@ -198,13 +204,13 @@ class ServerManager:
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def start_defaults(self, among: Iterable[str] | None = None) -> None:
-        """Begins to start what starts with the hub, of all servers or of those named; does not wait."""
+        """Begins to start what starts with the hub, of all servers or of those named; does not wait. What a person stopped stays so."""
         for server in self if among is None else map(self.get, among):
-            if self.is_default(server.name) and not server.config.disable:
+            if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
                 server.start()
 
     async def start(self, name: str) -> None:
-        """Starts a server and waits for the outcome.
+        """A person starts a server; waits for the outcome.
 
         Raises:
             TooltrayError: there is none of this name, it is switched off, or it does not start.
@@ -213,24 +219,56 @@ class ServerManager:
         if server.config.disable:
             raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
         self._look_again(server)
+        await self._stops.discard(server)
         await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
 
-    async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
-        """
+    async def begin_start(self, name: str) -> None:
+        """A person starts a server; does not wait until it runs.
+
         Raises:
             TooltrayError: there is none of this name.
         """
-        await self.get(name).stop(then=then)
+        await self._stops.discard(self.get(name))
+        self.get(name).start()
+
+    async def allow_start(self, server: ManagedServer) -> None:
+        """A person wants a server again, for a project perhaps; whoever calls this starts it."""
+        await self._stops.discard(server)
+
+    async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
+        """A person stops a server: it stays stopped, in the hubs to come too, until a person starts it.
+
+        Args:
+            then: its state afterwards; with another one than STOPPED its next use starts it.
+
+        Raises:
+            TooltrayError: there is none of this name; or it has stopped, and that cannot be kept.
+        """
+        server = self.get(name)
+        try:
+            if then is ServerState.STOPPED:
+                await self._stops.add(server)
+        finally:
+            await server.stop(then=then)
 
     async def restart(self, name: str) -> None:
-        """Its tools stay listed meanwhile.
+        """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
 
         Raises:
             TooltrayError: as `start`.
         """
-        self._look_again(self.get(name))
-        await self.stop(name, then=self.get(name).idle_state)
-        await self.start(name)
+        server = self.get(name)
+        self._look_again(server)
+        await self._stops.discard(server)
+        server.restarts += 1
+        try:
+            await server.stop(then=server.idle_state)
+            if self._stops.since(name) is not None:
+                raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
+            await self.start(name)
+        finally:
+            server.restarts -= 1
+            self._tell_changed(name)
 
     def _look_again(self, server: ManagedServer) -> None:
         """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
@@ -241,6 +279,10 @@ class ServerManager:
         """A server wants a person to sign in: its connections are given up until somebody starts it again."""
         if server := self._servers.get(name):
             server.require_sign_in(problem)
+
+    def problem_changed(self, name: str) -> None:
+        """Something is wrong with what a server lists, or no longer."""
+        self._tell_changed(name)
 
     def sign_in_changed(self, name: str) -> None:
         """Somebody has signed in to a server or out of it, or begins to."""
@@ -258,10 +300,14 @@ class ServerManager:
         settings = self._config.settings.mcp_servers
         for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
             self._leaving.append(removed := self._servers.pop(name))
+            self._stops.on_removed(removed)
             self._spawn(self._remove(removed), name=f"remove '{name}'")
         for name, config in settings.items():
             server = self._servers.get(name)
+            if server is not None:
+                self._stops.on_changed(server, config)
             if server is None:
+                self._stops.on_added(name, self._hash(name, config))
                 self._servers[name] = self._make(name, config)
             elif server.config_hash != self._hash(name, config):
                 self._replace(server, config)
@@ -282,7 +328,8 @@ class ServerManager:
         if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
             new.take_over(old)
         self._leaving.append(old)
-        self._spawn(self._swap(old, new, start=was_up and not config.disable), name=f"replace '{old.name}'")
+        is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
+        self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
 
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
         await self._end(old)
@@ -305,8 +352,12 @@ class ServerManager:
     # making one
 
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
-        if config.deferred_startup:
-            return self._make_deferred(name, config)
+        server = self._make_deferred(name, config) if config.deferred_startup else self._make_plain(name, config, builtin)
+        if (since := self._stops.since(name)) is not None:
+            server.keep_stopped(since)
+        return server
+
+    def _make_plain(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None) -> ManagedServer:
         return ManagedServer(
             name=name,
             config=config,
@@ -361,7 +412,7 @@ class ServerManager:
             spawn=self._spawn,
             gate=self._gate,
             patience=self._patience,
-            is_launcher=bool(server.config.command) and is_launcher(server.config.command or ""),
+            is_launcher=downloads(server.config.command or "", server.config.arguments),
             is_remote=is_remote(server.config.transport),
             owner=owner,
             is_isolated=server.config.isolation == "session",
@@ -369,8 +420,9 @@ class ServerManager:
             mask=self._mask,
             usage=Usage(self._clock),
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
-            is_first_start=lambda: not server.whole.is_known,
+            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
             on_changed=partial(self._on_instance_changed, server),
+            on_failed=partial(self._on_instance_failed, server),
             on_notification=partial(self._on_instance_said, server),
         )
 
@@ -396,11 +448,16 @@ class ServerManager:
             self._tell_status(whole)
             self._tell_changed(whole.name)
         is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
-        is_failure = instance.state is ServerState.ERROR and not is_only_an_era
+        is_failure = instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
         needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
         is_news = server.is_news(instance)
         if (is_failure or needs_sign_in) and instance.problem and is_news:
             self._bus.publish(ProblemReported(instance.problem, server.name, server.project.path if server.project else ""))
+
+    def _on_instance_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
+        project = server.project.path if server.project else ""
+        news = ServerFailed(server.name, failure.problem, failure.is_start, failure.attempt, failure.exit_code, project)
+        self._bus.publish(news)
 
     def _tell_status(self, server: ManagedServer) -> None:
         is_running = server.state is ServerState.RUNNING

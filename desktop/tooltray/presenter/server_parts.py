@@ -11,16 +11,18 @@ from dataclasses import dataclass
 from msgspec import Raw
 
 from tooltray.config.registry_cache import RegistryCache
+from tooltray.config.stopped_servers import StoppedServers
 from tooltray.presenter.era_memory import EraMemory
 from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.instance import Patience
 from tooltray.presenter.mcp_client import AskPerson
 from tooltray.presenter.npm_registries import NpmRegistries
+from tooltray.presenter.patience import Patience
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.server_transports import ServerTransports, StartProcess
 from tooltray.presenter.sign_ins.sign_ins import SignIns
 from tooltray.presenter.sign_ins.token_store import TokenStore
 from tooltray.presenter.start_gate import StartGate
+from tooltray.presenter.stops import Stops
 from tooltray.presenter.visibility import Visibility
 from tooltray.resources import resource
 from tooltray.servers.memory_transport import MemoryServer
@@ -33,6 +35,7 @@ class ServerParts:
     sign_ins: SignIns
     visibility: Visibility
     eras: EraMemory
+    stops: Stops
     servers: ServerManager
 
 
@@ -86,6 +89,7 @@ async def make_server_parts(
         own_url=own_url,
     )
     eras = await asyncio.to_thread(EraMemory, base.home.eras)
+    stops = Stops(await asyncio.to_thread(StoppedServers, base.home.stopped), config=base.config, spawn=base.spawn)
     servers = ServerManager(
         config=base.config,
         login_shell=base.login_shell,
@@ -93,6 +97,7 @@ async def make_server_parts(
         visibility=visibility,
         transports=transports,
         eras=eras,
+        stops=stops,
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,
@@ -103,4 +108,4 @@ async def make_server_parts(
         clock=clock,
     )
     servers.load()
-    return ServerParts(sign_ins=sign_ins, visibility=visibility, eras=eras, servers=servers)
+    return ServerParts(sign_ins=sign_ins, visibility=visibility, eras=eras, stops=stops, servers=servers)

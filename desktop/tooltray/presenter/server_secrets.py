@@ -7,13 +7,14 @@ person's word removes a secret, and never one that is still used: files that cha
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.secrets import SecretMissing, SecretStore
 from tooltray.errors import TooltrayError
 from tooltray.presenter.secret_uses import Names, SecretUses, Uses
 from tooltray.presenter.sign_ins.token_store import PREFIX
+from tooltray.presenter.trusted_tokens import TRUSTED_SECRET
 from tooltray.snapshots.removals import ServerRemoval, SharedSecret
 
 
@@ -45,13 +46,14 @@ class ServerSecrets:
         projects: Callable[[], Names],
         served: Callable[[], Iterable[str]] = tuple,
         lost: Callable[[], Iterable[str]] = tuple,
+        proposed: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         """
         Args:
-            projects, served, lost: see SecretUses.all.
+            projects, served, lost, proposed: see SecretUses.all.
         """
         self._config, self._secrets, self._sign_ins, self._projects, self._served = config, secrets, sign_ins, projects, served
-        self._lost = lost
+        self._lost, self._proposed = lost, proposed
         self._look = SecretUses(config)
 
     async def of(self, server: str) -> ServerRemoval:
@@ -107,10 +109,11 @@ class ServerSecrets:
 
     async def _unused_among(self, stored: Iterable[str]) -> list[str]:
         uses = await self._uses()
-        return [secret for secret in sorted(stored) if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
+        free = (secret for secret in sorted(stored) if secret != TRUSTED_SECRET)
+        return [secret for secret in free if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
 
     async def _uses(self) -> Uses:
-        return await self._look.all(self._projects(), self._served(), self._lost())
+        return await self._look.all(self._projects(), self._served(), self._lost(), self._proposed())
 
     async def _remove(self, name: str) -> None:
         if self._is_of_sign_in(name):

@@ -4,6 +4,7 @@ Above it: McpPresenter and ServerNews. Below it: ManagedServer, the settings, an
 """
 
 import time
+from collections.abc import Callable
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -19,10 +20,22 @@ class ServerSnapshots:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, projects: Projects, sign_ins: SignIns, stats: CallStats
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        projects: Projects,
+        sign_ins: SignIns,
+        stats: CallStats,
+        waits: Callable[[str], bool] = lambda name: False,
     ) -> None:
+        """
+        Args:
+            waits: whether a change of a server waits for a person's yes.
+        """
         self._config, self._servers, self._tools = config, servers, tools
-        self._projects, self._sign_ins, self._stats = projects, sign_ins, stats
+        self._projects, self._sign_ins, self._stats, self._waits = projects, sign_ins, stats, waits
 
     def of(self, server: ManagedServer) -> ServerSnapshot:
         """One server at this moment."""
@@ -31,7 +44,7 @@ class ServerSnapshots:
             name=server.name,
             transport=config.transport,
             target=config.target,
-            state=server.state,
+            state=server.shown_state,
             since=server.first.since,
             is_default=self._servers.is_default(server.name),
             is_disabled=config.disable,
@@ -39,10 +52,11 @@ class ServerSnapshots:
             icon=config.icons,
             description=config.descriptions,
             tool_count=self._tools.tool_count(server.name),
+            is_listed=self._tools.is_listed(server.name),
             calls=self._stats.hours(server.name, now),
             calls_today=self._stats.today(server.name, now),
             p95_ms=self._stats.p95_ms(server.name),
-            problem=server.problem,
+            problem=server.problem or self._tools.list_problem(server.name),
             detail=self._projects.detail(server),
             pids=server.pids,
             auto_approve=tuple(config.auto_approve),
@@ -55,6 +69,7 @@ class ServerSnapshots:
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
             copies=self._projects.copies(server),
+            waiting=self._waits(server.name),
             **self._origin(server),
         )
 

@@ -8,11 +8,13 @@ from typing import Any
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.server_edits import name_is_taken
+from tooltray.confirmation import must_wait
 from tooltray.errors import TooltrayError
 from tooltray.presenter import client_snapshots
 from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.managed_server import ManagedServer
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.proposals import Proposals
 from tooltray.presenter.resource_manager import ResourceManager
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.server_secrets import ServerSecrets
@@ -24,6 +26,7 @@ from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerSta
 class ServerVerbs:
     _config: McpConfHelper
     _files: ServerFiles
+    _proposals: Proposals
     _server_secrets: ServerSecrets
     _servers: ServerManager
     _tools: ToolManager
@@ -43,11 +46,14 @@ class ServerVerbs:
             NotFound: there is no such server.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
+        if self._proposals.is_new(name):
+            return self._proposals.entry(name)
         self._check_is_in_settings(name)
         return self._config.server_entry(name)
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
-        """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise.
+        """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
+        adds waits for a person's yes, unless its token is trusted.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
@@ -59,6 +65,8 @@ class ServerVerbs:
             Conflict: the name is taken.
             TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
         """
+        if await must_wait():
+            return await self._proposals.add(name, config, is_default=is_default, project=project)
         if project:
             return await self._files.add(project, name, config)
         if name in self._config.settings.mcp_servers:
@@ -67,7 +75,8 @@ class ServerVerbs:
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
-        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs.
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. Of a program whose
+        token is not trusted, what widens something waits for a person's yes, and what runs goes on.
 
         Args:
             revision: of the entry that is to be replaced, as its snapshot has it; empty: whatever it is.
@@ -77,7 +86,11 @@ class ServerVerbs:
             Conflict: its entry is another one by now.
             TooltrayError: the entry is not valid, or the file cannot be written.
         """
+        if self._proposals.is_new(name):
+            return await self._replace_proposal(name, config, revision)
         self._check_is_in_settings(name)
+        if await must_wait():
+            return await self._proposals.change(name, config, revision)
         if self._config.file_server(name):
             return await self._files.change(name, config, revision)
         return await self._config.set_server(name, config, revision=revision)
@@ -97,13 +110,19 @@ class ServerVerbs:
             Conflict: its entry is another one by now.
             TooltrayError: the file cannot be written.
         """
+        if self._proposals.is_new(name):
+            return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         self._check_is_not_builtin(name)
         removal = await self._server_secrets.of(name)
         if name not in self._config.own_settings.mcp_servers and self._files.keeps(name):
             await self._files.remove(name, revision)
         else:
             await self._config.remove_server(name, revision=revision)
-        return removal if keep_secrets else await self._server_secrets.forget(removal)
+        await self._proposals.removed(name)
+        if keep_secrets:
+            return removal
+        await self._tools.free_names(name)
+        return await self._server_secrets.forget(removal)
 
     # what runs
 
@@ -113,6 +132,7 @@ class ServerVerbs:
         Raises:
             TooltrayError: it does not; says why.
         """
+        self._proposals.check_may_run(name)
         await self._servers.start(name)
 
     async def stop_server(self, name: str) -> None:
@@ -123,6 +143,7 @@ class ServerVerbs:
         Raises:
             TooltrayError: it does not run again; says why.
         """
+        self._proposals.check_may_run(name)
         await self._servers.restart(name)
 
     async def is_server_running(self, name: str) -> bool:
@@ -165,6 +186,15 @@ class ServerVerbs:
         return is_default
 
     # inside
+
+    async def _replace_proposal(self, name: str, config: Mapping[str, Any], revision: str) -> None:
+        """What waits is another one; a person, or a program that is trusted, says yes to it thereby."""
+        project = self._proposals.project(name)
+        if await must_wait():
+            await self._proposals.add(name, config, is_default=True, project=project, revision=revision)
+        else:
+            await self.add_mcp_server(name, config, project=project)
+            await self._proposals.removed(name)
 
     def _check_is_in_settings(self, name: str) -> None:
         self._servers.get(name)

@@ -6,15 +6,18 @@ of an entry. Knows no running server: ServerManager follows the settings.
 An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
 """
 
+import contextlib
 import copy
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from tooltray.config.expansion import secret_names
 from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
 from tooltray.config.migrations import CURRENT_VERSION, Document, version_of
 from tooltray.config.secrets import SecretStore
+from tooltray.config.server_config import config_hash
 from tooltray.config.settings import check_name, read_entry
 from tooltray.errors import TooltrayError
 from tooltray.presenter import carried_settings
@@ -22,7 +25,9 @@ from tooltray.resources import resource
 from tooltray.servers.entries.portable_entry import without_secrets
 from tooltray.snapshots.setup import SetupChange
 
-NO_SETUP = "This is no set-up of Tooltray"
+Twin = Callable[[str, Mapping[str, Any]], str]
+"""Takes the name and the entry of a server; returns the name of the one that runs the same; empty: there is none."""
+NO_SETUP = "This is no backup of Tooltray"
 
 
 class Setup:
@@ -55,7 +60,8 @@ class Setup:
             TooltrayError: this is no set-up, or one of its servers cannot be used.
         """
         checked, values = _without_plain_secrets(_checked(setup))
-        changes = _changes_of_import(checked, self._config.document, replace=replace)
+        twins = _Twins(values, self._secrets.known_values())
+        changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
         return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
 
     async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
@@ -68,14 +74,15 @@ class Setup:
             TooltrayError: as `preview_import`; or the settings cannot be written.
         """
         checked, values = _without_plain_secrets(_checked(setup))
-        planned = _of_changed(_changes_of_import(checked, self._config.document, replace=replace), values)
+        twins = _Twins(values, self._secrets.known_values())
+        planned = _of_changed(_changes_of_import(checked, self._config.document, replace=replace, twins=twins), values)
         told = await self._secret_changes(checked, planned)
         for name, value in planned.items():
             await self._secrets.set(name, value)
         done: list[SetupChange] = []
 
         def edit(document: Document) -> None:
-            done[:] = _changes_of_import(checked, document, replace=replace)
+            done[:] = _changes_of_import(checked, document, replace=replace, twins=twins)
             _apply(done, checked, document)
 
         await self._config.change_document(edit)
@@ -89,7 +96,7 @@ class Setup:
             here = []
         moved = [SetupChange("replace", "secret", name, "stands in the file in plain text; is kept among your secrets") for name in values]
         wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
-        return [*moved, *(SetupChange("add", "secret", name, "its value is not in the set-up") for name in wanted)]
+        return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
     # back
 
@@ -133,7 +140,7 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
         )
     if version_of(dict(setup)) > CURRENT_VERSION:
         raise TooltrayError(
-            "This set-up comes from a newer Tooltray", f"its version is {setup['version']}", "Update Tooltray, then import it."
+            "This backup comes from a newer Tooltray", f"its version is {setup['version']}", "Update Tooltray, then import it."
         )
     if not isinstance(defaults, list) or not all(isinstance(name, str) for name in defaults):
         raise TooltrayError(NO_SETUP, "`defaultServers` must be a list of names", "Correct the file.")
@@ -160,9 +167,49 @@ def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[s
     return {name: value for server in taken for name, value in values[server].items()}
 
 
-def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool) -> list[SetupChange]:
+class _Twins:
+    """Finds, for a server that is to be taken over, the one of another name that runs the same program in the same way.
+
+    With both, its tools would be offered twice. One that is switched off offers none.
+    """
+
+    def __init__(self, values: Mapping[str, Mapping[str, str]], known: Collection[str]) -> None:
+        """
+        Args:
+            values: the secrets that came along in plain text, by server and name.
+            known: values of secrets that are in use here; one with another key is another account, and no twin.
+        """
+        self._values, self._known = values, known
+
+    def among(self, here: Mapping[str, Any]) -> Twin:
+        there: dict[str, str] = {}
+        for name, entry in here.items():
+            with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing
+                if not read_entry(name, entry).disable:
+                    there |= {_fingerprint(name, entry, is_own_secret_any=is_any): name for is_any in (True, False)}
+        return partial(self._twin, there)
+
+    def _twin(self, there: Mapping[str, str], name: str, entry: Mapping[str, Any]) -> str:
+        values = self._values[name].values()
+        if not all(value in self._known for value in values):
+            return ""
+        return there.get(_fingerprint(name, entry, is_own_secret_any=bool(values)), "")
+
+
+def _fingerprint(name: str, entry: Mapping[str, Any], *, is_own_secret_any: bool) -> str:
+    """Of what runs. `is_own_secret_any`: whether secrets under the server's own name are like those under any other name."""
+    text = json.dumps(entry, default=float)  # numbers of a file are Decimals
+    own = text.replace(f"${{secret:{name}/", "${secret:*/") if is_own_secret_any else text
+    return config_hash(read_entry(name, json.loads(own)))
+
+
+def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins) -> list[SetupChange]:
     defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
-    return [*_server_changes(setup, document, replace=replace), *defaults, *carried_settings.changes(setup, document, replace=replace)]
+    return [
+        *_server_changes(setup, document, replace=replace, twins=twins),
+        *defaults,
+        *carried_settings.changes(setup, document, replace=replace),
+    ]
 
 
 def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
@@ -171,10 +218,17 @@ def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[Se
     return [*_server_changes(shipped, document, replace=True), *_default_changes(shipped, document), *kept]
 
 
-def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
+def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins | None = None) -> Iterator[SetupChange]:
+    """
+    Args:
+        twins: servers that run what runs here already are left out; None: they are not, for they came with these names.
+    """
     here = _servers_in(document)
+    twin = twins.among(here) if twins else lambda name, entry: ""
     for name, entry in setup["mcpServers"].items():
-        if name not in here:
+        if name not in here and (other := twin(name, entry)):
+            yield SetupChange("keep", "server", name, f"the same is there already, as '{other}'")
+        elif name not in here:
             yield SetupChange("add", "server", name, _in_words(name, entry))
             if name in setup["defaultServers"]:
                 yield _default_change(name, True)

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 PLACES = 8  # on two cores more at once is slower for all
-HELD_FOR_S = 10.0  # what takes longer waits for something else than the processor
+HELD_FOR_S = 3.0  # what takes longer waits for something else than the processor: a download, a network, or for nothing at all
 
 
 class StartGate:

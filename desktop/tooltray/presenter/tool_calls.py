@@ -18,7 +18,8 @@ from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.relay import Relay, paused
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.presenter.views.views import Views
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
@@ -87,9 +88,7 @@ class ToolCalls:
         if route is None:
             if meta := self._views.meta_tool(head.name, state):
                 return await meta(request, head, caller, held, client=client)
-            route = await self._tools.route(head.name, head, caller, server=server)
-        if route is None:
-            route = await self._route_in_project(head, caller, server)
+            route = await self._route(head, caller, server)
         is_plain = self._views.is_plain(state)
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._unknown(head.name, self._tools.target(head.name, server), state)
@@ -123,6 +122,19 @@ class ToolCalls:
                 on_record(record)
             self._bus.publish(ToolCallResult(record))
 
+    async def _route(self, head: Head, caller: Caller, server: str | None) -> Route | None:
+        """To a tool that is not known yet, or that its one server keeps out of its list."""
+        state = caller.session.state
+        if route := await self._tools.route(head.name, head, caller, server=server) or await self._route_in_project(head, caller, server):
+            return route
+        is_reached = partial(self._views.reaches, state)
+        alone = self._tools.unlisted_route(head.name, server) if server and is_reached(server) else None
+        if alone and self._goes_through(alone, state):
+            return alone
+        if not self._config.settings.mcp_enabled:  # nothing is started or asked
+            return alone
+        return await self._tools.late_route(head.name, head, caller, server=server, is_reached=is_reached) or alone
+
     async def _route_in_project(self, head: Head, caller: Caller, server: str | None) -> Route | None:
         """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
         await self._look_at_project(caller.session)
@@ -154,8 +166,8 @@ class ToolCalls:
         if target is not None and self._views.reaches(state, target[0]) and (managed := self._servers.find(target[0])):
             if managed.state is not ServerState.RUNNING and managed.problem:
                 return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
-            if managed.config.disable or managed.state is ServerState.STOPPED:
-                return failure(CONNECTION_CLOSED, f"server '{managed.name}' is stopped; start it in Tooltray to use this tool")
+            if refusal := managed.refusal:
+                return failure(CONNECTION_CLOSED, str(refusal))
             if not tool_filter.is_enabled(target[1], managed.config):
                 return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")

@@ -10,7 +10,8 @@ from typing import Any
 
 from tooltray.errors import NotFound
 from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tasks import finish_in_thread
 from tooltray.tools.formats import find_format
@@ -39,7 +40,9 @@ class ToolFormats:
         if server is not None:
             self._servers.get(server)
         published = await self._tools.published(server)
-        return await finish_in_thread(lambda: found.tools([_definition(name, route) for name, route in published]))
+        return await finish_in_thread(
+            lambda: found.tools([_definition(name, route) for name, route in published if not route.definition.is_task_only])
+        )
 
     async def call(self, format: str, call: Mapping[str, Any]) -> MCPToolCall:
         """A call of a model, under the published name.

@@ -20,6 +20,7 @@ from tooltray.presenter.model_calls import ModelCall
 from tooltray.presenter.own_caller import OwnCaller
 from tooltray.presenter.projects.projects import Projects
 from tooltray.presenter.prompt_manager import PromptManager
+from tooltray.presenter.proposals import Proposals
 from tooltray.presenter.tool_calls import ToolCalls
 from tooltray.presenter.tool_manager import ToolManager
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -34,6 +35,7 @@ OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in th
 class ToolVerbs(ABC):
     _config: McpConfHelper
     _files: ServerFiles
+    _proposals: Proposals
     _projects: Projects
     _approvals: Approvals
     _tools: ToolManager
@@ -63,6 +65,8 @@ class ToolVerbs(ABC):
         Raises:
             TooltrayError: there is no such server.
         """
+        if server and self._proposals.is_new(server):
+            return []
         self._check_server(server)
         return self._approvals.with_held(await self._tools.snapshots(server))
 

@@ -118,8 +118,13 @@ VERBS: tuple[str, ...] = (
     "set_api_enabled",
     "get_api_token",
     "rotate_api_token",
+    "list_api_tokens",
+    "create_api_token",
+    "revoke_api_token",
     "get_settings",
     "change_settings",
     "get_recent_calls",
+    "get_environment",
+    "forget_environment",
     "set_server_auto_approve",
 )

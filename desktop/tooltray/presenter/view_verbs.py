@@ -5,15 +5,20 @@ into it.
 from collections.abc import Mapping
 from typing import Any
 
+from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.confirmation import confirm_widening
+from tooltray.presenter.approval_verbs import YES_TO_CALLS
 from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.tool_costs import ToolCosting
+from tooltray.presenter.widening import client_rules_widen
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 
 
 class ViewVerbs:
+    _config: McpConfHelper
     _modes: Modes
     _profiles: Profiles
     _costs: ToolCosting
@@ -52,6 +57,9 @@ class ViewVerbs:
         Raises:
             TooltrayError: a rule means nothing, or the settings cannot be written.
         """
+        known = self._config.own_settings.publish.clients.get(client)
+        if client_rules_widen(known.auto_approve if known else None, rules):
+            await confirm_widening(YES_TO_CALLS)
         await self._modes.set_auto_approve(client, rules)
 
     async def get_profiles(self) -> list[ProfileSnapshot]:

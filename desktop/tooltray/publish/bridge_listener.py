@@ -12,10 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tooltray.errors import TooltrayError
+from tooltray.publish.acceptor import Acceptor
 from tooltray.publish.connection import Connection, Hello
 from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, failure, reply_parts
 
 BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
+TOO_MANY = "too many AI clients are connected to Tooltray, or too many files are open; close some, or raise the limit (ulimit -n)"
+_TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, TOO_MANY))))
 
 
 class Listener:
@@ -24,24 +28,17 @@ class Listener:
     def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> None:
         self._on_hello = on_hello
         self._strangers: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._server: asyncio.Server | None = None
+        self._acceptor: Acceptor | None = None
         self._is_closed = False
 
-    async def open(self, place: socket.socket) -> None:
-        self._server = await asyncio.get_running_loop().create_unix_server(
-            lambda: _Guest(self), sock=place, backlog=BACKLOG, start_serving=False
-        )
-        try:
-            await self._server.start_serving()
-        except asyncio.CancelledError:
-            self.close()
-            raise
+    def open(self, place: socket.socket) -> None:
+        self._acceptor = Acceptor(place, lambda: _Guest(self), backlog=BACKLOG, too_many=_TOO_MANY)
 
     def close(self) -> None:
         """Takes nobody new and lets strangers go; sessions stay. May be called twice."""
         self._is_closed = True
-        if self._server:
-            self._server.close()
+        if self._acceptor:
+            self._acceptor.close()
         for stranger in self._strangers:
             stranger.close()
 
@@ -76,7 +73,7 @@ async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatch
     listener = Listener(on_hello)
     try:
         await asyncio.to_thread(path.unlink, missing_ok=True)
-        await listener.open(_bind(path))
+        listener.open(_bind(path))
         return listener
     except OSError as error:
         raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None

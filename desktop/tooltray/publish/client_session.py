@@ -94,6 +94,7 @@ class ClientSession:
             take_notification=self._take_notification,
             holds_back=frozenset({"initialize"}),
             stays_open=frozenset({"subscriptions/listen"}),
+            is_paced=True,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
@@ -219,7 +220,7 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            return greetings.of_hub(era, is_for_all=self._server is None)
+            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:

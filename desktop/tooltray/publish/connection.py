@@ -32,6 +32,7 @@ class Hello:
     Attributes:
         role: "client" (an AI client's bridge) or "control".
         profile: a named set of servers and tools; empty: none was asked for.
+        is_at_terminal: a person has typed the command that this is, at a terminal.
         peer_pid: the process at the other end, 0 where the system does not tell.
     """
 
@@ -42,6 +43,7 @@ class Hello:
     wants_events: bool
     peer_pid: int
     profile: str = ""
+    is_at_terminal: bool = False
 
 
 class Connection(asyncio.Protocol):
@@ -85,6 +87,8 @@ class Connection(asyncio.Protocol):
             return
         self._hello.clear()
         self._dispatcher = self._on_hello(hello, self)
+        self._outbox.count_for(self._dispatcher.unsent)
+        self._dispatcher.unsent.ends.add(self._transport.abort)
         self._dispatcher.attach(self)
         if rest:
             self._dispatcher.feed(rest)
@@ -107,6 +111,7 @@ class Connection(asyncio.Protocol):
             hello.get("events") is True,
             self._peer_pid,
             text.get("profile", ""),
+            hello.get("terminal") is True,
         )
 
     def _refuse(self, reason: str) -> None:

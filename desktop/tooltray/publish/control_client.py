@@ -6,6 +6,7 @@ no verb's meaning. Cheap to import; no Qt, no asyncio.
 
 import contextlib
 import json
+import socket
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -62,21 +63,22 @@ class ControlClient:
 
     is_running = True
 
-    def __init__(self, channel: Any, *, with_events: bool = False) -> None:
+    def __init__(self, channel: Any, *, with_events: bool = False, is_at_terminal: bool = False) -> None:
         self._channel = channel
         self._parts: list[bytes] = []  # of the line that is arriving
         self._lines: deque[bytes] = deque()
         self._events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_KEPT_EVENTS)
         self._last_id = 0
-        hello = {"tooltray": 1, "role": "control", "events": with_events}
+        hello = {"tooltray": 1, "role": "control", "events": with_events} | ({"terminal": True} if is_at_terminal else {})
         self._send(hello, CONNECT_TIMEOUT_S)
 
     @classmethod
-    def connect(cls, home: Home, *, with_events: bool = False) -> "ControlClient | None":
+    def connect(cls, home: Home, *, with_events: bool = False, is_at_terminal: bool = False) -> "ControlClient | None":
         """Connects to the hub of a home.
 
         Args:
             with_events: whether the hub also sends its events, for `events`.
+            is_at_terminal: a person has typed what is asked for, at a terminal; without one nothing is widened (see confirmation).
 
         Returns:
             The connection, or None where no hub runs (a socket that a killed hub left behind counts as none).
@@ -96,7 +98,7 @@ class ControlClient:
             reason = error.strerror or "no answer"
             raise TooltrayError("The hub cannot be reached", f"{home.socket}: {reason}", "Look at what has this file open") from error
         try:
-            return cls(channel, with_events=with_events)
+            return cls(channel, with_events=with_events, is_at_terminal=is_at_terminal)
         except HubLost:  # it ended in this moment
             channel.close()
             return None
@@ -164,6 +166,11 @@ class ControlClient:
         if not local.wait_for_end(pid, max(deadline - time.monotonic(), 0.0)):
             raise HubSilent(method, END_TIMEOUT_S)
         return pid
+
+    def end(self) -> None:
+        """Lets a call or `events` in another thread end as if the hub had."""
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._channel.close()

@@ -13,6 +13,7 @@ from typing import Any, get_type_hints
 import msgspec
 
 from tooltray import __version__
+from tooltray.confirmation import UNATTENDED, Asker, asked_by
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.phrases import plain_text
@@ -52,9 +53,21 @@ class ControlSession:
     """Serves until its dispatcher is closed."""
 
     def __init__(
-        self, *, presenter: McpPresenter, bus: EventBus, deadlines: DeadlineWheel, control: HubControl, wants_events: bool
+        self,
+        *,
+        presenter: McpPresenter,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        control: HubControl,
+        wants_events: bool,
+        asker: Asker = UNATTENDED,
     ) -> None:
+        """
+        Args:
+            asker: whoever is at the other end.
+        """
         self._presenter, self._bus, self._control, self._wants_events = presenter, bus, control, wants_events
+        self._asker = asker
         self.dispatcher = RawDispatcher(
             name="control",
             deadlines=deadlines,
@@ -93,7 +106,8 @@ class ControlSession:
             arguments = _arguments(verb, params)
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
             return failure(INVALID_PARAMS, str(error))
-        return success(msgspec.to_builtins(await verb(**arguments), enc_hook=plain_text))
+        with asked_by(self._asker):
+            return success(msgspec.to_builtins(await verb(**arguments), enc_hook=plain_text))
 
     async def _control_hub(self, method: str) -> Envelope:
         match method:

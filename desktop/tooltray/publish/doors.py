@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.presenter.files.server_files import ServerFiles
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionStates
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.publish import bridge_listener
 from tooltray.publish.control_session import HubControl
 from tooltray.publish.http_listener import HttpListener
@@ -65,7 +66,8 @@ def make_doors(
     states: SessionStates,
     files: ServerFiles,
     tokens: ClientTokens,
-    api_token: ApiToken,
+    api_tokens: ApiTokens,
+    trusted: TrustedTokens,
     log: StructuredLog,
     control: HubControl,
     on_count_changed: Callable[[int], None],
@@ -84,7 +86,8 @@ def make_doors(
     http = HttpListener(
         config=base.config,
         tokens=tokens,
-        api_token=api_token,
+        api_tokens=api_tokens,
+        trusted=trusted,
         sessions=sessions,
         presenter=presenter,
         bus=base.bus,

@@ -15,7 +15,6 @@ from tooltray.wire.member_scanner import closed, opened
 from tooltray.wire.protocol import MODERN_VERSIONS, SERVER_INFO_KEY
 
 SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
-INSTRUCTIONS = "Tools of several MCP servers, published by Tooltray. list_servers and server_status of the built-in hub tell what runs."
 LISTS = ("tools", "prompts", "resources")
 OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
     "tools": {"listChanged": True},
@@ -27,15 +26,15 @@ OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
 _SAID_OF_ITSELF = {"capabilities", "serverInfo", "instructions"}
 
 
-def of_hub(era: Era, *, is_for_all: bool = True) -> Raw:
+def of_hub(era: Era, instructions: str = "") -> Raw:
     """What stands for servers that are still to come.
 
     Args:
-        is_for_all: for all of them together; False for one that could not be asked in time.
+        instructions: of all of them together; empty for one that could not be asked in time.
     """
     members = {"capabilities": dump(OWN_CAPABILITIES), "serverInfo": dump(SERVER_INFO)}
-    if is_for_all:
-        members["instructions"] = dump(INSTRUCTIONS)
+    if instructions:
+        members["instructions"] = dump(instructions)
     return closed(members) if era is Era.LEGACY else _modern(members)
 
 

@@ -5,7 +5,7 @@ Above it: streamable_http, http_modern, http_sse. Below it: http_events and aioh
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aiohttp import web
 
@@ -25,6 +25,11 @@ def refusal(refused: Refused) -> web.Response:
     head, payload, tail = reply_parts(refused.id, refused.reply)
     body = b"".join((head, payload, tail[:-1]))
     return web.Response(status=refused.status, body=body, content_type=JSON_TYPE, headers=refused.headers)
+
+
+def cut_of(request: web.Request) -> Callable[[], object] | None:
+    """What ends the connection of a request at once; None where it has ended."""
+    return request.transport.abort if request.transport else None
 
 
 async def read_message(request: web.Request) -> bytearray:

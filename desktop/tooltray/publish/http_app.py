@@ -17,7 +17,7 @@ from tooltray.publish.http_answers import refusal
 from tooltray.publish.http_guard import Guard, Refused
 from tooltray.publish.http_mcp import answer_mcp, not_allowed
 from tooltray.publish.http_modern import ModernHttp
-from tooltray.publish.http_site import HttpSite
+from tooltray.publish.http_site import HttpSite, answer_all_else, expect
 from tooltray.publish.http_sse import SseHttp
 from tooltray.publish.streamable_http import StreamableHttp
 
@@ -70,23 +70,23 @@ class HttpApp:
 
     def _application(self) -> web.Application:
         app = web.Application()
-        app.router.add_route("GET", "/healthz", self._healthz)
+        app.router.add_route("GET", "/healthz", self._healthz, expect_handler=expect)
         if self._api:
             for path in ("/api", r"/api/{elsewhere:[\s\S]*}"):
-                app.router.add_route("*", path, self._ask_api)
+                app.router.add_route("*", path, self._ask_api, expect_handler=expect)
         for path, handler in (
             ("/mcp", self._mcp),
             ("/servers/{name}/mcp", self._mcp),
             ("/servers/{name}/sse", self._sse_stream),
             ("/servers/{name}/messages", self._sse_messages),
-            ("/{elsewhere:.*}", _nothing_here),  # the last: the first that fits counts
         ):
-            app.router.add_route("*", path, partial(self._serve, handler))
+            app.router.add_route("*", path, partial(self._serve, handler), expect_handler=expect)
+        answer_all_else(app, partial(self._serve, _nothing_here))
         return app
 
     async def _serve(self, handler: Handler, request: web.Request) -> web.StreamResponse:
         try:
-            self._guard.check_place(request.headers.get("Host"), request.headers.get("Origin"))
+            self._guard.check(request.headers)
             owner = self._guard.owner(request.headers.get("Authorization"))
             return await handler(request, owner)
         except Refused as refused:
@@ -114,7 +114,7 @@ class HttpApp:
     async def _healthz(self, request: web.Request) -> web.StreamResponse:
         """Whether we are there; says nothing else, and asks for no token."""
         try:
-            self._guard.check_place(request.headers.get("Host"), request.headers.get("Origin"))
+            self._guard.check(request.headers)
         except Refused as refused:
             return refusal(refused)
         return web.json_response({"status": "ok"})

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from tooltray.wire.channels import Outgoing
 from tooltray.wire.event_stream import KEEPALIVE, event_parts
+from tooltray.wire.unsent import Unsent
 
 KEEPALIVE_S = 15.0  # proxies and clients give up a connection that is silent for longer than 30 to 60 s
 SLICE_BYTES = 2**18  # as the outbox of a socket has it
@@ -21,6 +22,8 @@ RESUMED_BELOW_BYTES = 2**18
 
 class Flow(Protocol):
     """What of a dispatcher is told whether its client reads."""
+
+    unsent: Unsent
 
     def pause_writing(self) -> None: ...
     def resume_writing(self) -> None: ...
@@ -48,15 +51,18 @@ class Pressure:
 
     def __init__(self, flow: Flow) -> None:
         self._flow, self._bytes, self._is_paused = flow, 0, False
+        self.unsent = flow.unsent
 
     def add(self, size: int) -> None:
         self._bytes += size
+        self.unsent.add(size)
         if self._bytes > PAUSED_ABOVE_BYTES and not self._is_paused:
             self._is_paused = True
             self._flow.pause_writing()
 
     def take(self, size: int) -> None:
         self._bytes -= size
+        self.unsent.take(size)
         if self._is_paused and self._bytes < RESUMED_BELOW_BYTES:
             self._is_paused = False
             self._flow.resume_writing()
@@ -65,8 +71,16 @@ class Pressure:
 class EventQueue:
     """What one response has not written yet. One task reads it."""
 
-    def __init__(self, pressure: Pressure, on_written: Callable[[Event], None] = lambda event: None) -> None:
-        self._pressure, self._on_written = pressure, on_written
+    def __init__(
+        self, pressure: Pressure, on_written: Callable[[Event], None] = lambda event: None, *, cut: Callable[[], object] | None = None
+    ) -> None:
+        """
+        Args:
+            cut: ends the response's connection at once, where too much waits for clients that do not read.
+        """
+        self._pressure, self._on_written, self._cut = pressure, on_written, cut
+        if cut:
+            pressure.unsent.ends.add(cut)
         self._waiting: deque[Event] = deque()
         self._has_news = asyncio.Event()
         self.is_ended = False
@@ -84,6 +98,8 @@ class EventQueue:
     def discard(self) -> None:
         """Nobody reads it any more."""
         self.end()
+        if self._cut:
+            self._pressure.unsent.ends.discard(self._cut)
         while self._waiting:
             self._pressure.take(self._waiting.popleft().size)
 

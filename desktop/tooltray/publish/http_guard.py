@@ -5,7 +5,8 @@ it out is that it cannot choose its own `Host` and `Origin` (it may make its nam
 """
 
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Raw
@@ -13,8 +14,11 @@ from msgspec import Raw
 from tooltray.wire.envelope import INVALID_REQUEST, NOTHING, Envelope, failure
 
 OWN_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
-HTTP_PORT = 80  # the only one that clients leave out
-FORBIDDEN, UNAUTHORIZED = 403, 401
+HTTP_PORT, HTTPS_PORT = 80, 443  # which clients leave out
+BAD_REQUEST, FORBIDDEN, UNAUTHORIZED = 400, 403, 401
+STAND_ONCE = ("Host", "Origin", "Authorization", "Sec-Fetch-Site")  # of two, one program would believe the first and another the last
+OWN_PAGES = frozenset({"same-origin", "none"})
+"""What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
 JSON_TYPE, EVENTS_TYPE = "application/json", "text/event-stream"
 
 
@@ -34,6 +38,13 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.id, self.headers = status, id, dict(headers or {})
         self.reply = reply or failure(code, message)
+
+
+class Headers(Protocol):
+    """Those of a request, whatever the case of their names."""
+
+    def get(self, name: str) -> str | None: ...
+    def getall(self, name: str, default: Sequence[str]) -> Sequence[str]: ...
 
 
 class Guard:
@@ -56,6 +67,18 @@ class Guard:
         """A `Host` that is right."""
         return f"localhost:{self._port}"
 
+    def check(self, headers: Headers, *, host: str | None = None) -> None:
+        """What every request has to pass, before its token is looked at.
+
+        Args:
+            host: taken for the `Host` of the request; None: what stands there.
+
+        Raises:
+            Refused: a header stands twice, the request was meant for somebody else, or a web page of somebody else has sent it.
+        """
+        check_browser(headers)
+        self.check_place(headers.get("Host") if host is None else host, headers.get("Origin"))
+
     def check_place(self, host: str | None, origin: str | None) -> None:
         """
         Raises:
@@ -65,7 +88,7 @@ class Guard:
             raise Refused(FORBIDDEN, "the Host header names another place than this endpoint")
         if origin is not None:
             page = _split(origin)
-            if not (page and page.scheme in ("http", "https") and self._is_ours(page)):
+            if not (page and self._is_ours(page) and _port_of(page) == self._port):
                 raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Origin header)")
 
     def owner(self, authorization: str | None) -> str:
@@ -91,6 +114,19 @@ class Guard:
     def _is_ours(self, place: SplitResult) -> bool:
         name = (place.hostname or "").lower()
         return name in self._names or (self._is_everywhere and _address(name) is not None)
+
+
+def check_browser(headers: Headers) -> None:
+    """
+    Raises:
+        Refused: a header stands twice, or a browser says that a page of another place has sent the request.
+    """
+    for name in STAND_ONCE:
+        if len(headers.getall(name, ())) > 1:
+            raise Refused(BAD_REQUEST, f"the {name} header appears more than once")
+    site = headers.get("Sec-Fetch-Site")
+    if site is not None and site not in OWN_PAGES:
+        raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Sec-Fetch-Site header)")
 
 
 def is_loopback(host: str) -> bool:
@@ -122,6 +158,10 @@ def _split(url: str) -> SplitResult | None:
     except ValueError:
         return None
     return None if parts.username is not None or parts.path not in ("", "/") else parts
+
+
+def _port_of(page: SplitResult) -> int | None:
+    return page.port or {"http": HTTP_PORT, "https": HTTPS_PORT}.get(page.scheme)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

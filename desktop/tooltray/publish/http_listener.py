@@ -11,7 +11,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings import ApiSettings, HttpSettings
@@ -20,6 +20,7 @@ from tooltray.events import ConfigChanged, EventBus
 from tooltray.phrases import Phrase
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.publish.http_guard import Guard, is_loopback
 from tooltray.publish.http_place import HostAndPort, HttpPlace, NotBound
 from tooltray.publish.http_sessions import HttpSessions, OpensClients
@@ -47,7 +48,8 @@ class HttpListener:
         *,
         config: McpConfHelper,
         tokens: ClientTokens,
-        api_token: ApiToken,
+        api_tokens: ApiTokens,
+        trusted: TrustedTokens,
         sessions: OpensClients,
         presenter: McpPresenter,
         bus: EventBus,
@@ -59,7 +61,8 @@ class HttpListener:
         Args:
             on_changed: the address is another one now, or none.
         """
-        self._config, self._tokens, self._api_token = config, tokens, api_token
+        self._config, self._tokens = config, tokens
+        self._api_tokens, self._trusted = api_tokens, trusted
         self._sessions, self._presenter = sessions, presenter
         self._bus, self._deadlines, self._spawn, self._on_changed = bus, deadlines, spawn, on_changed
         self._place: HttpPlace[HttpSettings, HttpApp] = HttpPlace(
@@ -82,7 +85,8 @@ class HttpListener:
             problem=self._place.problem,
             is_api_enabled=settings.api.enabled,
             api_url=base + API_PATH if base and settings.api.enabled else "",
-            is_api_trusted=settings.api.trusted,
+            is_api_trusted=self._api_tokens.has_trusted,
+            is_trust_asked=settings.api.trusted,
         )
 
     @property
@@ -182,7 +186,12 @@ class HttpListener:
             self._events = EventStreams(self._bus)
             self._follow_api()
             self._api = RestApi(
-                presenter=self._presenter, config=self._config, token=self._api_token, events=self._events.answer, spawn=self._spawn
+                presenter=self._presenter,
+                config=self._config,
+                tokens=self._api_tokens,
+                trusted=self._trusted,
+                events=self._events.answer,
+                spawn=self._spawn,
             )
         return self._api
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from msgspec import Raw
 
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.publish.http_answers import check_accept, json_reply, read_message, start_events, unreadable, write_events
+from tooltray.publish.http_answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
 from tooltray.publish.http_events import KEEPALIVE_S, Event, EventQueue, Pressure
 from tooltray.publish.http_guard import Refused
 from tooltray.publish.http_headers import HEADER_MISMATCH, argument_fault, fault_of, version_fault
@@ -116,7 +116,7 @@ class ModernHttp:
             raise Refused(503, full, code=INTERNAL_ERROR, id=asked.id)
         held = self._held_calls_of(owner)
         dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._nobody, held=held).dispatcher
-        queue = EventQueue(Pressure(dispatcher))
+        queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
         dispatcher.attach_messages(Exchange(queue))
         dispatcher.receive(body)
         return dispatcher, queue, kind

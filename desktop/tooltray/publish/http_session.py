@@ -24,6 +24,9 @@ BATCH_VERSION = "2025-03-26"  # the only one with batches
 PRIMED_VERSION = "2025-11-25"  # from which on a stream begins with an event that only has an id
 CLIENT_GONE = "the AI client is gone"
 
+Cut = Callable[[], object] | None
+"""Ends the connection of a response at once."""
+
 
 class Dispatcher(Flow, Protocol):
     """What of RawDispatcher is used."""
@@ -82,6 +85,8 @@ class HttpSession:
         self._kept: deque[tuple[Stream, Event]] = deque()
         self._kept_bytes = self._last_stream = self._last_event = 0
         self._initialize = b""  # its id, while it is not answered
+        self._keeping = dispatcher.unsent.all.of(is_server=False)
+        self._keeping.ends.add(self._drop_kept)
         dispatcher.attach_messages(self)
 
     # what the dispatcher calls
@@ -107,6 +112,7 @@ class HttpSession:
         if self.is_closed:
             return
         self.is_closed = True
+        self._drop_kept()
         for stream in list(self._streams.values()):
             self._complete(stream)
         self._on_closed(self)
@@ -138,11 +144,11 @@ class HttpSession:
         """Whether one of these requests is in flight."""
         return any(key in self._by_key for key in keys)
 
-    def begin(self, keys: Sequence[bytes], *, is_initialize: bool = False) -> Stream:
-        """A stream for a POST of requests, with a queue for its response."""
+    def begin(self, keys: Sequence[bytes], *, is_initialize: bool = False, cut: Cut = None) -> Stream:
+        """A stream for a POST of requests, with a queue for its response, whose connection `cut` ends."""
         self._last_stream += 1
         stream = Stream(self._last_stream, keys)
-        stream.queue = EventQueue(self._pressure, self._on_written)
+        stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
         self._streams[stream.number] = stream
         self._by_key.update(dict.fromkeys(keys, stream))
         if is_initialize:
@@ -162,7 +168,7 @@ class HttpSession:
         if stream and len(stream.keys) == 1:
             self._complete(stream)
 
-    def resume(self, event_id: str) -> Stream | None:
+    def resume(self, event_id: str, cut: Cut = None) -> Stream | None:
         """The stream of an event, with a queue for a new response that begins behind that event; None if there is none."""
         stream_number, _, event_number = event_id.partition("-")
         if not (stream_number.isdecimal() and event_number.isdecimal()):
@@ -170,12 +176,12 @@ class HttpSession:
         stream = self._streams.get(int(stream_number))
         if stream is None or not stream.is_resumable:
             return None
-        self._reopen(stream, lambda event: event.number > int(event_number))
+        self._reopen(stream, lambda event: event.number > int(event_number), cut)
         return stream
 
-    def open_standing(self) -> Stream:
+    def open_standing(self, cut: Cut = None) -> Stream:
         """Stream 0, with a queue that begins with what nobody has read."""
-        self._reopen(self._standing, lambda event: not event.is_written)
+        self._reopen(self._standing, lambda event: not event.is_written, cut)
         return self._standing
 
     def left(self, stream: Stream, queue: EventQueue) -> None:
@@ -211,10 +217,10 @@ class HttpSession:
         if stream.queue:
             stream.queue.end()
 
-    def _reopen(self, stream: Stream, is_wanted: Callable[[Event], bool]) -> None:
+    def _reopen(self, stream: Stream, is_wanted: Callable[[Event], bool], cut: Cut) -> None:
         if stream.queue:
             stream.queue.discard()  # the response of before belongs to a connection that is dead, or given up for this one
-        stream.queue = EventQueue(self._pressure, self._on_written)
+        stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
         for kept, event in self._kept:
             if kept is stream and is_wanted(event):
                 stream.queue.put(event)
@@ -226,16 +232,27 @@ class HttpSession:
         stream.kept_count += 1
         self._kept_bytes += event.size + KEEPING_BYTES
         self._trim()
+        self._keeping.hold(self._kept_bytes)
 
     def _on_written(self, event: Event) -> None:
         self._trim()
+        self._keeping.hold(self._kept_bytes)
+
+    def _drop_kept(self) -> None:
+        """A client that comes back finds nothing of what it has missed."""
+        while self._kept:
+            self._drop_oldest()
+        self._keeping.hold(0)
 
     def _trim(self) -> None:
         while self._kept and self._kept_bytes > KEPT_BYTES and (len(self._kept) > 1 or self._kept[0][1].is_written):
-            stream, event = self._kept.popleft()
-            self._kept_bytes -= event.size + KEEPING_BYTES
-            stream.kept_count -= 1
-            self._drop_if_over(stream)
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        stream, event = self._kept.popleft()
+        self._kept_bytes -= event.size + KEEPING_BYTES
+        stream.kept_count -= 1
+        self._drop_if_over(stream)
 
     def _drop_if_over(self, stream: Stream) -> None:
         if stream.is_complete and not (stream.queue or stream.kept_count):

@@ -5,10 +5,11 @@ where to POST; when the GET ends, so does the session.
 """
 
 import secrets
+from collections.abc import Callable
 
 from aiohttp import web
 
-from tooltray.publish.http_answers import read_message, start_events, unreadable, write_events
+from tooltray.publish.http_answers import cut_of, read_message, start_events, unreadable, write_events
 from tooltray.publish.http_events import Event, EventQueue, Pressure, write_parts
 from tooltray.publish.http_guard import Refused, accepted
 from tooltray.publish.http_session import CLIENT_GONE, Dispatcher
@@ -24,9 +25,9 @@ GET_METHODS, POST_METHODS = "GET", "POST"
 class SseSession:
     """The channel of one client session's dispatcher; everything goes into the one stream."""
 
-    def __init__(self, *, owner: str, server: str, dispatcher: Dispatcher) -> None:
+    def __init__(self, *, owner: str, server: str, dispatcher: Dispatcher, cut: Callable[[], object] | None = None) -> None:
         self.owner, self.server, self.dispatcher = owner, server, dispatcher
-        self.queue = EventQueue(Pressure(dispatcher))
+        self.queue = EventQueue(Pressure(dispatcher), cut=cut)
         dispatcher.attach_messages(self)
 
     def send(self, message: Outgoing) -> None:
@@ -54,7 +55,8 @@ class SseHttp:
         if len(self._sessions) >= MAX_SESSIONS:
             raise Refused(503, "there are too many sessions", code=INTERNAL_ERROR)
         id = secrets.token_urlsafe(SESSION_ID_BYTES)
-        session = SseSession(owner=owner, server=server, dispatcher=self._opens.open_client(server).dispatcher)
+        dispatcher = self._opens.open_client(server).dispatcher
+        session = SseSession(owner=owner, server=server, dispatcher=dispatcher, cut=cut_of(request))
         self._sessions[id] = session
         try:
             response = await start_events(request)

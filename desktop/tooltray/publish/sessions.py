@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.confirmation import PERSON, UNATTENDED
 from tooltray.events import EventBus
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_client import McpClient
@@ -190,7 +191,12 @@ class Sessions:
 
     def _open_control(self, hello: Hello) -> RawDispatcher:
         session = ControlSession(
-            presenter=self._presenter, bus=self._bus, deadlines=self._deadlines, control=self._control, wants_events=hello.wants_events
+            presenter=self._presenter,
+            bus=self._bus,
+            deadlines=self._deadlines,
+            control=self._control,
+            wants_events=hello.wants_events,
+            asker=PERSON if hello.is_at_terminal else UNATTENDED,
         )
         self._controls.add(session)
         self._tasks.spawn(self._serve_control(session), name="control")

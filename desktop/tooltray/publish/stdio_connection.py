@@ -33,6 +33,7 @@ async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1, g
         await dispatcher.closed.wait()
     finally:
         await asyncio.to_thread(writer.finish, grace_s)
+        writer.discard()
 
 
 class _Reader(threading.Thread):
@@ -75,14 +76,17 @@ class _Writer(threading.Thread):
         self._changed = threading.Condition()
         self.may_read = threading.Event()
         self.may_read.set()
+        dispatcher.unsent.ends.add(self._give_up)
 
     def write(self, data: bytes | memoryview) -> None:
         with self._changed:
             self._waiting.append(data)
             self._waiting_bytes += len(data)
             becomes_high = not self._is_high and self._waiting_bytes > HIGH_WATER_BYTES
-            self._is_high = self._is_high or becomes_high
+            is_high = self._is_high = self._is_high or becomes_high
             self._changed.notify()
+        if is_high:
+            self._count()
         if becomes_high:
             self.may_read.clear()
             self._dispatcher.pause_writing()
@@ -91,6 +95,21 @@ class _Writer(threading.Thread):
         with self._changed:
             self._is_closing = True
             self._changed.notify()
+
+    def discard(self) -> None:
+        """What has not left will not."""
+        with self._changed:
+            self._waiting.clear()
+        self._dispatcher.unsent.hold(0)
+
+    def _give_up(self) -> None:
+        """Too much waits for clients that do not read, and most of it here."""
+        self.discard()
+        self._dispatcher.connection_lost("the AI client does not read")
+
+    def _count(self) -> None:
+        """In the loop's thread; of small queues nobody has to know."""
+        self._dispatcher.unsent.hold(self._waiting_bytes if self._is_high else 0)
 
     def finish(self, grace_s: float) -> None:
         """Waits until what was written has left, at most so long. In a thread."""
@@ -115,8 +134,11 @@ class _Writer(threading.Thread):
     def _has_left(self, size: int) -> None:
         with self._changed:
             self._waiting_bytes -= size
-            becomes_low = self._is_high and self._waiting_bytes < LOW_WATER_BYTES
+            was_high = self._is_high
+            becomes_low = was_high and self._waiting_bytes < LOW_WATER_BYTES
             self._is_high = self._is_high and not becomes_low
+        if was_high:
+            _tell(self._loop, self._count)
         if becomes_low:
             _tell(self._loop, self._resume)
 

@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.publish.http_answers import check_accept, json_reply, read_message, start_events, unreadable, write_events
+from tooltray.publish.http_answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
 from tooltray.publish.http_events import KEEPALIVE_S, write_parts
 from tooltray.publish.http_guard import Refused, accepted
 from tooltray.publish.http_headers import HEADER_MISMATCH
@@ -95,13 +95,13 @@ class StreamableHttp:
         session = self._find(request, owner, server)
         last_event = request.headers.get(LAST_EVENT_HEADER, "")
         if last_event:
-            stream = session.resume(last_event)
+            stream = session.resume(last_event, cut_of(request))
             if stream is None:
                 raise Refused(400, "there is no stream with this event any more")
         elif session.is_standing_open:
             raise Refused(409, "this session has its stream already")
         else:
-            stream = session.open_standing()
+            stream = session.open_standing(cut_of(request))
         return await self._stream(request, session, stream, last_event)
 
     async def delete(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
@@ -152,7 +152,7 @@ class StreamableHttp:
             raise Refused(503, "too many requests of this session are in flight", code=INTERNAL_ERROR, id=Raw(posted.requests[0]))
 
     async def _answer(self, request: web.Request, session: HttpSession, posted: Posted) -> web.StreamResponse:
-        stream = session.begin(posted.requests, is_initialize=posted.is_initialize)
+        stream = session.begin(posted.requests, is_initialize=posted.is_initialize, cut=cut_of(request))
         queue = stream.queue
         assert queue is not None
         try:

@@ -13,10 +13,11 @@ class Remedy:
     """Something that can be done about a server.
 
     Attributes:
-        kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret", or
+        kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret",
+            "give_variables", or
             "advice" where words are all there is.
         title: what to do, in words.
-        value: what it is done with: a path, a registry's URL, the name of a secret; a command line where the person has to run it.
+        value: what it is done with: a path, a registry's URL; a command line where the person has to run it.
         is_automatic: whether `apply_remedy` carries it out; else it is for the person to do.
     """
 
@@ -42,7 +43,7 @@ class Diagnosis:
         reached: how far the way to a server elsewhere goes, in words.
         saved_processes: launchers (npx, uvx and the shells between) that are not there, since the server runs without them now.
         exit_code: of the last process, where it ended; None while one runs.
-        stderr: the last lines the server wrote there.
+        stderr: the last lines that its last process wrote there; those of stdout that were no messages are marked.
         noise_lines: lines on its stdout that were no messages.
         remedies: what a person can do, most promising first.
         remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
@@ -67,6 +68,7 @@ class Diagnosis:
     stderr: tuple[str, ...] = ()
     noise_lines: int = 0
     tool_count: int = 0
+    is_listed: bool = True
     problem: Problem | None = None
     remedies: tuple[Remedy, ...] = ()
     projects: tuple[str, ...] = ()

@@ -46,6 +46,7 @@ class MemoryTransport:
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
     has_expired = False
+    failure = output = None
 
     def __init__(self, *, name: str, server: MemoryServer, deadlines: DeadlineWheel) -> None:
         self._server = server

@@ -9,16 +9,22 @@ import contextlib
 import os
 import secrets
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.servers.environment.command_lookup import look_up, not_found
-from tooltray.servers.last_words import LastWords
+from tooltray.servers.descriptors import restore_for
+from tooltray.servers.environment.command_lookup import look_up, not_found, why_not_run
+from tooltray.servers.environment.launcher_log import newest_log
+from tooltray.servers.process_failure import explain
+from tooltray.servers.server_log import begin_attempt
+from tooltray.servers.server_output import ServerOutput
+from tooltray.servers.stderr_lines import StderrLines
 from tooltray.servers.stragglers import INSTANCE_VARIABLE, end_stragglers
-from tooltray.servers.transport import CannotStart
+from tooltray.servers.transport import CannotStart, ConnectionFailure
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.outbox import Outbox
 from tooltray.wire.reading import read_in_pieces
@@ -26,7 +32,6 @@ from tooltray.wire.reading import read_in_pieces
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
 OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout and stderr; a grandchild may hold them open for ever
-STDERR_LINES, STDERR_LINE_BYTES = 1000, 2000
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,6 @@ class Launch:
     on_silent_end: Callable[[], None] | None = field(default=None, repr=False, compare=False)
 
 
-def new_log() -> deque[str]:
-    """What a server wrote to stderr, bounded; outlives its process."""
-    return deque(maxlen=STDERR_LINES)
-
-
 class StdioTransport:
     """Starts the process and ends it. Satisfies Transport."""
 
@@ -69,12 +69,14 @@ class StdioTransport:
     ) -> None:
         """
         Args:
-            log: gets the lines of stderr.
+            log: gets the lines of stderr, and those of stdout that are no messages.
             mask: takes secrets out of what the server writes there, before anybody sees it.
             grace_after_stdin_closed_s: until SIGTERM.
             grace_after_term_s: from there until SIGKILL.
         """
-        self._name, self._launch, self._log, self._mask = name, launch, log, mask
+        self._name, self._launch, self._log = name, launch, log
+        self.output = ServerOutput(log=log, mask=mask, launcher_log=self._launcher_log)
+        self._began = 0.0
         self._graces_s = (grace_after_stdin_closed_s, grace_after_term_s)
         self._instance = secrets.token_hex(8)
         self._pipes: ChildPipes | None = None
@@ -83,11 +85,11 @@ class StdioTransport:
         launch = self._launch
         program = self._find_program()
         env = {**launch.env, INSTANCE_VARIABLE: self._instance}
+        begin_attempt(self._log)
+        self._began = time.time()
         try:
             _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ChildPipes(
-                    name=self._name, dispatcher=dispatcher, log=self._log, mask=self._mask, on_silent_end=launch.on_silent_end
-                ),
+                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, output=self.output, on_silent_end=launch.on_silent_end),
                 program,
                 *launch.args,
                 env=env,
@@ -96,9 +98,13 @@ class StdioTransport:
             )
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            hint = Phrase("Check that the command is a program for this machine, and its arguments.")
-            title = Phrase("'{command}' cannot be run", command=launch.command)
-            raise self._not_run(CannotStart(title, Phrase("{program}: {reason}", program=program, reason=reason), hint)) from None
+            what, hint = why_not_run(program, reason)
+            title = Phrase("'{command}' cannot be run: {what}", command=launch.command, what=what)
+            where = "" if program == launch.command else program
+            raise self._not_run(CannotStart(title, where, hint)) from None
+        for pid in self._pipes.pids:
+            restore_for(pid)
+        dispatcher.take_noise = self.output.printed
         dispatcher.attach(self._pipes)
 
     def _find_program(self) -> str:
@@ -126,6 +132,18 @@ class StdioTransport:
     def exit_code(self) -> int | None:
         return self._pipes.exit_code if self._pipes else None
 
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        """Only of a process that ended by itself."""
+        if self._pipes is None or not self._pipes.has_ended:
+            return None
+        launch, output = self._launch, self.output
+        spared = launch.saved_processes > 0  # the next attempt is made with the launcher
+        return explain(self._name, output.lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
+
+    def _launcher_log(self) -> str:
+        return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
+
     async def close(self) -> None:
         """Stdin closed, then SIGTERM, then SIGKILL, each to the whole group; then what had left the group."""
         if self._pipes is None:
@@ -142,14 +160,12 @@ class ChildPipes(asyncio.SubprocessProtocol):
         *,
         name: str,
         dispatcher: RawDispatcher,
-        log: deque[str],
-        mask: Callable[[str], str],
+        output: ServerOutput,
         on_silent_end: Callable[[], None] | None = None,
     ) -> None:
-        self._name, self._dispatcher, self._log, self._mask = name, dispatcher, log, mask
+        self._name, self._dispatcher, self._output = name, dispatcher, output
         self._on_silent_end = on_silent_end  # until it is told, or never to be
-        self._stderr_rest = b""
-        self._last_words = LastWords()
+        self.has_ended = self._is_told_to_end = False  # it ended by itself, or is lost to us; we end it
         self._has_stdout_ended = self._has_stderr_ended = False
         self._exited = asyncio.Event()
         self._giving_up: asyncio.TimerHandle | None = None
@@ -160,7 +176,14 @@ class ChildPipes(asyncio.SubprocessProtocol):
         stdin = transport.get_pipe_transport(0)
         assert isinstance(stdin, asyncio.WriteTransport)
         self._stdin = Outbox(stdin)
-        read_in_pieces(transport.get_pipe_transport(1))
+        self._stdin.count_for(self._dispatcher.unsent)
+        stdout = transport.get_pipe_transport(1)
+        read_in_pieces(stdout)
+        assert isinstance(stdout, asyncio.ReadTransport)
+        stderr = transport.get_pipe_transport(2)
+        assert isinstance(stderr, asyncio.ReadTransport)
+        self._stderr = StderrLines(self._output.wrote, pause=stderr.pause_reading, resume=stderr.resume_reading)
+        self._unfollow = self._dispatcher.unsent.all.follow(stdout.pause_reading, stdout.resume_reading)
 
     # the dispatcher's channel
 
@@ -193,33 +216,26 @@ class ChildPipes(asyncio.SubprocessProtocol):
             self._on_silent_end = None
             self._dispatcher.feed(data)
             return
-        *lines, self._stderr_rest = (self._stderr_rest + data).split(b"\n")
-        self._stderr_rest = self._stderr_rest[-STDERR_LINE_BYTES:]
-        for line in lines:
-            self._keep(line)
-
-    def _keep(self, line: bytes) -> None:
-        if text := line[:STDERR_LINE_BYTES].decode(errors="replace").rstrip():
-            text = self._mask(text)
-            self._last_words.add(text)
-            self._log.append(text)
+        self._output.touch()
+        self._stderr.feed(data)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
         if fd == 0:
             self._stdin.discard()
             self._dispatcher.peer_reads_no_more()
         elif fd == 1:
+            self._unfollow()
             self._has_stdout_ended = True
             self._on_half_ended()
         else:
-            self._keep(self._stderr_rest)
-            self._stderr_rest = b""
+            self._stderr.finish()
             self._has_stderr_ended = True
             if self._has_stdout_ended or self._exited.is_set():  # its last words are what callers are told
                 self._on_half_ended()
 
     def process_exited(self) -> None:
         self._exited.set()
+        self._stderr.read_on()
         self._on_half_ended()
 
     def _on_half_ended(self) -> None:
@@ -231,8 +247,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
             self._giving_up = asyncio.get_running_loop().call_later(OTHER_HALF_OF_END_S, self._lose)
 
     def _lose(self) -> None:
-        self._keep(self._stderr_rest)
-        self._stderr_rest = b""
+        self.has_ended = not self._is_told_to_end
+        self._stderr.finish()
         if self._on_silent_end:
             self._on_silent_end()
             self._on_silent_end = None
@@ -244,12 +260,15 @@ class ChildPipes(asyncio.SubprocessProtocol):
             how = Phrase("closed its output")
         else:
             how = Phrase("ended with exit code {code}", code=code) if code >= 0 else Phrase("was killed by signal {number}", number=-code)
-        words = str(self._last_words)
+        words = self._output.words
         return Phrase("{how}: {words}", how=how, words=words) if words else how
 
     async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
         """Ends the process and its group, each step bounded."""
+        self._is_told_to_end = not self.has_ended
         self._on_silent_end = None
+        self._unfollow()
+        self._stderr.read_on()
         self._stdin.discard()
         self._stdin.close()
         for grace_s, next_signal in ((grace_after_stdin_closed_s, signal.SIGTERM), (grace_after_term_s, signal.SIGKILL)):
@@ -262,6 +281,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         self._signal_group(signal.SIGKILL)  # what the server left behind
         if self._giving_up:
             self._giving_up.cancel()
+        self._stderr.finish()
         self._transport.close()
 
     def _signal_group(self, number: int) -> None:

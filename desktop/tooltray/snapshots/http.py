@@ -1,8 +1,12 @@
 """Where AI clients and programs can connect over HTTP, and which of them may."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from tooltray.errors import Problem
+
+Scope = Literal["read", "call", "manage"]
+"""What a token may do, each with what those before it may: look, call tools, change things."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +20,33 @@ class HttpStatus:
     problem: Problem | None = None  # why it is enabled and not open
     is_api_enabled: bool = False  # programs may do over HTTP what a person can do here; by the settings
     api_url: str = ""  # of that, if it is open
-    is_api_trusted: bool = False  # those programs may also approve calls, trust projects and allow folders
+    is_api_trusted: bool = False  # one of their tokens may also approve calls, trust servers and allow folders
+    is_trust_asked: bool = False  # an older version's setting said so of all programs, and a person has not answered what is to be
+
+
+@dataclass(frozen=True)
+class ApiTokenSnapshot:
+    """A token of the REST interface."""
+
+    name: str
+    scope: str  # "read", "call" or "manage", each with what those before it may
+    created_at: float = 0.0  # unix seconds; 0: nobody knows
+    expires_at: float | None = None  # None: it lasts until it is taken back
+    is_ended: bool = False  # that time has come: it opens nothing any more
+    is_trusted: bool = False  # it may also approve calls, trust servers and allow folders
+    is_default: bool = False  # it can be shown again
+
+
+@dataclass(frozen=True)
+class NewApiToken:
+    """A token that was just made, shown this once."""
+
+    token: str = field(repr=False)
+    name: str
+    scope: str
+    expires_at: float | None = None
+    is_trusted: bool = False
+    is_lasting: bool = True  # False: trusted as long as this hub runs, since the place of the secrets cannot be used
 
 
 @dataclass(frozen=True)

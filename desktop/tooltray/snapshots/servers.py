@@ -17,7 +17,7 @@ class ServerState(Enum):
     STARTING = "starting"
     INSTALLING = "installing"  # starting, and its launcher (npx, uvx) is downloading
     RUNNING = "running"
-    RESTARTING = "restarting"  # died; the next attempt is due
+    RESTARTING = "restarting"  # died, and the next attempt is due; or a person restarts it, shown so until it runs or has failed
     STOPPING = "stopping"
     NEEDS_SIGN_IN = "needs_sign_in"  # it runs elsewhere and wants the person to sign in
     ERROR = "error"  # given up until somebody acts
@@ -51,6 +51,7 @@ class ServerSnapshot:
     icon: str = ""
     description: str = ""
     tool_count: int = 0
+    is_listed: bool = True  # which tools it has is known; else the count says nothing
     calls: tuple[int, ...] = ()  # per hour, oldest first, the last 16 hours
     calls_today: int = 0
     p95_ms: float = 0.0
@@ -67,10 +68,13 @@ class ServerSnapshot:
     is_deferred: bool = False  # it starts when a project is known, one copy for each
     startup_template: tuple[str, ...] = ()  # of a deferred server: its arguments with {project_path} and {project_name} in them
     copies: tuple[ProjectCopySnapshot, ...] = ()  # of a deferred server
-    origin: str = "settings"  # where its entry is: "settings", "project" (the project's own file), "served" (as the hub was started), "hub"
+    origin: str = (
+        "settings"  # "project": its entry is in that project's own file; "served": as the hub was started; "hub"; "proposal": in none yet
+    )
     file: str = ""  # the absolute path of that file; empty: of the settings
     project: str = ""  # absolute path of the folder whose sessions alone have it; empty: all sessions
     revision: str = ""  # of its entry: another one where that is another one
+    waiting: bool = False  # it waits for a person's yes, or a change of it does
 
 
 @dataclass(frozen=True)

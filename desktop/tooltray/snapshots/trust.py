@@ -1,13 +1,13 @@
-"""Entries of a project's own file that wait for a person's yes, or have it."""
+"""Entries of a project's own file, and of programs, that wait for a person's yes, or have it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class TrustRequest:
-    """An entry of a project's file that runs only after a person's yes; everything as it is written there, nothing filled in."""
+    """An entry that runs only after a person's yes; everything as it is written, nothing filled in."""
 
-    project: str  # its folder, absolute
+    project: str  # the folder of the project's file that has it, absolute; empty: a program has proposed it
     file: str
     entry: str  # its name in the file
     digest: str  # of the content: a yes is for this one alone
@@ -28,6 +28,7 @@ class TrustRequest:
     diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()
     line: int = 0  # in the file, from 1
+    asked_by: str = ""  # the name of the token with which a program has proposed it; empty: it stands in the file
 
 
 @dataclass(frozen=True)

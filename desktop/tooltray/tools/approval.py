@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from tooltray.errors import Problem
-from tooltray.phrases import Phrase
 
 Category = Literal["read", "write"]
 
@@ -233,18 +232,8 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
-    if found == "read":
-        message = Phrase(
-            "the tool {tool} of the server {server} only reads (category 'read'), and that is not approved for this server",
-            tool=tool,
-            server=owner,
-        )
-    else:
-        message = Phrase(
-            "the tool {tool} of the server {server} writes, or may write (category 'write'), and that is not approved for this server",
-            tool=tool,
-            server=owner,
-        )
+    does = "only reads" if found == "read" else "writes, or may write"
+    message = f"the tool {tool} of the server {owner} {does}, and that needs a person's yes"
     entry = _quoted(entry_for(original_name))
     return Decision(
         False,

@@ -46,6 +46,8 @@ class ToolDefinition:
         raw: the whole definition, verbatim.
         flaws: what the specification does not allow in it, in words. Clients that check what they get would refuse the whole list because
             of one such tool.
+        is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Only a client that has its
+            server alone can do that: it sees what that server declares. All servers together declare no tasks.
     """
 
     name: str
@@ -53,6 +55,7 @@ class ToolDefinition:
     annotations: Any
     raw: Raw
     flaws: tuple[str, ...] = ()
+    is_task_only: bool = False
 
     def renamed(self, name: str, description: str | None = None) -> Raw:
         """The definition under another name, all other members verbatim and in their order; flaws are mended.
@@ -85,6 +88,13 @@ class ToolList:
     remarks: tuple[str, ...]
 
 
+def unlisted(name: str) -> ToolDefinition:
+    """Stands for a tool that its server does not list. Nothing says that it only reads, whatever its name is."""
+    description, annotations = "The server does not list this tool.", {"readOnlyHint": False}
+    raw = dump({"name": name, "description": description, "inputSchema": {"type": "object"}, "annotations": annotations})
+    return ToolDefinition(name, description, annotations, raw)
+
+
 def read_definition(raw: bytes) -> ToolDefinition:
     """Reads one definition.
 
@@ -105,7 +115,13 @@ def read_definition(raw: bytes) -> ToolDefinition:
     if not isinstance(name, str):
         raise TooltrayError("A tool cannot be used", "its name is no string")
     description, annotations = (_value(members.get(key, Raw(b"null"))) for key in ("description", "annotations"))
-    return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, tuple(_flaws(members, annotations)))
+    flaws = tuple(_flaws(members, annotations))
+    is_task_only = "execution" in members and _is_task_only(_value(members["execution"]))
+    return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, flaws, is_task_only)
+
+
+def _is_task_only(execution: Any) -> bool:
+    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
 def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False) -> ToolList:

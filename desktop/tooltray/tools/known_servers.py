@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from tooltray.config.server_config import MCPServerConfig
@@ -44,7 +45,12 @@ class KnownServers:
         known = self._known(name, config)
         return str(known["offers"]) if known else ""
 
-    def _known(self, name: str, config: MCPServerConfig) -> dict[str, object] | None:
+    def variables(self, name: str, config: MCPServerConfig) -> tuple[str, ...]:
+        """The environment variables that a server does not work without, as far as anybody knows; none of one that runs elsewhere."""
+        known = self._known(name, config) if config.command else None
+        return tuple(known.get("needs", ())) if known else ()
+
+    def _known(self, name: str, config: MCPServerConfig) -> dict[str, Any] | None:
         return next((self._by_word[word] for word in _words(name, config) if word in self._by_word), None)
 
 

@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Literal
 
 Tool = tuple[str, str]
@@ -47,6 +47,14 @@ class NameSpace:
     def clear(self) -> None:
         for known in (self.names, self.targets, self._taken, self._contested):
             known.clear()
+
+    def without(self, is_gone: Callable[[Tool], bool]) -> "NameSpace":
+        """Another one, in which the names of some tools are free again, and as if these had never been."""
+        other = NameSpace(self._stand_in)
+        for tool, name in self.names.items():
+            if not is_gone(tool):
+                other.take_over(*tool, name)
+        return other
 
     def take_over(self, server: str, original: str, name: Any) -> bool:
         """Takes a name that was given earlier, if it keeps the promises that names make."""
@@ -107,6 +115,11 @@ class NameSpace:
     def _parts(self, tool: Tool) -> tuple[str, str]:
         server = tool[0].partition("/")[0]  # what is behind it tells chosen names from one another, see overrides
         return _cleaned(server, "server"), _cleaned(tool[1], self._stand_in)
+
+
+def has_prefix(name: str, server: str) -> bool:
+    """Whether a name begins with that of a server, as names do that meet others."""
+    return _as_compared(name).startswith(_as_compared(f"{_cleaned(server, 'server')}_"))
 
 
 def _as_compared(name: str) -> str:

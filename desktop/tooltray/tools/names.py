@@ -1,29 +1,32 @@
 """The names under which AI clients see tools and prompts: the one place that makes one, and the file that keeps it.
 
-Above it: ToolManager and PromptManager. Below it: name_space and config.atomic_file. Knows (server, original name) pairs and nothing else.
+Above it: ToolManager and PromptManager. Below it: name_space, overrides, config.atomic_file. Knows (server, original name) pairs and
+nothing else.
 
 A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept
-on disk, and never given to another tool, also not after its own is gone; only `reset` forgets. Prompts have a name space of their own under
-the same rule.
+on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
+removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule.
 """
 
 import json
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from tooltray.config.atomic_file import write_atomically
 from tooltray.errors import TooltrayError
 from tooltray.tools.name_space import NameSpace, Naming, Tool
+from tooltray.tools.overrides import tool_of
 
 logger = logging.getLogger(__name__)
 
 Kind = Literal["tools", "prompts"]
 
 FILE_VERSION = 1
+RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
 _MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts"}  # of the file; the first version knew tools alone
 _STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt"}
 
@@ -34,17 +37,20 @@ class PublishedNames:
     Every method may be called from any thread; `publish` and `reset` write a file, so an event loop calls them in a worker thread.
     """
 
-    def __init__(self, path: Path, *, naming: Naming = "conflict") -> None:
+    def __init__(self, path: Path, *, naming: Naming = "conflict", now: Callable[[], float] = time.time) -> None:
         """Reads the file; one that is missing is empty, and of one that is malformed a copy is set aside and what is valid is used.
 
         Args:
             path: `names.json`.
             naming: "conflict" prefixes the server only where names meet; "always" everywhere. May be changed later; names given stay.
+            now: unix time.
         """
+        self._now = now
         self.naming: Naming = naming
         self._path = path
         self._lock = threading.Lock()
         self._spaces: dict[Kind, NameSpace] = {kind: NameSpace(stand_in) for kind, stand_in in _STAND_INS.items()}
+        self._retired: dict[str, float] = {}  # servers that were removed a moment ago: unix time of that
         self._is_saved = True
         self._is_failing = False
         self._load()
@@ -55,8 +61,10 @@ class PublishedNames:
         The outcome does not depend on the order of `tools`. If the file cannot be written the names hold in memory, and the next call
         tries again.
         """
-        wanted, space = dict.fromkeys(tools), self._spaces[kind]
+        wanted = dict.fromkeys(tools)
         with self._lock:
+            self._free_overdue(among=wanted)
+            space = self._spaces[kind]
             newcomers = [tool for tool in wanted if tool not in space.names]
             if newcomers:
                 space.give(newcomers, self.naming)
@@ -65,9 +73,50 @@ class PublishedNames:
                 self._save()
             return {tool: space.names[tool] for tool in wanted}
 
+    def known(self, tool: Tool, *, kind: Kind = "tools") -> str | None:
+        """The name that a tool was given, if it was given one by now."""
+        return self._spaces[kind].names.get(tool)
+
     def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
         """What a name was given to, whether it is listed now or not."""
         return self._spaces[kind].targets.get(name)
+
+    def retire(self, servers: Iterable[str]) -> None:
+        """These servers were removed and may come back: their names are free when they have not within RETURNS_WITHIN_S."""
+        with self._lock:
+            for server in servers:
+                self._retired.setdefault(server, self._now())
+            self._save()
+
+    def keep(self, servers: Iterable[str]) -> None:
+        """Those of these servers that were retired are back, with the names that their tools had."""
+        with self._lock:
+            if back := self._retired.keys() & set(servers):
+                self._retired = {server: at for server, at in self._retired.items() if server not in back}
+                self._save()
+
+    def free(self, server: str) -> None:
+        """A server was removed for good: the names of its tools and prompts may be given to others."""
+        with self._lock:
+            self._free({server})
+            self._save()
+
+    def is_retired(self, server: str) -> bool:
+        """Whether a server was removed and its names are not free yet."""
+        return server in self._retired
+
+    def _free(self, servers: Collection[str]) -> None:
+        """Whole name spaces are replaced, so that who looks up a name meanwhile finds those of all others."""
+        self._retired = {server: at for server, at in self._retired.items() if server not in servers}
+        for kind, space in self._spaces.items():
+            self._spaces[kind] = space.without(lambda tool: tool_of(tool)[0] in servers)
+
+    def _free_overdue(self, *, among: Iterable[Tool]) -> None:
+        now = self._now()  # a clock that was set back frees them at once rather than never
+        overdue = {server for server, at in self._retired.items() if not now - RETURNS_WITHIN_S < at <= now}
+        if overdue and (gone := overdue - {tool_of(tool)[0] for tool in among}):
+            self._free(gone)
+            self._is_saved = False
 
     def reset(self, *, kind: Kind = "tools") -> None:
         """Forgets all names of a kind, in memory and on disk."""
@@ -78,7 +127,8 @@ class PublishedNames:
     def _save(self) -> None:
         members = {_MEMBERS[kind]: _by_server(space) for kind, space in self._spaces.items() if space.names or kind == "tools"}
         # not msgspec: names come from servers, and `json` alone can write halves of surrogate pairs
-        data = json.dumps({"version": FILE_VERSION, **members}).encode() + b"\n"
+        retired = {"removed": self._retired} if self._retired else {}
+        data = json.dumps({"version": FILE_VERSION, **members, **retired}).encode() + b"\n"
         try:
             write_atomically(self._path, data)
         except (OSError, TooltrayError) as error:
@@ -104,6 +154,9 @@ class PublishedNames:
         refused = sum(
             not space.take_over(*entry) for kind, space in self._spaces.items() for entry in _entries(document.get(_MEMBERS[kind], {}))
         )
+        retired = document.get("removed")
+        if isinstance(retired, dict):
+            self._retired = {server: float(at) for server, at in retired.items() if isinstance(at, int | float)}
         if refused:
             self._set_aside(f"{refused} of its entries cannot be used")
             self._save()

@@ -53,7 +53,8 @@ def counted(texts: Sequence[str]) -> list[int] | None:
     """
     if not texts:
         return []
-    question = json.dumps([text.encode("utf-8", "replace").decode() for text in texts]).encode()
+    written = (json.dumps(text.encode("utf-8", "replace").decode()).encode() for text in texts)  # one by one: Python's lock is given away
+    question = b"[%b]" % b",".join(written)
     command = [sys.executable, "-I", "-m", __spec__.name]
     try:
         done = subprocess.run(command, input=question, capture_output=True, timeout=LONGEST_S, check=True)

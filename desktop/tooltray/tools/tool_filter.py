@@ -40,4 +40,6 @@ def is_enabled(name: str, config: FilteredServer) -> bool:
 
 def enabled(names: Iterable[str], config: FilteredServer) -> list[str]:
     """Those of `names` that are offered, in their order."""
-    return [name for name in names if is_enabled(name, config)]
+    disabled, chosen = frozenset(config.disabled_tools), config.tool_filter
+    listed, is_allowing = frozenset(chosen.list if chosen else ()), chosen is not None and chosen.mode == "allow"
+    return [name for name in names if name not in disabled and (chosen is None or (name in listed) == is_allowing)]

@@ -88,6 +88,19 @@ def details(grant: GrantSnapshot, now: datetime) -> str:
     return f"{tr('Defined in another way since you allowed it, so it asks again: {tools}', tools=tools)}\n{until}"
 
 
+def own_permissions(count: int) -> str:
+    """Returns what a person reads who has allowed nothing for longer than one call.
+
+    Args:
+        count: of servers whose own settings let every call through.
+    """
+    if not count:
+        return tr("No standing permissions beyond each server's own")
+    if count == 1:
+        return tr("No standing permissions beyond each server's own (1 server allows everything)")
+    return tr("No standing permissions beyond each server's own ({count} servers allow everything)", count=count)
+
+
 def moment(at: float, now: datetime) -> str:
     """Returns a time of the past or the future as people say it.
 

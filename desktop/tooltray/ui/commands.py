@@ -39,10 +39,12 @@ class Commands(QObject):
     server_failed = Signal(str, object)  # a server's name; Problem, or None once another wish for it has worked
     failed = Signal(object)  # Problem that belongs to no server
     done = Signal(str)  # what was done, to be said in passing
+    server_stopped = Signal(str)  # by the person, who can start it again
     server_removed = Signal(object)  # NewServer with which it can be brought back
     tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
     copied = Signal(str, str)  # text for the clipboard; what it is
     servers_added = Signal()
+    storing_changed = Signal(bool)  # whether secrets of new servers are being stored, which may wait for a prompt of the keyring
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     sign_in_over = Signal(str)  # a server's name; however it went
     adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
@@ -83,7 +85,7 @@ class Commands(QObject):
         self._do(self._start, name, server=name)
 
     def stop(self, name: str) -> None:
-        self._do(self._servers.stop_server, name, server=name)
+        self._do(self._stop, name, server=name)
 
     def restart(self, name: str) -> None:
         """Ends a server if it runs, and starts it."""
@@ -93,8 +95,7 @@ class Commands(QObject):
 
     def set_default(self, name: str, is_default: bool) -> None:
         """Decides whether a server starts with the hub."""
-        verb = self._servers.add_mcp_default_server if is_default else self._servers.remove_mcp_default_server
-        self._do(verb, name, server=name)
+        self._do(self._set_default, name, is_default, server=name)
 
     def remove(self, name: str) -> None:
         self._do(self._remove, name, server=name)
@@ -102,6 +103,18 @@ class Commands(QObject):
     def copy_entry(self, name: str) -> None:
         """Puts a server's entry on the clipboard, in the form that other programs' settings have."""
         self._do(self._copy_entry, name, server=name)
+
+    async def _set_default(self, name: str, is_default: bool) -> None:
+        if is_default:
+            await self._servers.add_mcp_default_server(name)
+            self.done.emit(tr("{name} starts with the hub from now on", name=name))
+        else:
+            await self._servers.remove_mcp_default_server(name)
+            self.done.emit(tr("{name} starts when a client needs it from now on", name=name))
+
+    async def _stop(self, name: str) -> None:
+        await self._servers.stop_server(name)
+        self.server_stopped.emit(name)
 
     async def _start(self, name: str) -> None:
         server = self._servers.find(name)
@@ -244,8 +257,7 @@ class Commands(QObject):
         try:
             for server in new:
                 is_secret = True
-                for name, value in server.secrets.items():
-                    await self._hub.set_secret(name, value)
+                await self._store(server.secrets)
                 is_secret = False
                 await self._servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
         except TooltrayError as error:
@@ -254,6 +266,16 @@ class Commands(QObject):
         self.servers_added.emit()
         names = ", ".join(server.name for server in new)
         self.done.emit(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
+
+    async def _store(self, secrets: Mapping[str, str]) -> None:
+        if not secrets:
+            return
+        self.storing_changed.emit(True)
+        try:
+            for name, value in secrets.items():
+                await self._hub.set_secret(name, value)
+        finally:
+            self.storing_changed.emit(False)
 
     def keep_secrets(self, kind: str, passphrase: str) -> None:
         """Chooses where secrets are kept; `secrets_closed` says how it went.

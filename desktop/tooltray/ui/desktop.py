@@ -8,14 +8,13 @@ import asyncio
 import contextlib
 import logging
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 from PySide6.QtWidgets import QApplication
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
@@ -23,6 +22,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approval_prompt import ApprovalPrompt
+from tooltray.ui.bug_report import bug_report
 from tooltray.ui.feedback_windows import FeedbackWindows
 from tooltray.ui.feedback_words import headline, project_words
 from tooltray.ui.file_words import waiting_text, waiting_title
@@ -35,10 +35,13 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme, system_mode
 from tooltray.ui.tray import Tray
+from tooltray.ui.view_words import client_name
+from tooltray.uncaught import log_loop_exception, logging_uncaught
 
 logger = logging.getLogger(__name__)
 
 FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
+ASK_WAIT_S = 2.0  # an engine says within milliseconds who is connected; one that hangs must not keep a person from ending it
 END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
 EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "sigint": 130, "sigterm": 143, "sighup": 143}  # anything else is 1
 SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
@@ -57,6 +60,7 @@ class Desktop:
     Args:
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
         entry: what an AI client's settings need to use this hub, as text.
+        is_first: whether something was never said to this person before.
         hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
     """
 
@@ -74,12 +78,15 @@ class Desktop:
         tasks: TaskKeeper,
         start_engine: Callable[["Desktop"], EngineHandle],
         entry: str,
+        is_first: Callable[[str], bool],
         hidden: bool,
     ) -> None:
         self._app, self._theme, self._link, self._hub = app, theme, link, hub
         self._window, self._tray, self._tasks = window, tray, tasks
         self._approvals, self._feedback = approvals, feedback
         self._start, self._entry, self._hidden = start_engine, entry, hidden
+        self._is_first = is_first
+        self._is_asking_to_quit = False
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
@@ -88,6 +95,7 @@ class Desktop:
         hub.problem_reported.connect(self._on_problem_reported)
         hub.elicitation_asked.connect(self._on_elicitation_asked)
         window.quit_requested.connect(self._on_quit)
+        window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
         window.entry_copy_requested.connect(self._on_copy_entry)
         tray.open_requested.connect(window.show_up)
@@ -181,7 +189,35 @@ class Desktop:
     # the end
 
     def _on_quit(self) -> None:
-        self._end("quit")
+        """A person wants it to end; asks first while AI clients are connected, and not a second time."""
+        snapshot = self._hub.snapshot
+        if self._is_asking_to_quit or snapshot is None or not snapshot.session_count:
+            self._end("quit")
+        else:
+            self._is_asking_to_quit = True
+            self._tasks.spawn(self._ask_to_quit(), name="ask before the end")
+
+    async def _ask_to_quit(self) -> None:
+        try:
+            async with asyncio.timeout(ASK_WAIT_S):
+                clients = [client_name(session) for session in await self._hub.get_sessions() if session.is_connected]
+        except (TooltrayError, TimeoutError):  # the engine has just left, and its clients with it; or it hangs
+            clients = []
+        if not clients:
+            self._end("quit")
+            return
+        panel = self._window.ask_to_quit(clients)
+        panel.close_requested.connect(self._on_stays)
+        panel.destroyed.connect(self._on_stays)
+        panel.confirmed.connect(partial(self._end, "quit"))
+
+    def _on_stays(self) -> None:
+        self._is_asking_to_quit = False
+
+    def _on_hidden(self) -> None:
+        if self._is_first("closed"):
+            text = tr("Your servers keep running. To end it, choose Quit in the tray's menu.")
+            self._tray.tell(tr("Tooltray stays in the tray"), text)
 
     def _end(self, reason: str) -> None:
         """Ends the engine in order, and then the app; what asked for it first decides the exit code."""
@@ -265,25 +301,38 @@ class Desktop:
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:
-        """What nobody caught is logged with its trace and said once, and the rest goes on."""
-        before, sys.excepthook = sys.excepthook, self._on_bug
-        self._loop.set_exception_handler(self._on_loop_exception)
+        """What nobody caught, here or in the engine, is logged with its trace and shown once, and the rest goes on."""
+        sign = _BugSign(lambda report: self._loop.call_soon_threadsafe(self._show_bug, report))
+        loggers = [logging.getLogger(name) for name in ("tooltray", "asyncio")]
+        self._loop.set_exception_handler(log_loop_exception)
+        for each in loggers:
+            each.addHandler(sign)
         try:
-            yield
+            with logging_uncaught():
+                yield
         finally:
-            sys.excepthook = before
+            for each in loggers:
+                each.removeHandler(sign)
 
-    def _on_bug(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        logger.error("something in the window failed", exc_info=(kind, error, trace))
-        problem = Problem(tr("Something in Tooltray failed"), f"{kind.__name__}: {error}", tr("The log says where it happened."))
-        self._window.page.notices.add_notice(problem)
+    def _show_bug(self, report: str) -> None:
+        problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
+        self._window.page.notices.add_bug(problem, report)
 
-    def _on_loop_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        if isinstance(error, Exception):
-            self._on_bug(type(error), error, error.__traceback__)
-        else:
-            logger.error("%s", context.get("message"))
+
+class _BugSign(logging.Handler):
+    """Tells once of what is logged as a bug, from whichever thread; more of them stand in the log alone."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.ERROR)
+        self._show: Callable[[str], object] | None = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        show = self._show
+        if show is not None and error is not None and not isinstance(error, TooltrayError):
+            self._show = None
+            with contextlib.suppress(RuntimeError):  # the window has just been closed
+                show(bug_report(error))
 
 
 def _rest(problem: Problem) -> str:

@@ -4,7 +4,7 @@ Above it: FilePages, whose page and sheets it serves. Below it: the Qt presenter
 person's yes, which the tray and the Servers page show too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 
@@ -56,6 +56,10 @@ class FileCommands(PageCommands):
     def trust(self, project: str, digests: Mapping[str, str]) -> None:
         """Says yes to entries as a person has seen them: `saved` or `refused`."""
         self._do(self._trust, project, dict(digests), told=self.refused)
+
+    def refuse(self, servers: Sequence[str]) -> None:
+        """Says no to what programs have proposed: `saved` or `refused`."""
+        self._do(self._refuse, tuple(servers), told=self.refused)
 
     def distrust(self, project: str, entry: str) -> None:
         self._do(self._distrust, project, entry)
@@ -113,6 +117,15 @@ class FileCommands(PageCommands):
         self.done.emit(tr("Trusted: {names}", names=", ".join(names)))
         await self._look()
         await self._look_trusted()
+
+    async def _refuse(self, servers: tuple[str, ...]) -> None:
+        try:
+            for server in servers:
+                await self._hub.distrust_entries("", server)
+        finally:
+            await self._look()
+        self.saved.emit()
+        self.done.emit(tr("Refused: {names}", names=", ".join(servers)))
 
     async def _distrust(self, project: str, entry: str) -> None:
         try:

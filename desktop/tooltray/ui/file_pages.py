@@ -67,6 +67,8 @@ class FilePages(QObject):
         page.file_chosen.connect(self._open_file_sheet)
         page.file_requested.connect(self.open_file)
         wishes.file_requested.connect(self.open_file)
+        wishes.trust_requested.connect(self._on_trust_requested)
+        wishes.refusal_requested.connect(self._on_refusal_requested)
         wishes.file_place_requested.connect(self.open_place)
         files.files_changed.connect(self._on_files)
         files.requests_changed.connect(self._on_requests)
@@ -90,15 +92,19 @@ class FilePages(QObject):
         self._seen.update(self._requests)
         self.waiting_changed.emit(self.waiting)
 
-    def open_trust(self, project: str = "") -> None:
-        """Opens the sheet of what waits of a project, or of the first one that nobody has looked at; an open sheet of any kind stays."""
-        project = project or next((request.project for request in self.waiting), "")
+    def open_trust(self, project: str | None = None) -> None:
+        """Opens the sheet of what waits of a project (empty: of programs), or of the first one that nobody has looked at; an open sheet of
+        any kind stays.
+        """
+        if project is None:
+            project = next((request.project for request in self.waiting), "")
         requests = [request for request in self._requests if request.project == project]
         if not requests or self._place.sheet is not None:
             return
         panel, commands = TrustPanel(self._theme, requests, guard_ms=self._guard_ms), self._commands
         panel.trusted.connect(commands.trust)
         panel.file_requested.connect(self.open_file)
+        panel.refused.connect(commands.refuse)
         commands.requests_changed.connect(panel.set_requests)
         commands.refused.connect(panel.show_refusal)
         sheet = self._place.open_sheet(panel)
@@ -106,6 +112,12 @@ class FilePages(QObject):
         self._looked_at = panel
         panel.close_requested.connect(sheet.dismiss)
         commands.saved.connect(sheet.dismiss)
+
+    def _on_trust_requested(self, _server: str) -> None:
+        self.open_trust("")
+
+    def _on_refusal_requested(self, server: str) -> None:
+        self._commands.refuse((server,))
 
     def open_file(self, path: str) -> None:
         """Opens a file with the program that the person has for it."""

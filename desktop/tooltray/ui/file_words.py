@@ -41,6 +41,8 @@ def file_title(file: ServerFileSnapshot) -> str:
 def origin(server: ServerSnapshot) -> str:
     """Returns where a server's entry is, as a sentence's beginning."""
     match server.origin:
+        case "proposal":
+            return tr("A program wants to add this server")
         case "hub":
             return tr("Comes with Tooltray")
         case "project" | "served" if server.file:
@@ -113,7 +115,7 @@ def entry_look(entry: FileEntrySnapshot) -> Look:
         case "used":
             return Look("state-connected", "success", tr("In use"))
         case "waits":
-            return Look("state-waiting", "warning", tr("Waits for your yes"))
+            return Look("state-waiting", "warning", tr("Not allowed yet"))
         case "changed":
             return Look("state-waiting", "warning", tr("Its change waits"))
         case "off":
@@ -157,11 +159,15 @@ def problem_line(problem: FileProblem) -> str:
 
 
 def trust_title(project: str) -> str:
+    if not project:
+        return tr("Let a program do this?")
     return tr("Trust servers of {folder}?", folder=folder_name(project))
 
 
 def trust_text(requests: Sequence[TrustRequest]) -> str:
     """Returns what is asked, in a sentence or two."""
+    if not requests[0].project:
+        return tr("A program wants to add or change servers. What you switch on runs with your rights, as it is written here.")
     file = file_name(requests[0].file, requests[0].project)
     if all(request.is_change for request in requests):
         return tr("{file} has changed. What you trusted goes on as it was until you say yes to what stands there now.", file=file)
@@ -171,15 +177,29 @@ def trust_text(requests: Sequence[TrustRequest]) -> str:
 def waiting_title(requests: Sequence[TrustRequest]) -> str:
     """Returns what a banner or a notification says first."""
     projects = list(dict.fromkeys(request.project for request in requests))
+    if projects == [""]:
+        return _proposed(requests)
+    if "" in projects:
+        return tr("{count} servers are not allowed yet", count=len(requests))
     if len(projects) > 1:
-        return tr("{count} servers of {projects} projects wait for your yes", count=len(requests), projects=len(projects))
+        return tr("{projects} projects bring {count} servers. Allow them?", count=len(requests), projects=len(projects))
     folder = folder_name(projects[0])
     if len(requests) > 1:
-        return tr("{count} servers of {folder} wait for your yes", count=len(requests), folder=folder)
-    return tr("The server {name} of {folder} waits for your yes", name=requests[0].entry, folder=folder)
+        return tr("{folder} brings {count} servers. Allow them?", count=len(requests), folder=folder)
+    return tr("{folder} brings the server {name}. Allow it?", name=requests[0].entry, folder=folder)
+
+
+def _proposed(requests: Sequence[TrustRequest]) -> str:
+    if len(requests) > 1:
+        return tr("Programs want to add or change {count} servers", count=len(requests))
+    if requests[0].is_change:
+        return tr("A program wants to change the server {name}", name=requests[0].entry)
+    return tr("A program wants to add the server {name}", name=requests[0].entry)
 
 
 def waiting_text(requests: Sequence[TrustRequest]) -> str:
+    if any(not request.project for request in requests):
+        return tr("Nothing of it runs before you have seen what it starts.")
     if all(request.is_change for request in requests):
         return tr("Their entries have changed. Until you say yes, what you trusted before goes on.")
     return tr("A project's own servers run only after you have seen what they start.")
@@ -189,7 +209,7 @@ def waiting_entries(count: int) -> tuple[str, ...]:
     """Returns how many servers of projects wait for a yes, for the tray; nothing if none does."""
     if not count:
         return ()
-    return (tr("1 server waits for your yes") if count == 1 else tr("{count} servers wait for your yes", count=count),)
+    return (tr("1 server is not allowed yet") if count == 1 else tr("{count} servers are not allowed yet", count=count),)
 
 
 def request_chip(request: TrustRequest) -> tuple[str, str]:

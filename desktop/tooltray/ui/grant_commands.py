@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.page_commands import PageCommands
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.state_language import needs_person
+
+OPEN = frozenset(("all", "*"))  # rules that let every call through
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class GrantWish:
 
 @dataclass(frozen=True)
 class GrantSubjects:
-    """Of what and for whom something can be allowed: the servers' names, and AI clients with their own names and as people know them."""
+    """Of what and for whom something can be allowed: the servers' names, those with tools first; AI clients with their own names and as
+    people know them."""
 
     servers: tuple[str, ...]
     clients: tuple[tuple[str, str], ...]
@@ -35,6 +40,7 @@ class GrantSubjects:
 class GrantCommands(PageCommands):
     grants_changed = Signal(object)  # list[GrantSnapshot]
     changes_changed = Signal(object)  # list[ToolChange]
+    open_servers_changed = Signal(int)  # so many servers let every call through, by their own settings
     refused = Signal(object)  # Problem, for the sheet that is open
     began = Signal(object)  # GrantSubjects: something is to be allowed
     tools_listed = Signal(str, object)  # a server's name; list[ToolSnapshot]
@@ -77,6 +83,7 @@ class GrantCommands(PageCommands):
 
     def _on_snapshot_changed(self) -> None:
         is_known = self._hub.snapshot is not None
+        self.open_servers_changed.emit(sum(_is_open(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
         if is_known and not self._is_known:
             self.look()
         self._is_known = is_known
@@ -95,7 +102,8 @@ class GrantCommands(PageCommands):
     async def _begin(self) -> None:
         modes = await self._hub.get_client_modes()
         snapshot = self._hub.snapshot
-        servers = sorted(server.name for server in snapshot.servers if not server.is_builtin) if snapshot is not None else []
+        own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
         clients = ((mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*"))
         self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
 
@@ -116,3 +124,13 @@ class GrantCommands(PageCommands):
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
         await self._look()
+
+
+def _is_open(server: ServerSnapshot) -> bool:
+    """Whether every call of a server that a person has added goes through."""
+    return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
+
+
+def _has_tools(server: ServerSnapshot) -> bool:
+    """Whether there is something to allow: it has listed tools, and is not in trouble."""
+    return server.tool_count > 0 and not needs_person(server)

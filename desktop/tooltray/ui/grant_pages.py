@@ -30,6 +30,7 @@ class GrantPages(QObject):
         page.take_back_requested.connect(grants.take_back)
         page.change_requested.connect(self._open_change)
         grants.grants_changed.connect(page.show_grants)
+        grants.open_servers_changed.connect(page.show_open_servers)
         grants.changes_changed.connect(self._on_changes)
         grants.failed.connect(page.show_fault)
         grants.began.connect(self._open_allow)

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QGuiApplication, QKeySequence, QPaintEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
@@ -17,12 +17,10 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.api_commands import ApiCommands
 from tooltray.ui.commands import Commands, NewServer
-from tooltray.ui.dialogs.add_registry import AddRegistryPanel
 from tooltray.ui.dialogs.add_server import AddServerPanel, ReadPasted
 from tooltray.ui.dialogs.log_panel import LogPanel
-from tooltray.ui.dialogs.new_token import NewTokenPanel
 from tooltray.ui.dialogs.question import QuestionPanel
-from tooltray.ui.dialogs.setup_changes import SetupChangesPanel
+from tooltray.ui.dialogs.quit_question import QuitPanel
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.dialogs.sign_in_address import SignInAddressPanel
 from tooltray.ui.dialogs.why_panel import WhyPanel
@@ -41,11 +39,14 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.question_line import QuestionLine
 from tooltray.ui.removed_words import removed_words
-from tooltray.ui.settings_commands import SettingsCommands, SetupPreview
+from tooltray.ui.settings_commands import SettingsCommands
+from tooltray.ui.setup_sheets import SetupSheets
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
+from tooltray.ui.token_pages import TokenPages
 from tooltray.ui.view_commands import ViewCommands
 from tooltray.ui.view_pages import ViewPages
+from tooltray.ui.widgets.covered_code import FindSpans
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.sidebar import Sidebar
 from tooltray.ui.widgets.surface import row
@@ -54,7 +55,6 @@ from tooltray.ui.wishes import ServerWishes
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
 SERVERS, CLIENTS, PROFILES, GRANTS, FILES, SETTINGS = range(6)  # the indexes of the pages
-SETUP_FILES = "JSON (*.json)"
 
 
 class MainWindow(QMainWindow):
@@ -62,10 +62,12 @@ class MainWindow(QMainWindow):
 
     Args:
         read_pasted: reads what a person pastes to add a server.
+        find_secrets: where secrets stand in it.
         hides_on_close: whether closing only hides it, since the tray stays; otherwise closing is `quit_requested`.
     """
 
     quit_requested = Signal()
+    hidden_to_tray = Signal()  # a person has closed it
     retry_requested = Signal()  # to start the hub again
     entry_copy_requested = Signal()
     painted = Signal()  # once, when a person can see the window
@@ -86,16 +88,16 @@ class MainWindow(QMainWindow):
         api: ApiCommands,
         tasks: TaskKeeper,
         read_pasted: ReadPasted,
+        find_secrets: FindSpans,
         hides_on_close: Callable[[], bool],
     ) -> None:
         super().__init__()
         self._theme, self._hub, self._servers, self._commands, self._tasks = theme, hub, servers, commands, tasks
-        self._settings, self._api = settings, api
-        self._read_pasted, self._hides_on_close = read_pasted, hides_on_close
+        self._settings = settings
+        self._read_pasted, self._find_secrets, self._hides_on_close = read_pasted, find_secrets, hides_on_close
         self._phase = HubPhase.STARTING
         self._is_painted = False
         self._sheet: Sheet | None = None
-        self._preview: SetupPreview | None = None  # asked for, and another sheet was in its way
         self._questions = QuestionLine(hub, self)
         self.setWindowTitle("Tooltray")
         self.setWindowIcon(icons.app_icon())
@@ -119,6 +121,7 @@ class MainWindow(QMainWindow):
         self._grants = GrantPages(theme, self, place=self, grants=grants)
         self._files = FilePages(theme, self, place=self, files=files, wishes=wishes)
         self._settings_page = SettingsPage(theme)
+        self._setup = SetupSheets(theme, self, place=self, settings=settings)
         self._pages = QStackedWidget()
         for page in (self._page, self._views.clients, self._views.profiles, self._grants.page, self._files.page, self._settings_page):
             self._pages.addWidget(page)
@@ -130,7 +133,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self._connect(wishes)
         self._connect_settings()
-        self._connect_api()
+        TokenPages(theme, self, place=self, page=self._settings_page, commands=api)
+        api.done.connect(self.say)
         self._connect_files(files)
         self._grants.need_person.connect(partial(self._sidebar.set_badge, GRANTS))
         grants.done.connect(self.say)
@@ -145,6 +149,10 @@ class MainWindow(QMainWindow):
     @property
     def settings_page(self) -> SettingsPage:
         return self._settings_page
+
+    @property
+    def setup_sheets(self) -> SetupSheets:
+        return self._setup
 
     @property
     def grant_pages(self) -> GrantPages:
@@ -162,6 +170,10 @@ class MainWindow(QMainWindow):
         """Shows a page: SERVERS, CLIENTS, PROFILES, GRANTS, FILES or SETTINGS."""
         self._pages.setCurrentIndex(index)
         self._sidebar.set_page(index)
+
+    def _on_page_key(self, index: int) -> None:
+        if self._sheet is None:
+            self.open_page(index)
 
     @property
     def sheet(self) -> Sheet | None:
@@ -210,10 +222,11 @@ class MainWindow(QMainWindow):
         if self._sheet is not None or self._phase is not HubPhase.RUNNING:
             return
         names = frozenset(server.name for server in self._servers.servers)
-        panel = AddServerPanel(self._theme, self._read_pasted, names, text, self._files.projects)
+        panel = AddServerPanel(self._theme, self._read_pasted, names, text, self._files.projects, find_secrets=self._find_secrets)
         panel.add_requested.connect(self._commands.add)
         panel.secrets_choice_requested.connect(self._commands.keep_secrets)
         self._commands.adding_failed.connect(panel.show_failure)
+        self._commands.storing_changed.connect(panel.on_storing)
         self._commands.secrets_closed.connect(panel.on_secrets_closed)
         sheet = self._open_sheet(panel)
         panel.cancel_requested.connect(sheet.dismiss)
@@ -231,6 +244,19 @@ class MainWindow(QMainWindow):
         sheet = self._open_sheet(panel)
         panel.close_requested.connect(sheet.dismiss)
 
+    def ask_to_quit(self, clients: Sequence[str]) -> QuitPanel:
+        """Asks whether Tooltray ends although these AI clients are connected, in place of what lies over the window."""
+        self.show_up()
+        if (question := self._question_panel) is not None:
+            question.settle()  # it is shown again if Tooltray stays
+        if self._sheet is not None:
+            self._sheet.dismiss()
+        panel = QuitPanel(self._theme, clients)
+        sheet = self._open_sheet(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        panel.confirmed.connect(sheet.dismiss)
+        return panel
+
     def open_why(self, name: str) -> None:
         """Opens what is known of a server that does not run, and what can be done; an open sheet of any kind stays."""
         if self._sheet is not None:
@@ -240,61 +266,6 @@ class MainWindow(QMainWindow):
         panel.log_requested.connect(self.open_log)
         panel.sign_in_requested.connect(self._commands.sign_in)
         panel.close_requested.connect(self._open_sheet(panel).dismiss)
-
-    def open_add_registry(self) -> None:
-        """Opens the sheet that adds an npm registry."""
-        if self._sheet is not None:
-            return
-        panel, settings = AddRegistryPanel(self._theme), self._settings
-        panel.use_requested.connect(settings.use_registry)
-        settings.registry_refused.connect(panel.show_refusal)
-        sheet = self._open_sheet(panel)
-        panel.close_requested.connect(sheet.dismiss)
-        settings.registry_saved.connect(sheet.dismiss)
-
-    def _open_new_token(self) -> None:
-        """Asks whether programs are to get another token; an open sheet of any kind stays."""
-        if self._sheet is None:
-            panel = NewTokenPanel(self._theme)
-            panel.confirmed.connect(self._api.rotate_token)
-            panel.close_requested.connect(self._open_sheet(panel).dismiss)
-
-    def _on_previewed(self, preview: SetupPreview) -> None:
-        """Shows what an import or a reset would do: in the sheet that asked, in a new one, or once no other is in its way."""
-        if self._sheet is None:
-            self._open_preview(preview)
-        elif not (isinstance(self._sheet.panel, SetupChangesPanel) and self._sheet.panel.set_preview(preview)):
-            self._preview = preview
-
-    def _open_preview(self, preview: SetupPreview) -> None:
-        panel, settings = SetupChangesPanel(self._theme, preview), self._settings
-        if preview.setup is None:
-            panel.confirmed.connect(settings.reset)
-        else:
-            panel.confirmed.connect(partial(settings.import_setup, preview.setup))
-            panel.replace_changed.connect(partial(settings.preview_import, preview.setup))
-        settings.setup_refused.connect(panel.show_refusal)
-        sheet = self._open_sheet(panel)
-        panel.close_requested.connect(sheet.dismiss)
-        settings.setup_done.connect(sheet.dismiss)
-
-    def _choose_file(self, title: str, *, saves: bool) -> QFileDialog:
-        dialog = QFileDialog(self, title, "", SETUP_FILES)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if saves:
-            dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setDefaultSuffix("json")
-            dialog.selectFile("tooltray.json")
-        else:
-            dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.open()
-        return dialog
-
-    def _on_export(self) -> None:
-        self._choose_file(tr("Export the set-up"), saves=True).fileSelected.connect(self._settings.export)
-
-    def _on_import(self) -> None:
-        self._choose_file(tr("Import a set-up"), saves=False).fileSelected.connect(self._settings.open_import)
 
     def _on_sign_in_page(self, name: str, url: str) -> None:
         if not QDesktopServices.openUrl(QUrl(url)):
@@ -371,6 +342,8 @@ class MainWindow(QMainWindow):
         self._sidebar.entry_copy_requested.connect(self.entry_copy_requested)
         page.add_requested.connect(self.open_add_server)
         page.entry_copy_requested.connect(self.entry_copy_requested)
+        page.notices.resume_requested.connect(partial(commands.pause, False))
+        page.notices.report_requested.connect(self._on_report_copied)
         page.notices.retry_requested.connect(self.retry_requested)
         page.notices.secrets_choice_requested.connect(commands.keep_secrets)
         wishes.log_requested.connect(self.open_log)
@@ -382,6 +355,7 @@ class MainWindow(QMainWindow):
         commands.secrets_closed.connect(self._on_secrets_closed)
         commands.copied.connect(self.put_on_clipboard)
         commands.done.connect(self.say)
+        commands.server_stopped.connect(self._on_server_stopped)
         commands.server_removed.connect(self._on_server_removed)
         self._questions.changed.connect(self._show_questions)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self.open_add_server)
@@ -392,36 +366,21 @@ class MainWindow(QMainWindow):
         page, settings = self._settings_page, self._settings
         self._sidebar.page_requested.connect(self.open_page)
         for index in (SERVERS, CLIENTS, PROFILES, GRANTS, FILES, SETTINGS):
-            QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self.open_page, index))
+            QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         page.look_requested.connect(settings.look)
         page.measure_requested.connect(settings.measure)
         page.auto_detect_requested.connect(settings.set_auto_detect)
-        page.registry_add_requested.connect(self.open_add_registry)
+        page.registry_add_requested.connect(self._setup.open_add_registry)
         page.registry_clear_requested.connect(settings.clear_registry)
         page.http_requested.connect(settings.set_http)
         page.copy_requested.connect(self.put_on_clipboard)
         page.reset_requested.connect(settings.preview_reset)
-        page.export_requested.connect(self._on_export)
-        page.import_requested.connect(self._on_import)
+        page.export_requested.connect(self._setup.export)
+        page.import_requested.connect(self._setup.open_import)
         settings.registry_changed.connect(page.show_registries)
         settings.http_changed.connect(page.show_http)
         settings.failed.connect(page.show_fault)
-        settings.previewed.connect(self._on_previewed)
         settings.done.connect(self.say)
-
-    def _connect_api(self) -> None:
-        section, api = self._settings_page.api, self._api
-        section.enabled_requested.connect(api.set_enabled)
-        section.trusted_requested.connect(api.set_trusted)
-        section.copy_requested.connect(self.put_on_clipboard)
-        section.token_requested.connect(api.show_token)
-        section.token_copy_requested.connect(api.copy_token)
-        section.rotation_requested.connect(self._open_new_token)
-        api.http_changed.connect(self._settings_page.show_http)
-        api.token_known.connect(section.show_token)
-        api.copied.connect(self.put_on_clipboard)
-        api.failed.connect(section.show_fault)
-        api.done.connect(self.say)
 
     def _connect_files(self, files: FileCommands) -> None:
         self._files.need_person.connect(partial(self._sidebar.set_badge, FILES))
@@ -442,6 +401,7 @@ class MainWindow(QMainWindow):
         can_pause = self._phase is HubPhase.RUNNING and snapshot is not None
         self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
         self._sidebar.set_badge(SERVERS, sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
+        self._page.set_paused(is_paused and can_pause)
         self._page.notices.set_notices(snapshot.notices if snapshot is not None else ())
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
@@ -459,11 +419,19 @@ class MainWindow(QMainWindow):
         toast.passed.connect(self._on_undo_passed)
 
     def _on_undo(self) -> None:
+        self._page.await_card(self._removed.name)
         self._commands.bring_back(self._removed)
 
     def _on_undo_passed(self) -> None:
         if self._removed.removal is not None:
             self._commands.forget_secrets(self._removed.removal)
+
+    def _on_server_stopped(self, name: str) -> None:
+        toast = show_toast(self._theme, self, tr("{name} is stopped", name=name), tr("Undo"))
+        toast.action_requested.connect(partial(self._commands.start, name))
+
+    def _on_report_copied(self, report: str) -> None:
+        self.put_on_clipboard(report, tr("The report is copied"))
 
     def _on_log_copied(self, text: str) -> None:
         self.put_on_clipboard(text, tr("The log is copied"))
@@ -474,9 +442,7 @@ class MainWindow(QMainWindow):
 
     def _show_waiting(self) -> None:
         """Shows what waited for the place over the window: first what the person has asked for, then what servers ask."""
-        if self._sheet is None and self._preview is not None:
-            preview, self._preview = self._preview, None
-            self._open_preview(preview)
+        self._setup.show_waiting()
         self._show_questions()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -494,5 +460,6 @@ class MainWindow(QMainWindow):
         event.ignore()
         if self._hides_on_close():
             self.hide()
+            self.hidden_to_tray.emit()
         else:
             self.quit_requested.emit()

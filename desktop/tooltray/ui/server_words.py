@@ -3,7 +3,8 @@
 Above it: those views. Below it: events, errors and the language of states.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -15,6 +16,8 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.view_words import since
 
+LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
+SCOPE = re.compile(r"^@[^/\s]+/(?!(?:mcp|mcp-server|server|server-mcp)(?:@|$))(?=.)")  # of an npm package; stays where it says all there is
 SECONDS_BELOW_S = 120  # a shorter time is said in seconds
 
 
@@ -29,6 +32,7 @@ class Action(Enum):
     SIGN_IN = "sign in"
     CANCEL_SIGN_IN = "cancel sign-in"
     CHOOSE_FOLDER = "choose folder"
+    TRUST = "trust"
 
 
 @dataclass(frozen=True)
@@ -55,10 +59,14 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
         refusal: why the last thing that a person asked for did not work; None if it did.
         now: the person's local time.
     """
-    action, detail = _action(server), say(server.detail)
+    action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
     if refusal is not None:
         return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
+    if server.waiting:
+        return _waiting(server)
     match server.state:
+        case ServerState.RUNNING if server.problem:  # not all that it lists is offered
+            return Foot(action, title(server.problem), _next_step(server.problem), "warning", whole(server.problem))
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
@@ -74,11 +82,11 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
-            after = sentences(Problem("", detail, _next_step(problem)))  # a remote server's next attempt, then what can be done
+            after = sentences(Problem("", detail)) or _next_step(problem)  # a server elsewhere is tried again by itself
             return Foot(action, title(problem), after, "error", in_a_row(whole(problem), sentences(Problem("", detail))))
         case ServerState.RESTARTING:
-            problem = server.problem or Problem(tr("It ended by itself"))
-            return Foot(action, title(problem), detail or tr("It is started again."), explanation=whole(problem))
+            problem = server.problem or Problem(tr("It is being restarted"))  # by a person, or for a session of its own that has expired
+            return Foot(action, title(problem), detail, explanation=whole(problem))
         case ServerState.INSTALLING:
             return Foot(action, tr("Its packages are being downloaded"), detail or tr("Only the first start takes this long."))
         case ServerState.STARTING:
@@ -89,12 +97,24 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, stopped(server, now))
 
 
+def _waiting(server: ServerSnapshot) -> Foot:
+    """What a program has proposed, and a person has not answered."""
+    if server.origin == "proposal":
+        text = tr("It runs when you have seen what it starts, and said yes.")
+        return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
+    text = tr("It goes on as it is until you say yes.")
+    return Foot(Action.TRUST, tr("A program wants to change this server"), text, "warning")
+
+
 def _next_step(problem: Problem) -> str:
     """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
     return sentences(Problem("", problem.hint, problem.message))
 
 
-def _action(server: ServerSnapshot) -> Action:
+def own_action(server: ServerSnapshot) -> Action:
+    """Returns what is next for a server itself, also while a change of it waits for a yes."""
+    if server.origin == "proposal":
+        return Action.TRUST
     match server.state:
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             return Action.EXPAND
@@ -123,6 +143,8 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Sign in"), "external"
         case Action.CHOOSE_FOLDER:
             return tr("Choose folder"), "folder"
+        case Action.TRUST:
+            return tr("Look"), "shield"
         case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:
@@ -164,8 +186,8 @@ def traffic(server: ServerSnapshot) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Returns a duration without digits that mean nothing."""
-    return f"{value:.1f}" if 0 < value < 10 else f"{value:,.0f}"
+    """Returns a duration in whole milliseconds, so that numbers below each other can be compared."""
+    return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
 def tool_count(server: ServerSnapshot) -> str:
@@ -179,6 +201,15 @@ def reached(server: ServerSnapshot) -> str:
     if server.is_builtin:
         return tr("Comes with Tooltray")
     return f"{server.transport} · {server.target}" if server.target else server.transport
+
+
+def reached_shortly(server: ServerSnapshot) -> str:
+    """Returns the same for where there is little room: without what most commands have in common."""
+    words = server.target.split(" ")
+    if not words or words[0].rpartition("/")[2] not in LAUNCHERS:
+        return reached(server)
+    kept = [SCOPE.sub("", word) for word in words if word not in ("-y", "--yes")]
+    return reached(replace(server, target=" ".join(kept)))
 
 
 def saved_processes(server: ServerSnapshot) -> str:

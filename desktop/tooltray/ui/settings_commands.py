@@ -127,13 +127,13 @@ class SettingsCommands(QObject):
         self._do("setup", self._open_import, Path(path))
 
     def reset(self) -> None:
-        self._do("setup", self._carry_out, self._hub.reset_to_default_servers, tr("The default servers are back"))
+        self._do("setup", self._carry_out, self._hub.reset_to_default_servers, tr("The starter servers are back"))
 
     def import_setup(self, setup: Mapping[str, Any], replace: bool) -> None:
         async def verb() -> object:
             return await self._hub.import_setup(setup, replace)
 
-        self._do("setup", self._carry_out, verb, tr("The set-up is imported"))
+        self._do("setup", self._carry_out, verb, tr("The backup is imported"))
 
     def export(self, path: str) -> None:
         self._do("setup", self._export, Path(path))
@@ -197,5 +197,5 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise TooltrayError(tr("This file is no set-up"), str(path), tr("Choose a file that Tooltray has exported."))
+        raise TooltrayError(tr("This file is no backup"), str(path), tr("Choose a file that Tooltray has exported."))
     return document

@@ -3,7 +3,7 @@
 Above it: every view that shows a state. Below it: events. Pure functions of the state.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
@@ -53,10 +53,19 @@ def look(state: ServerState) -> Look:
 
 
 def server_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server, which may wait for what a person has begun."""
+    """Returns the look of a server, which may wait for what a person has begun, or be stopped until a person starts it."""
     if server.state is ServerState.NEEDS_SIGN_IN and server.has_sign_in_page:
         return Look("state-waiting", "warning", tr("Waiting"))
+    if server.state is ServerState.STOPPED and not server.is_disabled:
+        return replace(look(server.state), word=tr("Stopped by you"))
     return look(server.state)
+
+
+def paused_look(server: ServerSnapshot) -> Look:
+    """Returns the look of a server while everything is paused: nothing has colour, and none is said to be ready for calls."""
+    if server.state in (ServerState.RUNNING, ServerState.ON_DEMAND):
+        return Look("state-waiting", "neutral", tr("Paused"))
+    return replace(server_look(server), tone="neutral", turns=False)
 
 
 def needs_person(server: ServerSnapshot) -> bool:

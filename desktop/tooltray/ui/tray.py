@@ -198,6 +198,10 @@ class Tray(QObject):
         self._waiting_entries = count
         self._draw()
 
+    def tell(self, title: str, text: str) -> None:
+        """Tells a person what is no trouble."""
+        self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Information)
+
     def notify(self, title: str, text: str) -> None:
         """Tells a person who does not look at the window."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Warning)

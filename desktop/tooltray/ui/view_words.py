@@ -25,7 +25,7 @@ def mode_name(mode: str) -> str:
         case "everything":
             return tr("All at once")
         case "lazy":
-            return tr("After activation")
+            return tr("On demand")
         case "search":
             return tr("By search")
         case "automatic":
@@ -40,13 +40,13 @@ def mode_text(mode: str) -> str:
         case "everything":
             return tr("The client lists every tool from the start, also those of lazy servers.")
         case "lazy":
-            return tr("Each server shows one tool; calling it brings the others.")
+            return tr("Clients see one small tool of each server; using it loads the rest.")
         case "search":
             return tr("The client lists two tools: one finds tools, the other calls them.")
         case "automatic":
             return tr("All at once if that fits the client, else what it can deal with.")
         case _:
-            return tr("What is chosen for all clients counts; else lazy servers show their tools after activation.")
+            return tr("What is chosen for all clients counts; else servers on demand show one small tool.")
 
 
 def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:

@@ -19,6 +19,8 @@ class ServerWishes(QObject):
     sign_in_address_requested = Signal(str)  # of the page, for the clipboard
     sign_in_cancel_requested = Signal(str)
     sign_out_requested = Signal(str)
+    trust_requested = Signal(str)  # a person wants to look at what waits of it for a yes
+    refusal_requested = Signal(str)  # what a program has proposed of it is not wanted
     tools_requested = Signal(str)  # to be listed
     options_requested = Signal(str)  # to be looked at
     folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start

@@ -8,29 +8,32 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Raw
 
 from tooltray.wire.envelope import NOTHING
+from tooltray.wire.unsent import Unsent
 
 Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
 
 
 class _Batch:
-    __slots__ = ("about", "awaited", "replies")
+    __slots__ = ("about", "awaited", "bytes", "replies")
 
     def __init__(self, replies: Sequence[Parts]) -> None:
         self.about = NOTHING
         self.awaited: set[bytes] = set()
         self.replies = list(replies)
+        self.bytes = 0
 
 
 class Batches:
     """Those of one connection whose replies have not left."""
 
-    def __init__(self, send: Callable[[Parts, Raw], None]) -> None:
+    def __init__(self, send: Callable[[Parts, Raw], None], unsent: Unsent) -> None:
         """
         Args:
             send: takes the array of replies, and the id of the first request in the batch.
+            unsent: counts what waits here.
         """
-        self._send = send
+        self._send, self._unsent = send, unsent
         self._of: dict[bytes, _Batch] = {}  # by the id of each request that is not answered
 
     def __bool__(self) -> bool:
@@ -57,6 +60,8 @@ class Batches:
         if batch is None:
             return False
         batch.replies.append(reply)
+        batch.bytes += len(memoryview(reply[1]))
+        self._unsent.add(len(memoryview(reply[1])))
         self.leave(bytes(id))
         return True
 
@@ -68,9 +73,12 @@ class Batches:
 
     def clear(self) -> None:
         """Nobody reads replies any more."""
+        for batch in set(self._of.values()):
+            self._unsent.take(batch.bytes)
         self._of.clear()
 
     def _send_if_complete(self, batch: _Batch) -> None:
         if batch.replies and not batch.awaited:
+            self._unsent.take(batch.bytes)
             texts = (b"".join(parts)[:-1] for parts in batch.replies)
             self._send((b"[" + b",".join(texts), NOTHING, b"]\n"), batch.about)

@@ -1,4 +1,4 @@
-"""One timer for the deadlines of all calls.
+"""One timer for the deadlines of all calls, and one count of what all connections have not sent.
 
 `loop.call_later` per call leaves a handle per call for minutes. Here a call is one entry in a set, a finished call leaves nothing, and the
 timer runs only while something waits. A deadline is never early and at most one tick late.
@@ -7,6 +7,8 @@ timer runs only while something waits. A deadline is never early and at most one
 import asyncio
 import logging
 from collections.abc import Callable
+
+from tooltray.wire.unsent import AllUnsent
 
 logger = logging.getLogger(__name__)
 TICK_S = 0.25  # calls wait 30 s and more; nobody sees a quarter
@@ -33,9 +35,14 @@ class Deadline:
 
 
 class DeadlineWheel:
-    """Belongs to one event loop."""
+    """Belongs to one event loop.
+
+    Attributes:
+        unsent: what waits for peers that do not read; here, because whoever has deadlines for its calls has bytes that wait.
+    """
 
     def __init__(self, *, tick_s: float = TICK_S) -> None:
+        self.unsent = AllUnsent()
         self._tick_s = tick_s
         self._slots: dict[int, set[Deadline]] = {}
         self._timer: asyncio.TimerHandle | None = None

@@ -8,23 +8,25 @@ against its table of requests in flight.
 import asyncio
 import logging
 import secrets
-from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 
 from msgspec import Raw
 
 from tooltray.wire import envelope
+from tooltray.wire.backlog import Backlog
 from tooltray.wire.batches import Batches
 from tooltray.wire.channels import Channel, MessageChannel, Outgoing
-from tooltray.wire.deadlines import Deadline, DeadlineWheel
+from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.elements import elements_of
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
-from tooltray.wire.framing import LineBuffer, on_one_line
+from tooltray.wire.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
 from tooltray.wire.member_scanner import opened
+from tooltray.wire.pace import BY_REPLIES, Pace
+from tooltray.wire.pending_call import PendingCall
 
 logger = logging.getLogger(__name__)
-MAX_IN_FLIGHT = 256  # requests of one peer being answered at once; the rest waits its turn
+SMALL_BYTES = 4096  # a reply that is not worth an error in its place
 JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
@@ -32,28 +34,6 @@ OPENING_BRACKET = ord("[")
 OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
-
-
-class PendingCall:
-    """A request of ours that waits for its reply."""
-
-    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "questions", "reply")
-
-    def __init__(self, id: Raw, is_cancellable: bool) -> None:
-        self.id, self.is_cancellable = id, is_cancellable
-        self.is_undelivered = False  # the peer certainly does not have it
-        self.questions = 0  # of the peer's, before a person: the time they take is not the peer's
-        self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
-        self.deadline: Deadline | None = None
-
-    def settle(self, reply: Envelope) -> None:
-        if not self.reply.done():
-            self.reply.set_result(reply)
-
-    def progressed(self) -> None:
-        """The peer works on it: its time starts anew."""
-        if self.deadline:
-            self.deadline.restart()
 
 
 class RawDispatcher:
@@ -69,6 +49,7 @@ class RawDispatcher:
         holds_back: frozenset[str] = frozenset(),
         stays_open: frozenset[str] = frozenset(),
         is_server: bool = False,
+        is_paced: bool = False,
         max_line_bytes: int,
     ) -> None:
         """
@@ -79,30 +60,34 @@ class RawDispatcher:
             stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and
                 they are not answered when the connection ends, so that the bridge asks the next hub the same.
             is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
+            is_paced: of what it asks for in one go only some is begun before it has read the first replies (see pace).
             max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name
+        self.unsent = deadlines.unsent.of(is_server=is_server)
         self._deadlines = deadlines
         self._answer_request, self._take_notification = answer, take_notification
         self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
-        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes)
+        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self._is_unwanted)
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
         self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
-        self._batches = Batches(lambda replies, about: self._send(replies, about=about))
+        self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
         self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
         self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
         self.receiving_with = NOTHING  # the same of the message that is just being taken in
         self._open: set[bytes] = set()  # of those, the ones that nothing waits for
-        self._backlog: deque[Envelope] = deque()
+        self._backlog = Backlog()
         self._is_held_back = False
+        self._pace = Pace(is_even=not is_paced, go_on=self._work_off_backlog)
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
+        self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
 
     # what the channel calls
 
@@ -127,7 +112,10 @@ class RawDispatcher:
         """
         if not self.closed.is_set() or self._pending:  # a reply still counts, see `connection_lost`
             self.receiving_with = along_with
-            self._receive_safely(on_one_line(message))
+            if len(message) > LOOKED_AT_BYTES and self._is_unwanted(bytes(message[:KEPT_OF_OVERSIZED_BYTES])):
+                self._on_oversized(bytes(message[:KEPT_OF_OVERSIZED_BYTES]), len(message))
+            else:
+                self._receive_safely(on_one_line(message))
             self.receiving_with = NOTHING
 
     def came_with(self, id: Raw) -> Raw:
@@ -151,6 +139,7 @@ class RawDispatcher:
     def pause_writing(self) -> None:
         """The peer does not read: nothing more is done for it until it does."""
         self.is_congested = True
+        self._pace.slow_down()
 
     def resume_writing(self) -> None:
         self.is_congested = False
@@ -202,21 +191,32 @@ class RawDispatcher:
     @property
     def requests_in_flight(self) -> int:
         """How many requests of the peer are being answered or wait for it."""
-        return len(self._in_flight) + len(self._backlog)
+        return len(self._in_flight) + len(self._backlog.waiting)
 
     def start_call(
-        self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True, about: Raw = NOTHING
+        self,
+        method: str,
+        params: Raw = NOTHING,
+        *,
+        timeout_s: float | None = None,
+        is_cancellable: bool = True,
+        about: Raw = NOTHING,
+        max_reply_bytes: int | None = None,
     ) -> PendingCall:
         """Sends a request; `outcome` waits for its reply.
 
         Args:
             is_cancellable: whether the peer is told when nobody waits any more; not for `initialize` and what comes before it.
             about: the id of the peer's request that it belongs to.
+            max_reply_bytes: what much exceeds it is dropped as it arrives, and the outcome is TooLarge.
         """
         self._next_id += 1
-        pending = PendingCall(envelope.dump(self._next_id), is_cancellable)
+        pending = PendingCall(envelope.dump(self._next_id), is_cancellable, max_reply_bytes)
         if self.closed.is_set():
             pending.settle(not_delivered(self.closed_because))
+            return pending
+        if self.unsent.bytes and not self.unsent.has_room(size := len(memoryview(params))):
+            pending.settle(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"{method} with {size:,} bytes was not sent")))
             return pending
         self._pending[bytes(pending.id)] = pending
         if timeout_s is not None:
@@ -240,12 +240,24 @@ class RawDispatcher:
                 pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection
 
     async def call(
-        self, method: str, params: Raw = NOTHING, *, timeout_s: float | None = None, is_cancellable: bool = True, about: Raw = NOTHING
+        self,
+        method: str,
+        params: Raw = NOTHING,
+        *,
+        timeout_s: float | None = None,
+        is_cancellable: bool = True,
+        about: Raw = NOTHING,
+        max_reply_bytes: int | None = None,
     ) -> Envelope:
         """Sends a request and waits for its reply, as `outcome` does."""
-        return await self.outcome(self.start_call(method, params, timeout_s=timeout_s, is_cancellable=is_cancellable, about=about))
+        pending = self.start_call(
+            method, params, timeout_s=timeout_s, is_cancellable=is_cancellable, about=about, max_reply_bytes=max_reply_bytes
+        )
+        return await self.outcome(pending)
 
     def send_notification(self, method: str, params: Raw = NOTHING, *, about: Raw = NOTHING) -> None:
+        if self.unsent.bytes and method != CANCELLED and not self.unsent.has_room(len(memoryview(params))):
+            return
         self._send(envelope.request_parts(b"", method, params), method=method, about=about)
 
     async def close(self, reason: str, *, grace_s: float = 0.0) -> None:
@@ -258,7 +270,7 @@ class RawDispatcher:
         if grace_s and self._awaited:
             await asyncio.wait(self._awaited.values(), timeout=grace_s)
         unanswered = [id for id, task in self._awaited.items() if not (task.done() or task.cancelling())]
-        waiting = [bytes(each.id) for each in self._backlog if each.id and each.method not in self._stays_open]
+        waiting = [bytes(each.id) for each in self._backlog.waiting if each.id and each.method not in self._stays_open]
         for id in unanswered + waiting:
             self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
         self._close(reason)
@@ -276,7 +288,7 @@ class RawDispatcher:
 
     @property
     def _has_work(self) -> bool:
-        return bool(self._backlog) or len(self._in_flight) > len(self._open)
+        return bool(self._backlog.waiting) or len(self._in_flight) > len(self._open)
 
     # inbound
 
@@ -311,9 +323,12 @@ class RawDispatcher:
             return  # nobody is left to answer it
         elif message.method == CANCELLED and not message.id:
             self._on_cancelled(message)  # never queued behind what it cancels
-        else:
-            self._backlog.append(message)
+        elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
+            self._dispatch(message)
+        elif self._backlog.add(message):
             self._work_off_backlog()
+        elif message.id:
+            self._reply(message.id, failure(CONNECTION_CLOSED, "too much that was asked before waits for its turn; wait for some answers"))
 
     def _receive_batch(self, line: bytes | bytearray) -> None:
         try:
@@ -339,8 +354,11 @@ class RawDispatcher:
             self._accept(message)
 
     def _work_off_backlog(self) -> None:
-        while self._backlog and not (self._is_held_back or self.is_congested or len(self._in_flight) >= MAX_IN_FLIGHT):
-            self._dispatch(self._backlog.popleft())
+        waiting = self._backlog.waiting
+        while waiting and not (self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
+            self._dispatch(self._backlog.next())
+        if waiting and not self.is_congested:
+            self._pace.grow_later()
 
     def _dispatch(self, message: Envelope) -> None:
         if not message.id:
@@ -376,12 +394,23 @@ class RawDispatcher:
         self._reply(request.id, reply)
 
     def _reply(self, id: Raw, reply: Envelope) -> None:
+        if self.unsent.bytes:
+            reply = self._fitting(reply)
         parts = envelope.reply_parts(id, reply)
         if not (self._batches and self._batches.answer(id, parts)):
             self._send(parts, id=id, about=id)
 
+    def _fitting(self, reply: Envelope) -> Envelope:
+        """The reply, or an error where too much waits for the peer already."""
+        size = len(memoryview(reply.error or reply.result))
+        if size <= SMALL_BYTES or self.unsent.has_room(size):
+            return reply
+        return failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"the result of this call, {size:,} bytes, was dropped"))
+
     def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
         self._in_flight.pop(key, None)
+        if self._pace.max_in_flight < BY_REPLIES:
+            self._pace.max_in_flight += 1
         self._open.discard(key)
         if self._came_with:
             self._came_with.pop(key, None)
@@ -389,7 +418,8 @@ class RawDispatcher:
             self._batches.leave(key)  # cancelled, so not answered
         if method in self._holds_back:
             self._is_held_back = False
-        self._work_off_backlog()
+        if self._backlog.waiting:
+            self._work_off_backlog()
         if self._ended_because and not self._has_work:
             self.connection_lost(self._ended_because)
 
@@ -401,11 +431,9 @@ class RawDispatcher:
         self._cancel(key)
 
     def _cancel(self, key: bytes) -> None:
-        waiting = next((each for each in self._backlog if each.id and bytes(each.id) == key), None)
         if task := self._in_flight.get(key):
             task.cancel()
-        elif waiting:
-            self._backlog.remove(waiting)
+        elif self._backlog.remove(key):
             self._batches.leave(key)
 
     def _on_reply(self, message: Envelope) -> None:
@@ -419,12 +447,22 @@ class RawDispatcher:
         self.noise_lines += 1
         if self.noise_lines <= LOGGED_NOISE_LINES:
             logger.info("%s: %s (%d bytes)", self.name, error, len(line))
+        if self.take_noise:
+            self.take_noise(line)
         if error.id and (pending := self._find_pending(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif not (self._is_server or error.is_reply):
             self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
 
+    def _is_unwanted(self, head: bytes) -> bool:
+        """Whether a message of more than LOOKED_AT_BYTES that begins so is a reply of which less was asked for."""
+        pending = self._find_pending(envelope.find_id(head))
+        return pending is not None and pending.max_reply_bytes is not None and pending.max_reply_bytes < LOOKED_AT_BYTES
+
     def _on_oversized(self, ends: bytes, size: int) -> None:
+        if (pending := self._find_pending(envelope.find_id(ends))) and pending.max_reply_bytes is not None:
+            pending.settle(envelope.too_large(size))
+            return
         reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
@@ -433,6 +471,7 @@ class RawDispatcher:
             return
         self.closed_because = reason
         self.closed.set()
+        self._pace.close()
         self._backlog.clear()
         self._batches.clear()
         for pending in [] if requests_stay else list(self._pending.values()):

@@ -193,6 +193,18 @@ def worded(code: int, words: str, data: Any = None) -> Worded:
     return Worded(error=failure(code, words, data).error, words=words)
 
 
+class TooLarge(Envelope):
+    """A failure of our own: a reply is larger than who asked wanted to have, and was dropped."""
+
+    size_bytes: int = 0
+
+
+def too_large(size_bytes: int) -> TooLarge:
+    return TooLarge(
+        error=failure(PARSE_ERROR, f"a reply of {size_bytes:,} bytes is beyond what was asked for").error, size_bytes=size_bytes
+    )
+
+
 class NotDelivered(Envelope):
     """A failure of our own: the peer certainly never had the whole request, so that it may be sent once more."""
 

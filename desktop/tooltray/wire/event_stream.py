@@ -50,6 +50,11 @@ class EventReader:
                 self._start_event()
                 yield event
 
+    @property
+    def waiting_bytes(self) -> int:
+        """How much has come of an event that is not complete."""
+        return len(self._line) + len(self._event.data)
+
     def _start_event(self) -> None:
         self._event, self._has_data, self._is_empty = Event(), False, True
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 MAX_SERVER_LINE_BYTES = 256 * 2**20  # of one message; a limit against a runaway server, not against large results
 MAX_CLIENT_LINE_BYTES = 64 * 2**20  # of one request of an AI client
 KEPT_OF_OVERSIZED_BYTES = 4096
+LOOKED_AT_BYTES = 17 * 2**20  # when a line has so many, it is looked at once whether anybody wants all of it
 
 
 def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
@@ -22,15 +23,19 @@ def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
 class LineBuffer:
     """Collects chunks and yields complete lines without their newline; empty lines are skipped."""
 
-    def __init__(self, *, on_oversized: Callable[[bytes, int], None], max_line_bytes: int) -> None:
+    def __init__(
+        self, *, on_oversized: Callable[[bytes, int], None], max_line_bytes: int, is_unwanted: Callable[[bytes], bool] = lambda head: False
+    ) -> None:
         """
         Args:
             on_oversized: called with both ends of a dropped line and its size in bytes.
             max_line_bytes: what is longer is dropped.
+            is_unwanted: whether a line with this beginning is dropped sooner; asked when it has LOOKED_AT_BYTES.
         """
         self._on_oversized = on_oversized
         self.max_line_bytes = max_line_bytes
         self._partial = bytearray()
+        self._is_unwanted, self._is_looked_at = is_unwanted, False
         self._is_oversized = False
         self._dropped_bytes = 0
 
@@ -52,7 +57,7 @@ class LineBuffer:
 
     def _complete(self, end: bytes) -> bytearray:
         self._grow(end)
-        line, self._partial = self._partial, bytearray()
+        line, self._partial, self._is_looked_at = self._partial, bytearray(), False
         if not self._is_oversized:
             return line
         size = self._dropped_bytes + len(line)
@@ -63,6 +68,9 @@ class LineBuffer:
     def _grow(self, chunk: bytes) -> None:
         self._partial += chunk
         self._is_oversized = self._is_oversized or len(self._partial) > self.max_line_bytes
+        if len(self._partial) > LOOKED_AT_BYTES and not (self._is_oversized or self._is_looked_at):
+            self._is_looked_at = True
+            self._is_oversized = self._is_unwanted(bytes(self._partial[:KEPT_OF_OVERSIZED_BYTES]))
         if self._is_oversized and len(self._partial) > 2 * KEPT_OF_OVERSIZED_BYTES:
             kept = self._partial[:KEPT_OF_OVERSIZED_BYTES] + self._partial[-KEPT_OF_OVERSIZED_BYTES:]
             self._dropped_bytes += len(self._partial) - len(kept)

@@ -20,6 +20,7 @@ class UnixTransport:
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
     has_expired = False
+    failure = output = None
 
     def __init__(self, name: str, path: str) -> None:
         self._name, self._path = name, path

@@ -106,6 +106,16 @@ async def rotate_token(hub):
     assert before != await hub("rotate_api_token") == await hub("get_api_token")
 
 
+async def api_tokens(hub):
+    before = await hub("list_api_tokens")
+    made = await hub("create_api_token", name="ci", scope="read", expires_in_s=60.0, trusted=False)
+    assert made["token"].startswith("tooltray_api_")
+    assert [each["name"] for each in await hub("list_api_tokens") if each not in before] == ["ci"]
+    await hub("revoke_api_token", name="ci")
+    assert await hub("list_api_tokens") == before
+    assert "no token" in await hub.refusal("revoke_api_token", name="ci")
+
+
 CHECKS: Checks = {
     "get_secret_names": secret_names,
     "set_secret": set_secret,
@@ -122,6 +132,9 @@ CHECKS: Checks = {
     "set_api_enabled": enable_api,
     "get_api_token": api_token,
     "rotate_api_token": rotate_token,
+    "list_api_tokens": api_tokens,
+    "create_api_token": api_tokens,
+    "revoke_api_token": api_tokens,
     "list_client_tokens": list_tokens,
     "create_client_token": create_token,
     "remove_client_token": remove_token,

@@ -32,7 +32,7 @@ class Hub:
 
     def __init__(self, world, registry=None, gate=None):
         self.world, self.registry, self.gate = world, registry, gate
-        self.channel = ControlClient.connect(Home(world.root), with_events=True)
+        self.channel = ControlClient.connect(Home(world.root), with_events=True, is_at_terminal=True)
         assert self.channel
         self.seen = []
 

@@ -24,8 +24,20 @@ async def recent_calls(hub):
     assert (last["tool"], last["server"], last["outcome"]) == ("about", "kit", "ok")
 
 
+async def environment(hub):
+    found = await hub("get_environment")
+    assert all(variable["name"] and variable["origin"] for variable in found["variables"])
+
+
+async def forget_environment(hub):
+    await hub("forget_environment")
+    assert "remembered" not in {variable["origin"] for variable in (await hub("get_environment"))["variables"]}
+
+
 CHECKS: Checks = {
     "get_settings": settings,
     "change_settings": change_settings,
     "get_recent_calls": recent_calls,
+    "get_environment": environment,
+    "forget_environment": forget_environment,
 }

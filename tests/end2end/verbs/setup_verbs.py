@@ -64,14 +64,15 @@ async def export(hub):
     assert "a value of mine" not in json.dumps(exported)
 
 
-IMPORTED = {"version": 1, "mcpServers": {"brought": HABITS, "kit": HABITS}, "defaultServers": []}
+BROUGHT = {**HABITS, "env": {"OF": "another one"}}  # what runs here already under another name is not brought in
+IMPORTED = {"version": 1, "mcpServers": {"brought": BROUGHT, "kit": HABITS}, "defaultServers": []}
 
 
 async def preview_import(hub):
     changes = {each["name"]: each["kind"] for each in await hub("preview_import", setup=IMPORTED) if each["subject"] == "server"}
     assert changes == {"brought": "add", "kit": "keep"}
     assert "brought" not in await hub("get_mcp_servers")
-    assert "no set-up" in await hub.refusal("preview_import", setup={"servers": 7})
+    assert "no backup" in await hub.refusal("preview_import", setup={"servers": 7})
 
 
 async def take_over(hub):

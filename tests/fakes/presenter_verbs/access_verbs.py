@@ -7,7 +7,7 @@ from tests.fakes.presenter_verbs.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT
 
 from tooltray.events import ElicitationEnded
-from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.removals import ServerRemoval
 
 
@@ -74,10 +74,25 @@ class AccessVerbs(HubInMemory):
 
     async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
         self._note("set_api_enabled", enabled, trusted)
-        is_trusted = self.http.is_api_trusted if trusted is None else trusted
+        is_asked = self.http.is_trust_asked and trusted is None
         url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""
-        self.http = replace(self.http, is_api_enabled=enabled, api_url=url, is_api_trusted=is_trusted)
+        self.http = replace(self.http, is_api_enabled=enabled, api_url=url, is_trust_asked=is_asked)
         return self.http
+
+    async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
+        return list(self.api_tokens.values())
+
+    async def create_api_token(
+        self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> NewApiToken:
+        self._note("create_api_token", name, scope, expires_in_s, trusted)
+        ends_at = None if expires_in_s is None else STARTED_AT + expires_in_s
+        self.api_tokens[name] = ApiTokenSnapshot(name, scope, STARTED_AT, ends_at, is_trusted=trusted)
+        return NewApiToken(f"api token of {name}", name, scope, ends_at, trusted)
+
+    async def revoke_api_token(self, name: str) -> None:
+        self._note("revoke_api_token", name)
+        del self.api_tokens[name]
 
     async def get_api_token(self) -> str:
         self._note("get_api_token")

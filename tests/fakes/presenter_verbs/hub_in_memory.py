@@ -22,7 +22,7 @@ from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolCh
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.http import HttpStatus
+from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.removals import ServerRemoval
@@ -56,6 +56,7 @@ class HubInMemory:
         self.setup_changes: list[SetupChange] = []
         self.diagnoses: list[Any] = []
         self.client_names: set[str] = set()
+        self.api_tokens: dict[str, ApiTokenSnapshot] = {}
         self.sessions: list[SessionSnapshot] = []
         self.client_modes: list[ClientModeSnapshot] = []
         self.profiles: list[ProfileSnapshot] = []

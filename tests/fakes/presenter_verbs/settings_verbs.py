@@ -6,6 +6,7 @@ from typing import Any
 from tests.fakes.presenter_verbs.hub_in_memory import HubInMemory
 
 from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.setup import SettingsDocument
 
 
@@ -21,3 +22,10 @@ class SettingsVerbs(HubInMemory):
     async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
         self._note("get_recent_calls", limit)
         return []
+
+    async def get_environment(self) -> EnvironmentSnapshot:
+        self._note("get_environment")
+        return EnvironmentSnapshot((), ())
+
+    async def forget_environment(self) -> None:
+        self._note("forget_environment")

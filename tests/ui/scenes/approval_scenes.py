@@ -18,11 +18,7 @@ EDIT = ApprovalSnapshot(
     client="Claude Code",
     category="write",
     arguments='{\n  "path": "src/billing/invoice.py",\n  "edits": "see above",\n  "dryRun": false\n}',
-    why=Phrase(
-        "the tool {tool} of the server {server} writes, or may write (category 'write'), and that is not approved for this server",
-        tool='"edit_file"',
-        server='"filesystem"',
-    ),
+    why=Phrase("asked because this tool can change things"),
     ends_at=0.0,
     choices=("once", "session", "always"),
     project="/home/me/code/shop",

@@ -20,7 +20,7 @@ MODES = {
     "everything": Phrase("nothing is set to be hidden"),
     "lazy": Phrase("{why}; it lists again when tools change", why=COSTLY),
     "search": Phrase("{client} shows at most {most} tools, there are {count}", client="Cursor", most=40, count=63),
-    "settings": Phrase("tools are shown on activation only, by the settings of: {names}", names="playwright, serena"),
+    "settings": Phrase("tools are loaded on demand, by the settings of: {names}", names="playwright, serena"),
 }
 SESSIONS = [
     SessionSnapshot("1", "claude-code", "2.4.1", "", "", "lazy", MODES["lazy"], SessionProject(SHOP, "shop", "folder"), ("serena",)),

@@ -11,15 +11,14 @@ from tooltray.errors import Problem
 from tooltray.servers.diagnosis import Diagnosis, Remedy
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")
 REMOTES = (
-    server(
-        "linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Is tried again every 60 s"
-    ),
+    server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Next try in 60 s"),
     server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
     server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
 )
@@ -120,6 +119,31 @@ async def paused(theme: Theme) -> Shot:
     return Shot(await desk(theme, is_paused=True))
 
 
+async def paused_100(theme: Theme) -> Shot:
+    return Shot(await desk(theme, many(100), is_paused=True))
+
+
+async def stopped(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.commands.stop("filesystem")
+    await result.asked("stop_server", "filesystem")
+    await until(lambda: result.card("filesystem").server.state is S.STOPPED)
+    return Shot(result)
+
+
+async def bug(theme: Theme) -> Shot:
+    result = await desk(theme)
+    problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
+    result.window.page.notices.add_bug(problem, "x")
+    return Shot(result)
+
+
+async def quit_question(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.window.ask_to_quit(["claude-code 2.0.1", "Cursor 1.4"])
+    return Shot(result)
+
+
 async def searched(theme: Theme) -> Shot:
     result = await desk(theme)
     result.window.page._search.setText("file")
@@ -201,6 +225,10 @@ SCENES = (
     hub_failed,
     starting,
     paused,
+    paused_100,
+    stopped,
+    bug,
+    quit_question,
     searched,
     remotes,
     log,

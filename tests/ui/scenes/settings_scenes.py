@@ -34,7 +34,7 @@ CHANGES = [
     SetupChange("add", "server", "github"),
     SetupChange("replace", "server", "filesystem", "another command"),
     SetupChange("keep", "server", "memory", "yours stays"),
-    SetupChange("add", "secret", "GITHUB_TOKEN", "its value is not in the set-up"),
+    SetupChange("add", "secret", "GITHUB_TOKEN", "its value is not in the backup"),
 ]
 
 
@@ -66,7 +66,7 @@ async def settings_empty(theme: Theme) -> Shot:
 
 async def add_registry(theme: Theme) -> Shot:
     shot = await settings(theme)
-    shot.desk.window.open_add_registry()
+    shot.desk.window.setup_sheets.open_add_registry()
     shot.desk.settings.registry_refused.emit(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
     return shot
 

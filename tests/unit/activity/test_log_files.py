@@ -99,16 +99,41 @@ def test_a_file_that_somebody_removed_is_made_again(tmp_path: Path, files: LogFi
     assert (tmp_path / TODAY).read_bytes() == LINE
 
 
+def of_days(folder: Path, *days: int) -> list[str]:
+    """Files of days before (or, below 0, after) the day of NOON; returns their names."""
+    return [sparse(folder / named(NOON - day * DAY_S), 10).name for day in days]
+
+
 def test_files_beyond_their_days_go_and_what_is_not_ours_stays(tmp_path: Path, files: LogFiles) -> None:
-    kept = sparse(tmp_path / named(NOON - KEPT_DAYS * DAY_S), 10)
-    old = [sparse(tmp_path / named(NOON - days * DAY_S), 10) for days in (KEPT_DAYS + 1, KEPT_DAYS + 400)]
-    old.append(sparse(tmp_path / "tooltray-2026-12-24-7.jsonl", 10))
+    kept = of_days(tmp_path, *range(1, KEPT_DAYS + 1))
+    of_days(tmp_path, KEPT_DAYS + 1, KEPT_DAYS + 400)
+    sparse(tmp_path / "tooltray-2026-12-24-7.jsonl", 10)
     foreign = [
         sparse(tmp_path / name, 10)
         for name in ("tooltray-2020-01-01.jsonl.gz", "other-2020-01-01.jsonl", "notes.txt", "tooltray-2020.jsonl")
     ]
     files.append(LINE, NOON)
-    assert names_in(tmp_path) == sorted([TODAY, kept.name, *(path.name for path in foreign)])
+    assert names_in(tmp_path) == sorted([TODAY, *kept, *(path.name for path in foreign)])
+
+
+@pytest.mark.parametrize("years", [12, -26])
+def test_a_clock_that_jumps_empties_no_log(tmp_path: Path, files: LogFiles, years: int) -> None:
+    known = of_days(tmp_path, *range(1, KEPT_DAYS))
+    files.append(LINE, NOON)
+    elsewhere = NOON + years * 365 * DAY_S
+    files.append(LINE, elsewhere)
+    assert names_in(tmp_path) == sorted([TODAY, named(elsewhere), *known])
+    files.append(LINE, NOON)  # it is put right again
+    files.append(LINE, NOON + DAY_S)
+    assert set(names_in(tmp_path)) >= {TODAY, *known}
+    files.append(LINE, NOON + 2 * DAY_S)
+    assert named(elsewhere) not in names_in(tmp_path) or years < 0  # of all days the one that never was goes first
+
+
+def test_months_in_which_nothing_was_logged_cost_nothing(tmp_path: Path, files: LogFiles) -> None:
+    kept = of_days(tmp_path, 400, 401)
+    files.append(LINE, NOON)
+    assert names_in(tmp_path) == sorted([TODAY, *kept])
 
 
 def test_the_oldest_go_first_when_all_together_are_too_large(tmp_path: Path, files: LogFiles) -> None:

@@ -75,7 +75,7 @@ def test_lists_need_no_terminal_and_come_in_json(tooltray: Tooltray, hub_home: H
 def test_empty_lists_are_said(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_approvals=[], get_grants=[]):
         assert tooltray("approve").out == "No call waits for a yes.\n"
-        assert tooltray("grants", "list").out == "Nothing is allowed for longer than one call.\n"
+        assert tooltray("grants", "list").out == "No standing permissions beyond each server's own.\n"
         assert tooltray("grants", "changes").out == "No tool has changed since it was allowed.\n"
 
 
@@ -304,7 +304,20 @@ def test_an_ai_client_is_asked_about_each_call_without_a_terminal(tooltray: Tool
         for words in (("all",), ("--default",)):
             refused = tooltray("clients", "approve", "Cursor", *words)
             assert (refused.code, "needs a person at a terminal" in refused.err) == (1, True)
-    assert here.calls[-1] == ("set_client_auto_approve", {"client": "Cursor", "rules": []})
+    assert [call for call in here.calls if call[0] != "get_client_modes"] == [
+        ("set_client_auto_approve", {"client": "Cursor", "rules": []})
+    ]
+
+
+@pytest.mark.parametrize(("client", "rules"), [("other", ("read", "names:get_*")), ("Cursor", ("write",))])
+def test_fewer_calls_of_an_ai_client_go_through_without_a_yes(
+    tooltray: Tooltray, hub_home: Home, client: str, rules: tuple[str, ...]
+) -> None:
+    with hub(hub_home, get_client_modes=MODES, set_client_auto_approve=None) as here:
+        assert tooltray("clients", "approve", client, *rules).code == 0
+        assert here.params_of("set_client_auto_approve") == {"client": client, "rules": list(rules)}
+        wider = tooltray("clients", "approve", "unknown", "read")
+    assert (wider.code, "needs a person at a terminal" in wider.err) == (1, True)
 
 
 @pytest.mark.parametrize("words", [(), ("read", "--nothing"), ("--nothing", "--default")])
@@ -318,17 +331,29 @@ def test_one_choice_of_rules_is_needed(tooltray: Tooltray, hub_home: Home, words
 
 @pytest.mark.parametrize(
     ("entry", "now"),
-    [({"autoApprove": ["all"]}, "all"), ({}, "read"), ({"autoApprove": []}, "nothing"), ({"autoApprove": "all"}, "read")],
+    [({}, "read"), ({"autoApprove": []}, "nothing"), ({"autoApprove": "all"}, "read"), ({"autoApprove": ["write"]}, "write")],
 )
 def test_the_rules_of_a_server_are_chosen_by_a_person(person: Tooltray, hub_home: Home, entry: Any, now: str) -> None:
     described = {"name": "files", "entry": {"command": "x"}, "counts": {"command": "x", **entry}}
     with hub(hub_home, get_server_entry=described, set_server_auto_approve=None) as fake:
-        assert person("servers", "approve", "files", "read", typed="n\n").code == 1
+        assert person("servers", "approve", "files", "read", "write_file", typed="n\n").code == 1
         assert "set_server_auto_approve" not in fake.methods()
         result = person("servers", "approve", "files", "read", "write_file", "read")
     assert f"What goes through unasked of files: read, write_file (now: {now})." in result.out
     assert result.out.endswith("For files: read, write_file.\n")
     assert fake.params_of("set_server_auto_approve") == {"server": "files", "rules": ["read", "write_file"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "rules"),
+    [(["all"], ["read"]), (["all"], ["names:*"]), (["read", "write"], ["hint:idempotent"]), (["read", "a", "b"], ["b", "read"]), ([], [])],
+)
+def test_fewer_calls_of_a_server_go_through_without_a_yes(tooltray: Tooltray, hub_home: Home, before: list[str], rules: list[str]) -> None:
+    described = {"name": "files", "entry": {}, "counts": {"autoApprove": before}}
+    with hub(hub_home, get_server_entry=described, set_server_auto_approve=None) as fake:
+        result = tooltray("servers", "approve", "files", *(rules or ["--nothing"]))
+    assert (result.code, result.err) == (0, "")
+    assert fake.params_of("set_server_auto_approve") == {"server": "files", "rules": rules}
 
 
 def test_a_server_asks_about_each_call_without_a_terminal_and_without_a_hub(tooltray: Tooltray, hub_home: Home) -> None:

@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.cli.doctor import SETTLE_TIMEOUT_S
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 
@@ -50,7 +51,7 @@ NOT_FOUND = diagnosis(
     remedies=[
         remedy("add_to_path", "Look in /opt/node/bin too", "/opt/node/bin", is_automatic=True),
         remedy("install_runtime", "Install Node.js", "https://nodejs.org"),
-        remedy("store_secret", "Store the secret git/KEY", "git/KEY"),
+        remedy("store_secret", "Store the secret git/KEY", "tooltray secrets set git/KEY"),
         remedy("advice", "Set the command's full path"),
         remedy("start", "Try again", is_automatic=True),
     ],
@@ -71,7 +72,7 @@ def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlH
     return FakeControlHub(
         home,
         {"get_snapshot": hub_snapshot(), "get_secret_names": ["a"], "check_secrets": "keyring", "diagnose": list(diagnoses)}
-        | {"get_unused_secrets": []}
+        | {"get_unused_secrets": [], "get_environment": {"variables": [], "changes": []}}
         | answers,
     )
 
@@ -87,7 +88,7 @@ def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Ho
         "  PATH:          /usr/bin:/bin",
         "  folder:        /home/person",
     ]
-    assert hub.calls == [("diagnose", {"server": "files"})]
+    assert hub.calls == [("diagnose", {"server": "files", "wait_s": SETTLE_TIMEOUT_S})]
 
 
 def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltray: Tooltray, hub_home: Home) -> None:
@@ -175,6 +176,11 @@ def test_a_server_that_waits_for_its_first_use_is_described_in_words(tooltray: T
         assert "ok: files: on demand, 3 tools\n" in tooltray("doctor").out
 
 
+def test_a_server_that_was_never_listed_is_not_said_to_have_no_tools(tooltray: Tooltray, hub_home: Home) -> None:
+    with well(hub_home, diagnosis("files", tool_count=0, is_listed=False)):
+        assert "ok: files: running, its tools are not listed yet\n" in tooltray("doctor").out
+
+
 @pytest.mark.parametrize(
     ("state", "detail", "said"),
     [
@@ -237,15 +243,16 @@ def test_everything_is_looked_at_and_details_are_shown_where_something_is_wrong(
         result = tooltray("doctor")
     lines = result.out.splitlines()
     assert result.code == 1
-    assert lines[:4] == [
+    assert lines[:5] == [
         f"ok: home: {hub_home.root}",
         f"ok: hub: version 9.9.9 is running (serve, pid {hub.pid})",
         f"ok: settings: {hub_home.settings}",
+        "ok: environment: no certificates, proxies or package indexes of your own",
         "ok: secrets: keyring, 1 secret",
     ]
-    assert lines[4].startswith("ok: bridge: /")
-    assert lines[5:7] == ["ok: files: running, 3 tools", "PROBLEM: git: Command 'npx' not found"]
-    assert lines[7].startswith("  what was run:")
+    assert lines[5].startswith("ok: bridge: /")
+    assert lines[6:8] == ["ok: files: running, 3 tools", "PROBLEM: git: Command 'npx' not found"]
+    assert lines[8].startswith("  what was run:")
 
 
 def test_all_well_is_exit_code_0(tooltray: Tooltray, hub_home: Home) -> None:
@@ -298,7 +305,7 @@ def test_json_has_every_check_and_every_diagnosis(tooltray: Tooltray, hub_home: 
     with well(hub_home, NOT_FOUND):
         result = tooltray("doctor", "--json")
     assert result.code == 1
-    assert [check["name"] for check in result.json["checks"]] == ["home", "hub", "settings", "secrets", "bridge"]
+    assert [check["name"] for check in result.json["checks"]] == ["home", "hub", "settings", "environment", "secrets", "bridge"]
     assert result.json["servers"] == [NOT_FOUND]
 
 
@@ -338,3 +345,35 @@ def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_
         out = tooltray("doctor", "files").out
     assert "ok: files: waits for a project, 3 tools known from its last run" in out
     assert "  remark:        {nope} is handed over as it is written" in out
+
+
+def test_what_servers_get_of_the_persons_environment_is_shown_with_where_it_is_from(tooltray: Tooltray, hub_home: Home) -> None:
+    variables = [
+        {"name": "NO_PROXY", "value": "a", "origin": "login shell", "since": "", "is_used": True},
+        {"name": "PIP_CERT", "value": "/a.pem", "origin": "remembered", "since": "2026-01-31", "is_used": True},
+        {"name": "SSL_CERT_FILE", "value": "/b.pem", "origin": "remembered", "since": "2026-01-31", "is_used": False},
+    ]
+    changes = [
+        {"server": "s", "name": "https_proxy", "was": "", "now": ""},
+        {"server": "s", "name": "NO_PROXY", "was": "b", "now": "a"},
+    ]
+    with well(hub_home, get_environment={"variables": variables, "changes": changes}):
+        result = tooltray("doctor")
+    assert (
+        "ok: environment: NO_PROXY=a (login shell)\n"
+        "    PIP_CERT=/a.pem (remembered since 2026-01-31)\n"
+        "    SSL_CERT_FILE=/b.pem (remembered since 2026-01-31, not used: its file is gone)\n"
+        "    s last worked with https_proxy; now it is missing\n"
+        "    s last worked with NO_PROXY=b; now it is a\n"
+        "    to forget what is remembered: tooltray doctor --forget-environment\n"
+    ) in result.out
+
+
+def test_what_is_remembered_is_forgotten_by_a_hub_and_without_one(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"forget_environment": None}) as hub:
+        assert tooltray("doctor", "--forget-environment").code == 0
+        assert [call[0] for call in hub.calls] == ["forget_environment"]
+    hub_home.environment.write_text("{}")
+    assert tooltray("doctor", "--forget-environment", "--json").json == {"forgotten": True}
+    assert not hub_home.environment.exists()
+    assert tooltray("doctor", "s", "--forget-environment").code == 2

@@ -34,12 +34,14 @@ def test_what_is_allowed_and_what_runs_for_which_project_is_listed(tooltray: Too
         assert listed == {"allowed": ["/a\x1b[1m"], "servers": ["s", "t"], "copies": [{"server": "s", **COPY}]}
 
 
-def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(
+    tooltray: Tooltray, person: Tooltray, hub_home: Home, tmp_path: Path
+) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
     real = os.path.realpath(folder)
     assert "the folder in which it was started and the folders that it declares (roots) are allowed." in tooltray("projects", "list").out
-    assert tooltray("projects", "allow", str(folder)).out == f"{real}, and what is in it, may be a project now.\n"
+    assert person("projects", "allow", str(folder)).out == f"{real}, and what is in it, may be a project now.\n"
     assert settings(hub_home)["allowedFolders"] == [real]
     assert tooltray("projects", "list", "--json").json["allowed"] == [real]
     assert "(roots) are allowed too." in tooltray("projects", "list").out
@@ -48,17 +50,20 @@ def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(tooltray: Too
     assert tooltray("projects", "list", "--json").json["allowed"] == [real]
     hub_home.settings.write_text(json.dumps(document))
     assert "no longer allowed" in tooltray("projects", "disallow", str(folder)).out
-    assert tooltray("projects", "allow", str(folder), "--json").json == {"folder": real, "allowed": True}
+    assert person("projects", "allow", str(folder), "--json").json == {"folder": real, "allowed": True}
     assert tooltray("projects", "disallow", str(folder), "--json").json == {"folder": str(folder), "allowed": False}
-    refused = tooltray("projects", "allow", "/")
+    refused = person("projects", "allow", "/")
     assert (refused.code, "the root of everything" in refused.err) == (1, True)
-    assert tooltray("projects", "allow", "a\0b").code == 1
+    assert person("projects", "allow", "a\0b").code == 1
+    for refused in (tooltray("projects", "allow", str(folder)), person("projects", "allow", str(folder), sees=False)):
+        assert (refused.code, "needs a person at a terminal" in refused.err) == (1, True)
+    assert "allowedFolders" not in settings(hub_home) or settings(hub_home)["allowedFolders"] == []
 
 
-def test_a_path_of_here_is_made_absolute(tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_of_here_is_made_absolute(person: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with FakeControlHub(hub_home, {"allow_folder": lambda path: path}) as hub:
-        assert tooltray("projects", "allow", ".").code == 0
+        assert person("projects", "allow", ".").code == 0
     assert hub.params_of("allow_folder") == {"path": os.getcwd()}
 
 

@@ -1,6 +1,7 @@
 """`tooltray secrets ...`, with a running hub and without."""
 
 import getpass
+import json
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli import secret_input
 from tooltray.cli.run import run
+from tooltray.cli.secrets import chosen_backend
 from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
 
@@ -26,8 +28,10 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def file_backend(tooltray: Tooltray, hub_home: Home) -> None:
-    assert tooltray("secrets", "backend", "file").code == 0
+def file_backend(hub_home: Home) -> None:
+    """Chosen in the settings by hand, so that there is no passphrase yet."""
+    hub_home.prepare()
+    hub_home.settings.write_text(json.dumps({"version": 1, "mcpServers": {}, "secrets": {"backend": "file"}}))
 
 
 def end_of_input(question: str) -> str:
@@ -105,8 +109,66 @@ def test_an_empty_value_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
 def test_the_chosen_backend_is_shown(tooltray: Tooltray, hub_home: Home) -> None:
     assert "nothing else is chosen" in tooltray("secrets", "backend").out
     assert tooltray("secrets", "backend", "--json").json == {"backend": None}
-    assert tooltray("secrets", "backend", "file").out == "Secrets are kept in an encrypted file.\n"
+    assert tooltray("secrets", "backend", "file", stdin=f"{PASSPHRASE}\n").out == "Secrets are kept in an encrypted file.\n"
     assert tooltray("secrets", "backend").out == "Secrets are kept in an encrypted file.\n"
+
+
+def test_who_chooses_the_encrypted_file_gives_its_passphrase_twice(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    answers += [PASSPHRASE, PASSPHRASE]
+    assert at_terminal("secrets", "backend", "file") == 0
+    assert answers == []
+    answers += ["the value", PASSPHRASE]  # once from now on
+    assert at_terminal("secrets", "set", "git/KEY") == 0
+    assert answers == []
+
+
+def test_who_chooses_a_file_that_is_there_opens_it(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    answers += [PASSPHRASE, PASSPHRASE]
+    assert at_terminal("secrets", "backend", "file") == 0
+    assert at_terminal("secrets", "backend", "memory") == 0
+    answers.append("wrong")
+    assert at_terminal("secrets", "backend", "file") == 1
+    assert "passphrase is wrong" in capsys.readouterr().err
+    assert chosen_backend(hub_home) == "memory"
+    answers.append(PASSPHRASE)
+    assert at_terminal("secrets", "backend", "file") == 0
+    assert (chosen_backend(hub_home), answers) == ("file", [])
+
+
+def test_a_wrong_passphrase_for_a_file_leaves_the_keyring_where_nothing_else_was_chosen(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("secrets", "backend", "file", stdin=f"{PASSPHRASE}\n").code == 0
+    hub_home.settings.write_text("{}")
+    assert tooltray("secrets", "backend", "file", stdin="wrong\n").code == 1
+    assert chosen_backend(hub_home) == "keyring"
+
+
+@pytest.mark.parametrize("typed", ["", "\n"])
+def test_without_a_passphrase_the_encrypted_file_is_not_chosen(tooltray: Tooltray, hub_home: Home, typed: str) -> None:
+    result = tooltray("secrets", "backend", "file", stdin=typed)
+    assert (result.code, chosen_backend(hub_home)) == (1, None)
+    assert "No passphrase for the encrypted file" in result.err
+
+
+def test_two_passphrases_that_differ_choose_nothing(answers: list[str], hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    answers += [PASSPHRASE, "open sesam"]
+    assert at_terminal("secrets", "backend", "file") == 1
+    assert "differ" in capsys.readouterr().err
+    assert chosen_backend(hub_home) is None
+
+
+def test_a_running_hub_goes_on_with_the_encrypted_file_and_opens_it(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"set_secret_backend": None, "unlock_secrets": None}) as hub:
+        assert tooltray("secrets", "backend", "file", stdin=f"{PASSPHRASE}\n").code == 0
+    assert hub.params_of("set_secret_backend") == {"kind": "file"}
+    assert hub.params_of("unlock_secrets") == {"passphrase": PASSPHRASE}
+
+
+def test_the_passphrase_in_the_environment_is_taken_without_asking(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", PASSPHRASE)
+    assert tooltray("secrets", "backend", "file").code == 0
+    assert hub_home.secrets_file.exists()
 
 
 @pytest.mark.parametrize("content", ["no json", "[]", '{"secrets": {"backend": 5}}', '{"secrets": 5}', "[" * 200_000])

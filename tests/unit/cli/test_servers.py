@@ -13,7 +13,9 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.run import run
 from tooltray.cli.servers import new_lines
 from tooltray.config.home import Home
+from tooltray.config.stopped_servers import StoppedServers
 from tooltray.errors import TooltrayError
+from tooltray.tools.names import PublishedNames
 
 
 def settings_of(home: Home) -> dict[str, Any]:
@@ -22,8 +24,8 @@ def settings_of(home: Home) -> dict[str, Any]:
 
 
 def choose_file_backend(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tooltray("secrets", "backend", "file", stdin="open sesame\n").code == 0
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
-    assert tooltray("secrets", "backend", "file").code == 0
 
 
 def refuse(**params: Any) -> None:
@@ -83,6 +85,21 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     assert result.err == "No hub is running; this is what the settings say.\n"
 
 
+@pytest.mark.parametrize("words", [("add", "s", "--replace", "--on-demand", "--", "other"), ("remove", "s")])
+def test_without_a_hub_too_a_stopped_server_is_listed_as_one_until_it_is_added_anew(
+    tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]
+) -> None:
+    tooltray("servers", "add", "s", "--on-demand", "--", "command")
+    stopped = StoppedServers(hub_home.stopped)
+    stopped.add("s", at=1.0)
+    stopped.save()
+    assert "stopped" in tooltray("servers", "list").out
+    assert tooltray("servers", *words).code == 0
+    assert StoppedServers(hub_home.stopped).of_settings() == []
+    tooltray("servers", "add", "s", "--on-demand", "--", "command")
+    assert "stopped" not in tooltray("servers", "list").out
+
+
 def test_without_a_hub_too_a_server_is_lazy_or_waits_for_a_project(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "lsp", "--deferred", "--template", "-p {project_path}", "--", "run", "it")
     document = json.loads(hub_home.settings.read_bytes())
@@ -94,11 +111,9 @@ def test_without_a_hub_too_a_server_is_lazy_or_waits_for_a_project(tooltray: Too
 
 
 def test_a_problem_that_is_tried_again_says_when(tooltray: Tooltray, hub_home: Home) -> None:
-    far = server_snapshot(
-        "far", state="error", tool_count=0, transport="http", problem=problem("Gone", "", ""), detail="Is tried again every 60 s"
-    )
+    far = server_snapshot("far", state="error", tool_count=0, transport="http", problem=problem("Gone", "", ""), detail="Next try in 60 s")
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(far)}):
-        assert tooltray("servers", "list").out.splitlines()[1].endswith("Gone. Is tried again every 60 s")
+        assert tooltray("servers", "list").out.splitlines()[1].endswith("Gone. Next try in 60 s")
 
 
 # adding what is reached by a URL
@@ -235,6 +250,24 @@ def test_a_server_on_demand_does_not_start_with_the_hub(tooltray: Tooltray, hub_
     result = tooltray("servers", "add", "files", "--on-demand", "--", "npx")
     assert "it starts when it is first used" in result.out
     assert settings_of(hub_home).get("defaultServers", []) == []
+
+
+def test_a_server_that_is_removed_without_a_hub_leaves_the_names_of_its_tools_to_others(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "files")
+    PublishedNames(hub_home.names).publish([("files", "read")])
+    assert tooltray("servers", "remove", "files").code == 0
+    assert PublishedNames(hub_home.names).target("read") is None
+
+
+def test_a_server_that_is_there_already_under_another_name_is_pointed_out(tooltray: Tooltray) -> None:
+    tooltray("servers", "add", "files", "--", "files", "a")
+    again = tooltray("servers", "add", "more", "--on-demand", "--", "files", "a")
+    assert (again.code, again.err) == (
+        0,
+        "files runs the same already, so these tools are offered twice. Take one away: tooltray servers remove more\n",
+    )
+    assert tooltray("servers", "add", "others", "--", "files", "b").err == ""
+    assert tooltray("servers", "add", "files", "--replace", "--", "files", "a").err.startswith("more runs the same already")
 
 
 def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
@@ -399,6 +432,24 @@ def test_a_server_that_is_added_and_does_not_start_is_an_error_that_says_both(to
     assert result.out.startswith("Added files, which does not start.\n")
     assert result.err == "tooltray: It will not: because. Do this\n"
     assert (in_json.json["started"], in_json.json["tools"], in_json.error["hint"]) == (False, None, "Do this")
+
+
+def test_a_key_that_a_well_known_server_usually_needs_is_asked_for(tooltray: Tooltray, hub_home: Home) -> None:
+    command = ("--", "npx", "-y", "@modelcontextprotocol/server-github")
+    with hub_that_adds(hub_home):
+        without = tooltray("servers", "add", "gh", *command)
+        with_one = tooltray("servers", "add", "gh2", "--env", "GITHUB_PERSONAL_ACCESS_TOKEN=${HUB_TOKEN}", *command)
+    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. To give it one, add --secret GITHUB_PERSONAL_ACCESS_TOKEN --replace\n"
+    assert (without.err, with_one.err) == (note, "")
+
+
+def test_the_log_of_a_server_that_does_not_start_is_pointed_to_if_it_wrote_anything(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub_that_adds(hub_home, start_server=refuse, get_server_log=["boom"]) as hub:
+        written = tooltray("servers", "add", "my files", "--", "npx")
+        hub.answers["get_server_log"] = []
+        silent = tooltray("servers", "add", "other", "--", "npx")
+    assert written.err.endswith("Do this\nWhat it wrote: tooltray servers logs 'my files'\n")
+    assert silent.err.endswith("Do this\n")
 
 
 def test_replacing_through_a_hub_updates_the_entry(tooltray: Tooltray, hub_home: Home) -> None:
@@ -579,6 +630,19 @@ def test_the_first_list_of_a_server_is_waited_for_before_its_tools_are_counted(t
         assert tooltray("servers", command, "files").out.endswith("and has 3 tools.\n")
         files["tool_count"] = 0
         assert tooltray("servers", command, "files", "--json").json["tool_count"] == 3
+
+
+def test_a_server_that_has_not_listed_its_tools_is_not_said_to_have_none(tooltray: Tooltray, hub_home: Home) -> None:
+    unlisted = hub_snapshot(server_snapshot("files", tool_count=0, is_listed=False))
+    answers = {"start_server": None, "restart_server": None, "get_tools": [], "get_snapshot": unlisted}
+    with FakeControlHub(hub_home, answers):
+        assert tooltray("servers", "start", "files").out == "files is running, but has not listed its tools yet.\n"
+        assert tooltray("servers", "restart", "files").out == "files is running again, but has not listed its tools yet.\n"
+    with hub_that_adds(hub_home, get_tools=[], get_snapshot=unlisted):
+        added = tooltray("servers", "add", "files", "--", "npx", "pkg")
+        in_json = tooltray("servers", "add", "files", "--json", "--", "npx", "pkg").json
+    assert added.out.splitlines()[0] == "Added files; it is running, but has not listed its tools yet."
+    assert (in_json["started"], in_json["tools"]) == (True, None)
 
 
 def test_a_server_that_does_not_start_says_why(tooltray: Tooltray, hub_home: Home) -> None:

@@ -8,6 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,54 @@ def test_an_unexpected_failure_ends_the_hub_in_order_too(hub_home: Home) -> None
     engine = FakeEngine(on_serve=fail(RuntimeError("a bug")))
     assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == 1
     assert engine.did == ["start", "serve", "close"]
+
+
+def in_thread() -> None:
+    thread = threading.Thread(target=fail(ZeroDivisionError("seven")), name="doomed")
+    thread.start()
+    thread.join()
+
+
+def in_callback() -> None:
+    asyncio.get_running_loop().call_soon(fail(ZeroDivisionError("seven")))
+
+
+def in_main_thread() -> None:
+    sys.excepthook(ZeroDivisionError, ZeroDivisionError("seven"), None)
+
+
+@pytest.mark.parametrize("happen", [in_thread, in_callback, in_main_thread])
+@pytest.mark.expected_warnings("seven", "doomed", "nothing caught", "callback")
+def test_what_nobody_caught_is_logged_and_ends_the_hub_in_order_with_1(
+    hub_home: Home, caplog: pytest.LogCaptureFixture, happen: Callable[[], None]
+) -> None:
+    engine = FakeEngine(on_serve=happen)
+    hooks = sys.excepthook, threading.excepthook, sys.unraisablehook
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == 1
+    assert engine.did == ["start", "serve", "close"]
+    assert "ZeroDivisionError: seven" in caplog.text
+    assert hooks == (sys.excepthook, threading.excepthook, sys.unraisablehook)
+
+
+@pytest.mark.expected_warnings("seven", "callback")
+def test_what_nobody_caught_while_the_hub_starts_ends_it_too(hub_home: Home) -> None:
+    engine = FakeEngine(on_start=in_callback)
+    assert run_engine(Serving(hub_home, is_announced=False), lambda: engine) == 1
+    assert engine.did == ["start", "close"]
+
+
+def test_a_bug_before_the_hubs_own_log_is_there_is_on_record_all_the_same(
+    hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdio = Stdio(monkeypatch, INITIALIZE)
+    serving = Serving(hub_home, is_stdio=True, is_announced=False, execution_id="run-7")
+    assert run_engine(serving, lambda: FakeEngine(start_error=ZeroDivisionError("seven"))) == 1
+    [file] = hub_home.logs.iterdir()
+    record = json.loads(file.read_text())
+    assert (record["event"], record["level"], record["executionId"]) == ("error", "error", "run-7")
+    assert "ZeroDivisionError: seven" in record["stack"]
+    assert "tooltray: the hub has failed. ZeroDivisionError: seven. The log says where it happened" in capsys.readouterr().err
+    assert "the hub has failed" in stdio.replies[0]["error"]["message"]
 
 
 @pytest.mark.parametrize("is_stdio", [False, True])

@@ -32,7 +32,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     assert tooltray("servers", "add", "files", "--env", "API_KEY=hunter2", "--", "files", "--fast").code == 0
     file = tmp_path / "out.json"
     exported = tooltray("export", str(file))
-    assert (exported.code, exported.out) == (0, f"The set-up is in {file}.\n")
+    assert (exported.code, exported.out) == (0, f"The backup is in {file}.\n")
     assert "To be given elsewhere: files/API_KEY" in exported.err
     assert "hunter2" not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -42,7 +42,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     assert taken.out.splitlines() == [
         "  + files: files --fast (approved without asking: all)",
         "  + files: starts with the hub",
-        "  + secret files/API_KEY: its value is not in the set-up",
+        "  + secret files/API_KEY: its value is not in the backup",
         "Done.",
         "Store its value with: tooltray secrets set files/API_KEY",
     ]
@@ -106,7 +106,7 @@ def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) ->
         (b"{}", "no `mcpServers`"),
         (b'{"mcpServers": 5}', "no `mcpServers`"),
         (b'{"mcpServers": {"x": {}}}', "nothing was changed"),
-        (b'"' + b"x" * MAX_SETUP_BYTES + b'"', "too large for a set-up"),
+        (b'"' + b"x" * MAX_SETUP_BYTES + b'"', "too large for a backup"),
     ],
 )
 def test_what_is_no_setup_is_refused(tooltray: Tooltray, tmp_path: Path, content: bytes, said: str) -> None:
@@ -135,7 +135,7 @@ def test_a_reset_shows_what_it_does_and_keeps_one_s_own(tooltray: Tooltray, hub_
 def test_another_program_s_file_is_taken_over_and_its_secrets_are_kept_as_secrets(
     tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tooltray("secrets", "backend", "file")
+    tooltray("secrets", "backend", "file", stdin="open sesame\n")
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"servers": {"code": {"type": "stdio", "command": "code", "env": {"API_KEY": "hunter22"}}}}))

@@ -112,7 +112,19 @@ def test_a_mode_and_a_profile_are_chosen(
     with FakeControlHub(hub_home, answers) as hub:
         assert printed in tooltray("clients", "mode", *words).out
         assert "mode" in tooltray("clients", "mode", *words, "--json").json
-    assert hub.calls[: len(calls)] == calls
+    assert [call for call in hub.calls if call[0] != "get_client_modes"] == calls * 2
+
+
+def test_a_mode_for_a_client_that_nobody_knows_says_which_there_are(tooltray: Tooltray, hub_home: Home) -> None:
+    others, known = client("", title="Every other AI client"), [client("acme"), client("other")]
+    answers = iter(
+        [[others, *known], [others, *known, client("acmee", mode="lazy")], [others, *known], [others, client("acme", mode="lazy")]]
+    )
+    with FakeControlHub(hub_home, {"set_client_mode": None, "get_client_modes": lambda: next(answers)}):
+        misspelt, right = tooltray("clients", "mode", "acmee", "lazy"), tooltray("clients", "mode", "acme", "lazy")
+    assert misspelt.code == 0
+    assert misspelt.err == "No AI client has called itself acmee yet. Those that are known: acme, other.\n"
+    assert right.err == ""
 
 
 @pytest.mark.parametrize(
@@ -135,7 +147,7 @@ def test_what_cannot_be_chosen_is_said(tooltray: Tooltray, hub_home: Home, words
 @pytest.mark.parametrize(
     ("name", "switch", "params", "printed"),
     [
-        ("files", "on", {"enabled": True, "server": "files"}, "files shows its tools when it is activated.\n"),
+        ("files", "on", {"enabled": True, "server": "files"}, "files shows one small tool; using it loads the rest.\n"),
         ("files", "off", {"enabled": False, "server": "files"}, "files shows its tools at once.\n"),
         ("files", "default", {"enabled": None, "server": "files"}, "files does as is set for all servers.\n"),
         ("*", "default", {"enabled": None, "server": None}, "Every server that does not say otherwise shows its tools at once.\n"),

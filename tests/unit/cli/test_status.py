@@ -49,7 +49,7 @@ def test_servers_that_wait_for_a_project_say_so_and_lazy_ones_are_named(tooltray
     waiting = server_snapshot("serena", state="waiting", detail="No AI client is connected", is_lazy=True)
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(waiting, server_snapshot("files", is_lazy=True), server_snapshot("git"))}):
         lines = tooltray("status").out.splitlines()
-    assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are shown only after activation: serena, files"]
+    assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are loaded on demand: serena, files"]
 
 
 def test_servers_of_files_that_wait_for_a_yes_are_named_with_the_way_to_it(tooltray: Tooltray, hub_home: Home) -> None:
@@ -76,3 +76,11 @@ def test_a_running_hub_in_json(tooltray: Tooltray, hub_home: Home) -> None:
         told = tooltray("status", "--json").json
     assert (told["running"], told["pid"], told["kind"], told["execution_id"]) == (True, hub.pid, "serve", "e1")
     assert told["servers"][0]["name"] == "files"
+
+
+def test_a_server_of_which_not_all_is_offered_says_why(tooltray: Tooltray, hub_home: Home) -> None:
+    much = server_snapshot("much", problem=problem("'much' lists too much", "more than 5,000 entries", ""))
+    with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(much, server_snapshot("well"))}):
+        out = tooltray("status").out
+    assert "much: running. 'much' lists too much: more than 5,000 entries\n" in out
+    assert "well" not in out

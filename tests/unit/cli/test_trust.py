@@ -142,7 +142,7 @@ def test_a_yes_needs_a_terminal_and_looking_does_not(tooltray: Tooltray, hub_hom
         assert "No server of a project's own file is trusted." in tooltray("trust", "list").out
 
 
-@pytest.mark.parametrize("words", [(), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
+@pytest.mark.parametrize("words", [("refuse",), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
 def test_words_that_mean_nothing_are_refused(tooltray: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     assert tooltray("trust", *words).code == 2
 
@@ -172,3 +172,79 @@ def test_what_cannot_be_used_is_said_too_since_nobody_can_be_asked_about_it(pers
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {\n"odd": {"args": []}, "good": {"command": "run"}}}')
     said = person("trust", str(tmp_path), "good", typed="y\n")
     assert (said.code, "odd" in said.out, "Trusted, as 'good'." in said.out) == (0, False, True)
+
+
+# what programs have proposed
+
+PROPOSED = {**ONE, "project": "", "file": "/h/settings.json", "entry": "new", "digest": "d3", "asked_by": "ci\x1b[1m", "is_inside": False}
+
+
+def test_without_a_folder_all_that_waits_is_asked_about_and_a_program_is_named(person: Tooltray, hub_home: Home) -> None:
+    answers = {"get_trust_requests": [PROPOSED, {**PROPOSED, "entry": "old", "is_change": True}, TWO], "trust_entries": ["new"]}
+    with hub(hub_home, **answers) as fake:
+        said = person("trust", typed="y\nn\nn\n")
+        assert fake.params_of("get_trust_requests") == {"project": ""}
+        assert fake.params_of("trust_entries") == {"project": "", "entries": {"new": "d3"}}
+    assert said.code == 1
+    assert "Asked for by the program: ci\n" in said.out
+    assert "To take it back: tooltray servers remove new" in said.out
+    assert "What runs goes on, and the change waits on. To refuse it for good: tooltray trust refuse old" in said.out
+    with hub(hub_home, get_trust_requests=[]):
+        assert person("trust").out == "Nothing waits for a yes.\n"
+
+
+def test_a_no_to_a_program_needs_no_terminal(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home, distrust_entries=None) as fake:
+        assert "Refused" in tooltray("trust", "refuse", "new").out
+        assert fake.params_of("distrust_entries") == {"project": "", "entry": "new"}
+        assert tooltray("trust", "refuse", "new", "--json").json == {"name": "new", "refused": True}
+
+
+def propose(home: Home, **servers: dict[str, Any]) -> None:
+    """What an untrusted program has sent to a hub that has ended."""
+    home.prepare()
+    home.proposals.write_text(json.dumps({"version": 1, "servers": servers}))
+
+
+def test_where_no_hub_runs_what_waits_is_listed_and_answered_in_the_files(person: Tooltray, tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "old", "--", "run")
+    change = {"entry": {"command": "other"}, "isChange": True, "askedBy": "ci"}
+    propose(hub_home, new={"entry": {"command": "run"}, "askedBy": "ci"}, gone={"entry": {"command": "run"}}, old=change)
+    listed = tooltray("servers", "list", "--json").json
+    assert [(each["name"], each["waiting"]) for each in listed] == [("old", True), ("new", True), ("gone", True)]
+    assert "needs a person at a terminal" in tooltray("trust").err
+    said = person("trust", typed="y\nn\ny\n")
+    assert (said.code, "Trusted, as 'new'" in said.out, '+  "command": "other"' in said.out) == (1, True, True)
+    servers = json.loads(hub_home.settings.read_text())["mcpServers"]
+    assert (servers["new"], servers["old"]) == ({"command": "run"}, {"command": "other"})
+    assert tooltray("trust", "refuse", "gone").code == 0
+    assert (tooltray("trust", "refuse", "gone").code, json.loads(hub_home.proposals.read_text())["servers"]) == (1, {})
+
+
+def test_where_no_hub_runs_a_server_that_waits_is_removed_as_others_are(tooltray: Tooltray, hub_home: Home) -> None:
+    propose(hub_home, new={"entry": {"command": "run"}})
+    assert tooltray("servers", "remove", "new").code == 0
+    assert tooltray("servers", "list", "--json").json == []
+
+
+def test_where_no_hub_runs_a_projects_server_is_written_after_the_yes(
+    person: Tooltray, tooltray: Tooltray, hub_home: Home, tmp_path: Path
+) -> None:
+    folder = tmp_path.resolve() / "shop"
+    folder.mkdir()
+    propose(hub_home, db={"entry": {"command": "run"}, "project": str(folder)})
+    refused = person("trust")
+    assert (refused.code, "not allowed as a project" in refused.err, (folder / ".mcp.json").exists()) == (1, True, False)
+    person("projects", "allow", str(folder))
+    assert "Trusted, as 'db'" in person("trust").out
+    assert json.loads((folder / ".mcp.json").read_text())["mcpServers"] == {"db": {"command": "run"}}
+    assert [each["entry"] for each in tooltray("trust", "list", "--json").json] == ["db"]
+
+
+@pytest.mark.parametrize("text", ["{", '{"servers": {"a": {"entry": 1}}}'])
+def test_proposals_that_cannot_be_read_are_forgotten_and_said_so(tooltray: Tooltray, hub_home: Home, text: str) -> None:
+    propose(hub_home)
+    hub_home.proposals.write_text(text)
+    assert "so it is forgotten" in tooltray("servers", "list").err
+    propose(hub_home, a={"entry": {"command": 5}}, **{"b/c": {"entry": {"command": "run"}}})  # edited by hand: nothing that could be used
+    assert tooltray("servers", "list", "--json").json == []

@@ -24,7 +24,7 @@ def cursor(home: Path, hub_home: Home) -> Path:
 
 
 def test_everything_goes_and_what_is_others_stays(tooltray: Tooltray, hub_home: Home, cursor: Path) -> None:
-    tooltray("secrets", "backend", "file")
+    tooltray("secrets", "backend", "file", stdin="open sesame\n")
     tooltray("servers", "add", "files", "--", "files")
     (hub_home.root / "mine.txt").write_text("not Tooltray's")
     result = tooltray("uninstall", "--yes")
@@ -32,6 +32,22 @@ def test_everything_goes_and_what_is_others_stays(tooltray: Tooltray, hub_home: 
     assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
     assert f"'tooltray' is no longer in Cursor ({cursor}); the file as it was is {cursor}.before-tooltray-left" in result.out
     assert [path.name for path in hub_home.root.iterdir()] == ["mine.txt"]
+
+
+def test_all_that_tooltray_keeps_goes_and_what_only_looks_like_it_stays(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "files", "--", "files")
+    kept = [hub_home.trust, hub_home.grants, hub_home.names, hub_home.registries, hub_home.eras, hub_home.sign_ins, hub_home.homes]
+    for file in kept:
+        file.write_text("{}")
+        file.with_name(f"{file.name}.broken-20260101-000000").write_text("{")
+        file.with_name(f".{file.name}.a1b2c3d4.tmp").write_text("{")
+    for folder in (hub_home.catalogue, hub_home.feedback, hub_home.logs):
+        folder.mkdir(exist_ok=True)
+    others = {"trust.jsonl", "runs", "logs.old", ".mine.tmp", "my-settings.json"}
+    for name in others:
+        (hub_home.root / name).touch()
+    assert tooltray("uninstall", "--yes").code == 0
+    assert {path.name for path in hub_home.root.iterdir()} == others
 
 
 def test_a_home_with_nothing_else_in_it_goes_whole(tooltray: Tooltray, hub_home: Home) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tooltray.config.client_entries import MAX_FILE_BYTES, ClientEntry, find_entries, remove_entry
+from tooltray.config.edited_files import EditedFiles
 from tooltray.errors import TooltrayError
 from tooltray.resources import resource
 
@@ -116,6 +117,29 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     file.unlink()
     with pytest.raises(TooltrayError, match="No such file"):
         remove_entry(entry)
+
+
+def test_a_client_that_is_just_saving_is_waited_for(tmp_path: Path) -> None:
+    file = write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"tooltray": OURS}})
+    [entry] = found(tmp_path)
+    whole = file.read_text().replace("{", '{"theirs": 1, ', 1)
+    file.write_text("")
+    remove_entry(entry, EditedFiles(pause=lambda _: file.write_text(whole) and None))
+    assert json.loads(file.read_text()) == {"theirs": 1, "mcpServers": {}}
+
+
+def test_a_client_that_saves_all_the_time_is_left_alone(tmp_path: Path) -> None:
+    file = write(tmp_path / ".cursor/mcp.json", {"mcpServers": {"tooltray": OURS}})
+    [entry] = found(tmp_path)
+
+    class Busy(EditedFiles):
+        def replace(self, *args: Any, **about: Any) -> None:
+            file.write_text(file.read_text() + " ")
+            super().replace(*args, **about)
+
+    with pytest.raises(TooltrayError, match="again and again"):
+        remove_entry(entry, Busy(pause=lambda _: None))
+    assert "tooltray" in file.read_text()
 
 
 def test_an_entry_that_stands_there_twice_is_for_the_person(tmp_path: Path) -> None:

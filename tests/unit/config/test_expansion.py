@@ -151,7 +151,7 @@ async def test_locked_secrets_say_which_one_was_wanted(tmp_path: Path) -> None:
     store = SecretStore(Home(tmp_path), open_keyring=lambda: fake_keyring)
     error = await refusal(MCPServerConfig(command="x", env={"KEY": "${secret:files/KEY}"}), store)
     assert isinstance(error, SecretsLocked)
-    assert error.problem.message == "TimeoutError: no answer; server 'files' needs secret 'files/KEY' in env.KEY"
+    assert error.problem.message == "its prompt was closed or not answered; server 'files' needs secret 'files/KEY' in env.KEY"
     await store.close()
 
 

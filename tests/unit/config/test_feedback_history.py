@@ -10,14 +10,16 @@ import msgspec
 import pytest
 from tests.fakes.full_disk import full_disk
 
-from tooltray.config.feedback_history import KEPT_FOR_S, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
+from tooltray.config.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
 from tooltray.snapshots.feedback import FeedbackEntry
 
+DAY_S = 86_400.0
 NOW = float(round(time.time()))  # as the files' own times
 
 
 def entry(number: int, project: str = "/p", *, asked_at: float | None = None, summary: str = "s") -> FeedbackEntry:
-    return FeedbackEntry(f"e{number}", project, "p", "c", summary, NOW + number if asked_at is None else asked_at, "answered", "yes")
+    """`number`: the larger, the later; by so little that all are of one day."""
+    return FeedbackEntry(f"e{number}", project, "p", "c", summary, NOW + number / 1000 if asked_at is None else asked_at, "answered", "yes")
 
 
 def ids(entries: list[FeedbackEntry]) -> list[str]:
@@ -57,8 +59,9 @@ def test_an_entry_is_kept_once(history: FeedbackHistory) -> None:
 
 
 def test_old_entries_go_and_so_do_those_beyond_the_limit(history: FeedbackHistory) -> None:
-    history.add(entry(0, asked_at=NOW - KEPT_FOR_S - 1))
-    assert history.read() == []
+    for days in range(KEPT_DAYS + 1):
+        history.add(entry(-days, asked_at=NOW - days * DAY_S))
+    assert ids(history.read()) == [f"e{-days}" for days in range(KEPT_DAYS)]
     for number in range(MOST_ENTRIES + 2):
         history.add(entry(number))
     assert len(history.read()) == MOST_ENTRIES
@@ -83,9 +86,24 @@ def test_projects_that_nobody_reports_on_are_forgotten(history: FeedbackHistory,
     assert not first.exists()
     assert len(files(tmp_path)) == MOST_PROJECTS
     left = next(other for other in others if other.exists())
-    os.utime(left, (NOW - KEPT_FOR_S - 1,) * 2)
+    for days, other in enumerate((each for each in others if each.exists()), 1):
+        os.utime(other, (NOW - min(days, KEPT_DAYS) * DAY_S,) * 2)
     history.add(entry(2, "/second"))
-    assert not left.exists()
+    assert left.exists()
+    assert len(files(tmp_path)) == KEPT_DAYS  # today's, and those of as many days before
+
+
+def test_a_clock_that_jumps_forward_empties_no_history(tmp_path: Path) -> None:
+    now = NOW
+    history = FeedbackHistory(tmp_path / "feedback", now=lambda: now)
+    history.add(entry(1))
+    history.add(entry(2, "/other"))
+    now = NOW + 3e8
+    history.add(entry(3, asked_at=now))
+    assert ids(history.read()) == ["e3", "e2", "e1"]
+    now = NOW + DAY_S
+    history.add(entry(4, asked_at=now))
+    assert ids(history.read()) == ["e3", "e4", "e2", "e1"]
 
 
 @pytest.mark.expected_warnings("cannot be read; it was kept as")
@@ -206,7 +224,11 @@ def test_files_that_were_set_aside_go_with_their_time(history: FeedbackHistory, 
     old, young = tmp_path / "feedback" / "old.broken", tmp_path / "feedback" / "young.broken"
     for file in (old, young):
         file.write_bytes(b"{")
-    os.utime(old, (NOW - KEPT_FOR_S - 1,) * 2)
+    for days in range(1, KEPT_DAYS):
+        between = tmp_path / "feedback" / f"{days}.json"
+        between.write_bytes(b"[]")
+        os.utime(between, (NOW - days * DAY_S,) * 2)
+    os.utime(old, (NOW - KEPT_DAYS * DAY_S,) * 2)
     history.add(entry(2))
     assert (old.exists(), young.exists()) == (False, True)
 

@@ -74,6 +74,7 @@ def test_the_folder_of_a_socket_that_stands_elsewhere_goes_too(tmp_path: Path) -
     assert home.socket.parent != home.run
     place = HubPlace(home)
     place.take()
+    place.tell()
     place.give_back()
     assert not home.socket.parent.exists()
 

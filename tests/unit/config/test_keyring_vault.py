@@ -134,8 +134,36 @@ def test_absent_locked_and_denied_are_told_apart(
     with pytest.raises(TooltrayError) as caught:
         vault.get("a")
     assert type(caught.value) is kind
-    assert type(error).__name__ in caught.value.problem.message
+    assert type(error).__name__ not in str(caught.value)
     assert caught.value.problem.hint
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            caused(
+                keyring.errors.InitError("Failed to create the collection: Prompt dismissed.."),
+                secretstorage.exceptions.PromptDismissedException("Prompt dismissed."),
+            ),
+            "The keyring is locked: its prompt was closed or not answered. Try again and enter the keyring's password in its prompt",
+        ),
+        (
+            keyring.errors.KeyringLocked("Failed to unlock the collection!"),
+            "The keyring is locked: it was not unlocked. Unlock the keyring of your desktop session and try again",
+        ),
+        (keyring.errors.InitError("none"), "There is no keyring: no keyring service runs in this session"),
+        (ValueError("something new"), "The keyring failed: something new. Allow Tooltray to use the keyring"),
+    ],
+)
+def test_a_keyring_s_failures_are_told_in_plain_words(
+    vault: KeyringVault, fake_keyring: FakeKeyring, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    fake_keyring.error = error
+    with pytest.raises(TooltrayError) as caught:
+        vault.get("a")
+    assert str(caught.value).startswith(words)
 
 
 def test_an_error_that_quotes_the_value_is_told_without_it(vault: KeyringVault, fake_keyring: FakeKeyring) -> None:
@@ -171,6 +199,7 @@ def test_without_a_service_there_is_no_keyring_and_the_error_offers_a_choice(mon
     with pytest.raises(SecretsAbsent, match="There is no keyring") as caught:
         open_system_keyring(platform)
     assert "tooltray secrets backend file (or memory)" in caught.value.problem.hint
+    assert "Error" not in str(caught.value)
 
 
 def test_the_backend_on_the_list_is_opened() -> None:

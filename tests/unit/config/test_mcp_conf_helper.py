@@ -133,6 +133,30 @@ async def test_a_server_is_removed_with_its_place_among_the_defaults(conf: McpCo
     assert conf.problems == ()
 
 
+@pytest.mark.parametrize(
+    ("removed", "also_gone", "order"),
+    [
+        ("b", (), ["a", "b", "c", "d"]),
+        ("a", ("b",), ["a", "c", "d"]),
+        ("b", ("c", "d"), ["a", "b"]),
+        ("d", (), ["a", "b", "c", "d"]),
+    ],
+)
+async def test_a_server_that_is_brought_back_stands_where_it_stood(
+    conf: McpConfHelper, path: Path, removed: str, also_gone: tuple[str, ...], order: list[str]
+) -> None:
+    for name in ("bad", *conf.entries):
+        await conf.remove_server(name)
+    for name in ("a", "b", "c", "d"):
+        await conf.set_server(name, {"command": name})
+    for name in (removed, *also_gone):
+        await conf.remove_server(name)
+    await conf.set_server(removed, {"command": removed}, is_new=True)
+    assert list(on_disk(path)["mcpServers"]) == order
+    await conf.set_server(removed, {"command": "other"})
+    assert list(on_disk(path)["mcpServers"]) == order
+
+
 async def test_what_is_not_there_cannot_be_changed(conf: McpConfHelper, path: Path, heard: Heard) -> None:
     for call in (conf.remove_server("zz"), conf.change_server("zz", disable=True), conf.set_default("zz", True)):
         with pytest.raises(TooltrayError, match="There is no server 'zz'"):

@@ -151,16 +151,23 @@ async def test_what_is_nested_absurdly_deep_is_refused(tmp_path: Path) -> None:
 
 async def test_the_rest_interface_brings_http_with_it_and_leaves_it_when_it_goes(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    await conf.change_document(api_access(True, None))
+    await conf.change_document(api_access(True))
     assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "api": {"enabled": True}}
-    await conf.change_document(api_access(True, True))
-    await conf.change_document(api_access(False, None))
-    assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "api": {"enabled": False, "trusted": True}}
-    assert (conf.settings.publish.http.api.enabled, conf.settings.publish.http.api.trusted) == (False, True)
+    await conf.change_document(api_access(False))
+    assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "api": {"enabled": False}}
+    assert conf.settings.publish.http.api.enabled is False
+
+
+async def test_what_an_older_version_wrote_of_trust_stays_until_a_person_has_answered(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, publish={"http": {"api": {"enabled": True, "trusted": True}}})
+    await conf.change_document(api_access(True))
+    assert on_disk(tmp_path)["publish"]["http"]["api"]["trusted"] is True
+    await conf.change_document(api_access(True, forget_trust=True))
+    assert on_disk(tmp_path)["publish"]["http"]["api"] == {"enabled": True}
 
 
 async def test_the_rest_interface_is_not_switched_on_where_http_cannot_be(tmp_path: Path) -> None:
     conf = await settings(tmp_path, publish={"http": {"port": "x"}})
     with pytest.raises(TooltrayError, match="HTTP cannot be switched on"):
-        await conf.change_document(api_access(True, None))
+        await conf.change_document(api_access(True))
     assert on_disk(tmp_path)["publish"] == {"http": {"port": "x"}}

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import re
@@ -7,13 +8,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
 from tests.fakes.full_disk import full_disk
 
+from tooltray.config.edited_files import EditedFiles
 from tooltray.config.migrations import CURRENT_VERSION, Document
 from tooltray.config.settings_file import MAX_SETTINGS_BYTES, Loaded, SettingsFile
 from tooltray.errors import TooltrayError
 
 TODAY = {"version": CURRENT_VERSION}
+HASTY = EditedFiles(pause=lambda _: None)
 ONE_SERVER = TODAY | {"mcpServers": {"a": {"command": "x"}}}
 
 
@@ -28,7 +32,7 @@ def put(path: Path, document: Any) -> bytes:
 
 
 def load(path: Path) -> Loaded:
-    return SettingsFile(path, ("hub",)).load()
+    return SettingsFile(path, ("hub",), HASTY).load()
 
 
 def pause(document: Document) -> None:
@@ -70,7 +74,7 @@ def test_a_byte_order_mark_is_accepted(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b" \n"])
 def test_an_empty_file_is_told_and_written_over(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings are empty"]
     file.change(loaded, pause)
@@ -112,7 +116,7 @@ def test_a_broken_file_behind_a_link_is_set_aside_and_the_link_stays(tmp_path: P
     folder.mkdir()
     (folder / "tray.json").write_bytes(b"broken")
     path.symlink_to(folder / "tray.json")
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     file.change(file.load(), pause)
     assert path.is_symlink()
     assert json.loads((folder / "tray.json").read_bytes()) == TODAY | {"mcpEnabled": False}
@@ -121,7 +125,7 @@ def test_a_broken_file_behind_a_link_is_set_aside_and_the_link_stays(tmp_path: P
 
 def test_a_folder_in_its_place_is_told_and_nothing_is_written(path: Path) -> None:
     path.mkdir()
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert [problem.message for problem in loaded.notices] == [f"{path}: it is a folder"]
     with pytest.raises(TooltrayError, match="it is a folder"):
@@ -135,7 +139,7 @@ def test_a_pipe_in_its_place_does_not_block(path: Path) -> None:
 
 def test_a_file_that_cannot_be_read_is_not_overwritten(path: Path) -> None:
     path.symlink_to(path)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings cannot be read"]
     with pytest.raises(TooltrayError, match="Too many levels of symbolic links"):
@@ -159,7 +163,7 @@ def test_a_file_of_50_mb_works(path: Path) -> None:
 
 def test_settings_of_that_size_are_not_made(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     with pytest.raises(TooltrayError, match="they would have 64 MB"):
         file.change(file.load(), lambda document: document.update(notes="x" * MAX_SETTINGS_BYTES))
     assert path.read_bytes() == content
@@ -167,7 +171,7 @@ def test_settings_of_that_size_are_not_made(path: Path) -> None:
 
 def test_a_change_without_a_json_form_is_refused(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     with pytest.raises(TooltrayError, match="a set in it has no JSON form"):
         file.change(file.load(), lambda document: document.update(notes={1}))
     assert path.read_bytes() == content
@@ -192,7 +196,7 @@ def test_a_migration_that_cannot_be_written_is_used_and_told_and_made_up_for(pat
     content = put(path, {"mcpServers": {"a": {"command": "x"}}})
     obstacle = path.with_name("settings.json.v0.bak")
     obstacle.mkdir()
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings could not be written"]
     assert (list(loaded.reading.settings.mcp_servers), path.read_bytes()) == (["a"], content)
@@ -204,7 +208,7 @@ def test_a_migration_that_cannot_be_written_is_used_and_told_and_made_up_for(pat
 
 def test_a_newer_file_is_used_and_never_written(path: Path) -> None:
     content = put(path, ONE_SERVER | {"version": CURRENT_VERSION + 1})
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings come from a newer Tooltray"]
     assert list(loaded.reading.settings.mcp_servers) == ["a"]
@@ -215,7 +219,7 @@ def test_a_newer_file_is_used_and_never_written(path: Path) -> None:
 
 def test_a_file_that_became_newer_meanwhile_is_not_written_either(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     content = put(path, {"version": 99})
     with pytest.raises(TooltrayError, match="has version 99"):
@@ -226,7 +230,7 @@ def test_a_file_that_became_newer_meanwhile_is_not_written_either(path: Path) ->
 def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(path: Path) -> None:
     content = b'{"version": 1, "mcpServers": {"a": {"command": "lost"}, "a": {"command": "used"}}}'
     path.write_bytes(content)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings give a name twice"]
     assert others(path) == []
@@ -246,7 +250,7 @@ def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(p
 )
 def test_what_a_change_might_have_to_replace_is_kept_in_a_copy(path: Path, document: dict[str, Any]) -> None:
     content = put(path, TODAY | document)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     file.change(file.load(), lambda settings: settings.update(mcpServers={}, defaultServers=[], secrets={}, publish={}))
     assert broken_copy(path) == content
 
@@ -254,7 +258,7 @@ def test_what_a_change_might_have_to_replace_is_kept_in_a_copy(path: Path, docum
 def test_a_change_keeps_what_it_does_not_touch(path: Path) -> None:
     path.write_text('{"version": 1, "x": [1e400, {"\\ud800": null}], "mcpServers": {"bad": 3}, "big": 0.1000000000000000055}')
     before = path.read_text()
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     file.change(file.load(), pause)
     after = path.read_text()
     assert json.loads(after) == json.loads(before) | {"mcpEnabled": False}
@@ -266,14 +270,14 @@ def test_a_change_keeps_what_it_does_not_touch(path: Path) -> None:
 def test_any_unknown_fields_survive_a_change(tmp_path_factory: pytest.TempPathFactory, fields: dict[str, Any]) -> None:
     path = tmp_path_factory.mktemp("home") / "settings.json"
     put(path, fields | ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     file.change(file.load(), pause)
     assert json.loads(path.read_bytes()) == fields | ONE_SERVER | {"mcpEnabled": False}
 
 
 def test_a_change_that_fails_leaves_everything(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
 
     def fail(document: Document) -> None:
@@ -288,7 +292,7 @@ def test_a_change_that_fails_leaves_everything(path: Path) -> None:
 
 def test_an_edit_by_somebody_else_is_kept_under_the_change(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     put(path, TODAY | {"mcpServers": {"b": {"command": "y"}}})
     loaded = file.change(loaded, pause)
@@ -296,9 +300,70 @@ def test_an_edit_by_somebody_else_is_kept_under_the_change(path: Path) -> None:
     assert list(loaded.reading.settings.mcp_servers) == ["b"]
 
 
+@pytest.mark.parametrize("save", [save_in_place, save_by_rename])
+def test_a_save_in_the_middle_of_a_change_is_kept_and_the_change_is_made_to_it(path: Path, save: Save) -> None:
+    put(path, ONE_SERVER)
+    file = SettingsFile(path, (), HASTY)
+    saves = iter([TODAY | {"note": "of a person"}])
+
+    def edit(document: Document) -> None:
+        for document_of_person in saves:
+            save(path, json.dumps(document_of_person).encode())
+        pause(document)
+
+    loaded = file.change(file.load(), edit)
+    assert json.loads(path.read_bytes()) == loaded.document == TODAY | {"note": "of a person", "mcpEnabled": False}
+    assert others(path) == []
+
+
+@pytest.mark.parametrize("save", [save_in_place, save_by_rename])
+def test_a_file_that_is_half_written_is_waited_for(path: Path, save: Save) -> None:
+    put(path, ONE_SERVER)
+    loaded = load(path)
+    saved = json.dumps(TODAY | {"note": "of a person"}).encode()
+    rest = iter([saved[:10], saved[:10], saved])
+    path.write_bytes(b"")
+    file = SettingsFile(path, (), EditedFiles(pause=lambda _: save(path, next(rest))))
+    assert file.load().document == json.loads(saved)
+    rest = iter([saved])
+    path.unlink()
+    file.change(loaded, pause)
+    assert json.loads(path.read_bytes()) == json.loads(saved) | {"mcpEnabled": False}
+    assert others(path) == []
+
+
+def test_a_broken_file_that_is_put_right_while_it_is_set_aside_counts(path: Path) -> None:
+    class Late(EditedFiles):
+        def move_away(self, *args: Any, **about: Any) -> None:
+            if path.read_bytes() == b"{half":
+                put(path, TODAY | {"note": "of a person"})
+            super().move_away(*args, **about)
+
+    path.write_bytes(b"{half")
+    assert SettingsFile(path, (), Late(pause=lambda _: None)).load().document == TODAY | {"note": "of a person"}
+    assert others(path) == []
+
+
+def test_a_program_that_saves_all_the_time_is_told(path: Path) -> None:
+    put(path, ONE_SERVER)
+    count = itertools.count()
+    file = SettingsFile(path, (), HASTY)
+    with pytest.raises(TooltrayError, match="another program writes it again and again"):
+        file.change(file.load(), lambda _: put(path, TODAY | {"note": next(count)}) and None)
+    assert "note" in json.loads(path.read_bytes())
+
+
+def test_a_change_keeps_the_mode_of_the_file(path: Path) -> None:
+    put(path, ONE_SERVER)
+    path.chmod(0o640)
+    file = SettingsFile(path, (), HASTY)
+    file.change(file.load(), pause)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 def test_a_broken_edit_by_somebody_else_is_set_aside_and_what_was_known_goes_on(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     path.write_bytes(b"{half")
     loaded = file.change(loaded, pause)
@@ -310,7 +375,7 @@ def test_a_broken_edit_by_somebody_else_is_set_aside_and_what_was_known_goes_on(
 @pytest.mark.parametrize("content", [None, b""])
 def test_a_file_that_vanished_or_was_emptied_is_written_again_from_memory(path: Path, content: bytes | None) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     path.unlink() if content is None else path.write_bytes(content)
     file.change(loaded, pause)
@@ -320,7 +385,7 @@ def test_a_file_that_vanished_or_was_emptied_is_written_again_from_memory(path: 
 def test_a_broken_file_that_cannot_be_set_aside_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 250)  # one character more than leaves room for the suffix
     path.write_bytes(b"broken")
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     assert titles(loaded) == ["The settings are broken"]
     assert "could not be renamed: File name too long" in loaded.notices[0].message
@@ -331,7 +396,7 @@ def test_a_broken_file_that_cannot_be_set_aside_is_not_overwritten(tmp_path: Pat
 
 def test_a_full_disk_is_told_and_the_old_content_stays(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, ())
+    file = SettingsFile(path, (), HASTY)
     loaded = file.load()
     with full_disk(), pytest.raises(TooltrayError, match="The settings could not be written") as caught:
         file.change(loaded, lambda document: document.update(notes="x" * 10_000))
@@ -340,7 +405,7 @@ def test_a_full_disk_is_told_and_the_old_content_stays(path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    file = SettingsFile(tmp_path / "missing/settings.json", ())
+    file = SettingsFile(tmp_path / "missing/settings.json", (), HASTY)
     with pytest.raises(TooltrayError, match="The settings could not be written") as caught:
         file.change(file.load(), pause)
     assert caught.value.problem.hint == "Make it writable; nothing was changed"

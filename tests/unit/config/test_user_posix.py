@@ -6,9 +6,11 @@ from tooltray.config import user_posix, user_windows
 
 def test_both_platforms_offer_the_same_functions() -> None:
     def functions(module: object) -> set[str]:
-        return {name for name, value in vars(module).items() if callable(value) and getattr(value, "__module__", "") == module.__name__}
+        public = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
+        return {name for name, value in public.items() if getattr(value, "__module__", "") == module.__name__}
 
-    assert functions(user_posix) == functions(user_windows) == {"home_folder", "login_shell", "socket_path", "reason_not_private"}
+    names = {"home_folder", "login_shell", "socket_path", "make_socket_folder", "tell_old_versions", "remove_socket", "reason_not_private"}
+    assert functions(user_posix) == functions(user_windows) == names
 
 
 def test_the_user_database_gives_a_folder_and_a_shell() -> None:

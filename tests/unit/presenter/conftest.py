@@ -2,13 +2,10 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
-from tests.fakes.scripted_server import ScriptedServer, error, text, tool
-
-from tooltray.wire.envelope import Envelope, dump
+from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, tool
 
 
 @pytest.fixture
@@ -22,13 +19,3 @@ async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubPar
     builtins = {"hub": ScriptedBuiltIn()}
     async with hub_parts(tmp_path / "home", servers={"s": entry("program")}, programs={"program": program}, builtins=builtins) as parts:
         yield parts
-
-
-class ScriptedBuiltIn:
-    async def answer(self, request: Envelope) -> Envelope:
-        replies: dict[str, Any] = {
-            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}},
-            "tools/list": {"tools": [tool("list_servers")]},
-            "tools/call": text("from the hub"),
-        }
-        return Envelope(result=dump(replies[request.method])) if request.method in replies else error(-32601, "Method not found")

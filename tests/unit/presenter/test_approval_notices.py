@@ -45,4 +45,4 @@ async def test_a_rule_decides_the_call(tmp_path: Path) -> None:
         }
         assert "result" in await hub.call("label_it")
         assert "result" in await hub.call("other")
-        assert "not approved" in (await hub.call("delete_it"))["error"]["message"]
+        assert "needs a person's yes" in (await hub.call("delete_it"))["error"]["message"]

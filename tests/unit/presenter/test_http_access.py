@@ -8,7 +8,13 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
+from tooltray.config.client_tokens import ClientTokens
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.errors import Denied, Problem, TooltrayError
+from tooltray.presenter.http_access import HttpAccess
+from tooltray.presenter.trusted_tokens import TRUSTED_SECRET
 from tooltray.snapshots.http import HttpStatus
 from tooltray.wire.envelope import load
 
@@ -71,8 +77,8 @@ async def test_the_schema_of_a_tool_is_found_by_the_name_that_clients_use(parts:
 
 async def test_the_rest_interface_is_switched_on_with_a_token_and_with_http(parts: HubParts) -> None:
     parts.door.status = HttpStatus(True, True, "http://127.0.0.1:1/mcp", is_api_enabled=True)
-    assert await parts.presenter.set_api_enabled(True, True) == parts.door.status
-    assert json.loads(parts.home.settings.read_bytes())["publish"]["http"] == {"api": {"enabled": True, "trusted": True}, "enabled": True}
+    assert await parts.presenter.set_api_enabled(True) == parts.door.status
+    assert json.loads(parts.home.settings.read_bytes())["publish"]["http"] == {"api": {"enabled": True}, "enabled": True}
     assert parts.door.calls == [("follow", True)]
     assert parts.home.http_token.read_text().strip() == await parts.presenter.get_api_token()
 
@@ -117,3 +123,65 @@ async def test_a_token_that_others_could_read_is_a_notice_until_there_is_another
         assert "REST" in parts.presenter.snapshot().notices[0].title
         await parts.presenter.get_api_token()
         assert parts.presenter.snapshot().notices == ()
+
+
+# tokens of programs
+
+
+async def test_tokens_are_made_listed_and_revoked_and_what_they_opened_ends(parts: HubParts) -> None:
+    made = await parts.presenter.create_api_token("ci", "read", 60.0)
+    assert (made.name, made.scope, made.is_trusted, made.is_lasting) == ("ci", "read", False, True)
+    assert made.token not in repr(made)
+    assert parts.door.calls == []
+    await parts.presenter.create_api_token("ci", "manage")
+    assert parts.door.calls == [("forget_programs", None)]
+    assert [(each.name, each.scope) for each in await parts.presenter.list_api_tokens()] == [("ci", "manage")]
+    await parts.presenter.revoke_api_token("ci")
+    assert parts.door.calls == [("forget_programs", None)] * 2
+    assert await parts.presenter.list_api_tokens() == []
+
+
+async def test_a_trusted_token_is_a_persons_and_takes_the_old_setting_out(parts: HubParts) -> None:
+    await parts.conf.change_document(lambda document: document.update(publish={"http": {"api": {"enabled": True, "trusted": True}}}))
+    assert any("a file says so" in notice.title for notice in parts.presenter.snapshot().notices)
+    with asked_by(UNATTENDED), pytest.raises(Denied, match="A trusted token needs a person"):
+        await parts.presenter.create_api_token("boss", trusted=True)
+    with pytest.raises(TooltrayError, match="has the scope manage"):
+        await parts.presenter.create_api_token("boss", "read", trusted=True)
+    assert await parts.presenter.list_api_tokens() == []
+    made = await parts.presenter.create_api_token("boss", trusted=True)
+    assert (made.is_trusted, made.is_lasting) == (True, False)  # secrets are in memory here
+    assert json.loads(parts.home.settings.read_bytes())["publish"]["http"]["api"] == {"enabled": True}
+    assert not any("a file says so" in notice.title for notice in parts.presenter.snapshot().notices)
+    assert await parts.trusted.has(parts.api_tokens.digest("boss"))
+
+
+async def test_a_file_that_says_trusted_makes_no_token_trusted(parts: HubParts) -> None:
+    await parts.presenter.create_api_token("ci")
+    text = parts.home.api_tokens.read_text().replace('"isTrusted": false', '"isTrusted": true')
+    parts.home.api_tokens.write_text(text)
+    edited = ApiTokens(ApiToken(parts.home.http_token), parts.home.api_tokens)
+    assert edited.has_trusted  # which only says that it is worth looking
+    assert not await parts.trusted.has(edited.digest("ci"))
+    access = HttpAccess(
+        config=parts.conf, tokens=ClientTokens(parts.home.clients), api_tokens=edited, trusted=parts.trusted, door=parts.door
+    )  # type: ignore[arg-type]
+    assert [each.is_trusted for each in await access.list_api_tokens()] == [False]
+
+
+async def test_trust_is_taken_from_all_tokens_at_once_and_is_no_setting(parts: HubParts) -> None:
+    await parts.presenter.create_api_token("boss", trusted=True)
+    with pytest.raises(TooltrayError, match="trust belongs to a token"):
+        await parts.presenter.set_api_enabled(True, True)
+    digest = parts.api_tokens.digest("boss")
+    await parts.presenter.set_api_enabled(True, False)
+    assert [each.is_trusted for each in await parts.presenter.list_api_tokens()] == [False, False]
+    assert not await parts.trusted.has(digest)
+
+
+async def test_nobody_sets_the_secret_that_makes_tokens_trusted_and_it_counts_as_used(parts: HubParts) -> None:
+    await parts.presenter.create_api_token("boss", trusted=True)
+    with pytest.raises(TooltrayError, match="kept by Tooltray itself"):
+        await parts.presenter.set_secret(TRUSTED_SECRET, "{}")
+    assert await parts.presenter.get_secret_names() == [TRUSTED_SECRET]
+    assert await parts.presenter.remove_unused_secrets([TRUSTED_SECRET]) == []

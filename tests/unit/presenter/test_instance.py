@@ -12,10 +12,12 @@ from tests.fakes.hub_parts import QUICK, loaded
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import Copy, ScriptedServer, error, never
 
-from tooltray.errors import TooltrayError
-from tooltray.presenter.instance import TRANSITIONS, Instance, Patience
+from tooltray.errors import Problem, TooltrayError
+from tooltray.presenter.instance import TRANSITIONS, Failure, Instance
+from tooltray.presenter.patience import Patience
 from tooltray.presenter.start_gate import StartGate
-from tooltray.servers.transport import CannotStart
+from tooltray.presenter.start_watch import StartLimits
+from tooltray.servers.transport import CannotStart, ConnectionFailure
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.eras import Era
@@ -42,6 +44,7 @@ class Life:
         wants: Era = Era.MODERN,
         is_launcher: bool = False,
         is_remote: bool = False,
+        mask: Callable[[str], str] = str,
     ) -> None:
         self.server = server
         self.keeper = TaskKeeper()
@@ -49,6 +52,7 @@ class Life:
         self.states: Record[ServerState] = Record()
         self.details: list[str] = []
         self.said: Record[Any] = Record()
+        self.failures: list[Failure] = []
         self.on_state: dict[ServerState, Callable[[], None]] = {}
         self.make: Callable[[], Any] = lambda: server(name="s")
         self.is_first_start = self.is_known_legacy = False
@@ -63,9 +67,11 @@ class Life:
             patience=patience,
             is_launcher=is_launcher,
             is_remote=is_remote,
+            mask=mask,
             is_known_legacy=lambda: self.is_known_legacy,
             is_first_start=lambda: self.is_first_start,
             on_changed=self._on_changed,
+            on_failed=lambda instance, failure: self.failures.append(failure),
             on_notification=lambda instance, method, params: self.said.add((instance, method, loaded(params))),
         )
 
@@ -146,6 +152,7 @@ async def test_it_starts_runs_and_stops(live: Callable[..., Life]) -> None:
     assert (instance.exit_code, instance.problem) == (None, None)
     await instance.stop()
     assert (instance.client, instance.pids, instance.exit_code) == (None, (), 0)
+    assert life.failures == []  # somebody wanted that
     assert life.states.all == [STARTING, RUNNING, STOPPING, STOPPED]
 
 
@@ -199,7 +206,7 @@ async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life
 async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, start_limit_s=0.01))
     life.server.handlers["server/discover"] = never
-    with pytest.raises(TooltrayError, match=r"'s' did not answer: no greeting within 0.01 s. See its log; it may be no MCP server"):
+    with pytest.raises(TooltrayError, match=r"'s' did not answer. No answer within 0.01 s. It may be no MCP server"):
         await life.instance.running(timeout_s=10)
     assert life.states.all == [STARTING, RESTARTING] * 3 + [STARTING, ERROR]
     assert len(life.server.copies.all) == 4
@@ -242,7 +249,7 @@ async def test_a_server_that_dies_is_started_again_and_calls_that_come_meanwhile
     await life.state(RESTARTING)
     problem = life.instance.problem
     assert problem is not None
-    assert str(problem) == "'s' ended: server 's' ended with exit code 3: out of cheese. See its log: tooltray servers logs s"
+    assert str(problem) == "'s' ended: server 's' ended with exit code 3: out of cheese"
     waiting = life.spawn(life.instance.running(timeout_s=10))
     await life.server.request("initialize", count=2)
     assert life.instance.exit_code == 3
@@ -261,6 +268,33 @@ async def test_after_three_restarts_in_a_row_it_is_given_up(live: Callable[..., 
     assert [detail for detail in life.details if detail] == [f"Starts again in 0.00{number} s" for number in (1, 2, 3)]
     with pytest.raises(TooltrayError, match="out of cheese"):
         await life.instance.running(timeout_s=10)
+
+
+async def test_every_failure_is_told_with_its_number_and_how_the_process_ended(live: Callable[..., Life]) -> None:
+    life = live()
+    life.die_when_running()
+    with pytest.raises(TooltrayError):
+        await life.run()
+    assert [(each.attempt, each.is_start, each.exit_code) for each in life.failures] == [(n, False, 1) for n in (1, 2, 3, 4)]
+    assert "out of cheese" in life.failures[0].problem.message
+
+
+async def test_a_start_that_fails_is_told_as_one_each_time(live: Callable[..., Life]) -> None:
+    life = live()
+    life.server.fails_to_open = TooltrayError("out of reach")
+    with pytest.raises(TooltrayError):
+        await life.run()
+    assert [(each.attempt, each.is_start, each.exit_code) for each in life.failures] == [(n, True, None) for n in (1, 2, 3, 4)]
+    life.failures.clear()
+    life.make = lambda: fail(TooltrayError("a secret is missing"))
+    with pytest.raises(TooltrayError):
+        await life.run()
+    [failure] = life.failures
+    assert (failure.attempt, failure.is_start, failure.problem.title) == (1, True, "a secret is missing")
+
+
+def fail(error: Exception) -> Any:
+    raise error
 
 
 async def test_a_healthy_run_counts_anew(live: Callable[..., Life]) -> None:
@@ -576,6 +610,187 @@ async def test_an_error_in_the_greeting_is_tried_again(live: Callable[..., Life]
     assert life.states.all == [STARTING, RESTARTING, STARTING, RUNNING]
 
 
+# why it failed, as its transport knows
+
+
+def fails_with(life: Life, failure: ConnectionFailure) -> None:
+    def die(copy: Copy, params: Any) -> None:
+        copy.failure = failure
+        copy.die()
+
+    life.server.handlers["initialize"] = die
+
+
+async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reason(live: Callable[..., Life]) -> None:
+    life = live()
+    failure = ConnectionFailure(Problem("there is no file /x.py", "It says so", "Correct it."), is_lasting=True)
+    fails_with(life, failure)
+    with pytest.raises(TooltrayError, match=r"server 's' is not running: there is no file /x\.py"):
+        await life.run()
+    assert life.states.all == [STARTING, ERROR]
+    assert (life.instance.problem, life.instance.failure) == (failure.problem, failure)
+
+
+async def test_a_failure_that_may_pass_is_tried_again_and_a_reason_without_facts_gets_what_was_said(live: Callable[..., Life]) -> None:
+    life = live()
+    fails_with(life, ConnectionFailure(Problem("far.example has a fault of its own")))
+    with pytest.raises(TooltrayError):
+        await life.run()
+    assert life.states.all == [STARTING, RESTARTING] * 3 + [STARTING, ERROR]
+    assert life.instance.problem == Problem("far.example has a fault of its own", "server 's' ended with exit code 1: out of cheese")
+
+
+async def test_another_protocol_behind_a_known_failure_is_said_with_it(live: Callable[..., Life]) -> None:
+    life = live()
+
+    def answer(copy: Copy, params: Any) -> Any:
+        copy.failure = ConnectionFailure(Problem("far.example refuses access"), is_lasting=True)
+        return {"protocolVersion": "1999-01-01"}
+
+    life.server.handlers["initialize"] = answer
+    with pytest.raises(TooltrayError, match=r"far\.example refuses access. 's' speaks another protocol"):
+        await life.run()
+
+
+async def test_a_sign_in_that_is_wanted_goes_before_whatever_else_went_wrong(live: Callable[..., Life]) -> None:
+    life = live()
+
+    def refuse(copy: Copy, params: Any) -> None:
+        copy.failure = ConnectionFailure(Problem("refused"), is_lasting=True)
+        life.instance.require_sign_in(Problem("sign in"))
+
+    life.server.handlers["server/discover"] = refuse
+    with pytest.raises(TooltrayError, match="sign in"):
+        await life.run()
+    assert life.states.all == [STARTING, ServerState.NEEDS_SIGN_IN]
+
+
+@pytest.mark.parametrize(
+    ("failure", "is_remote", "problem"),
+    [
+        (
+            ConnectionFailure(Problem("x"), how="It ended with exit code 1", words="boom"),
+            False,
+            Problem("'s' ended: boom", "It ended with exit code 1"),
+        ),
+        (ConnectionFailure(Problem("x"), how="It ended with exit code 1"), False, Problem("'s' ended", "It ended with exit code 1")),
+        (ConnectionFailure(Problem("far.example cannot be found", "why")), True, Problem("far.example cannot be found", "why")),
+        (None, True, Problem("'s' ended", "server 's' ended with exit code 1: out of cheese")),
+    ],
+)
+async def test_the_reason_why_a_server_that_ran_ended_stands_in_front(
+    live: Callable[..., Life], failure: ConnectionFailure | None, is_remote: bool, problem: Problem
+) -> None:
+    life = live(patience=LONG_PAUSES, is_remote=is_remote)
+    await life.run()
+    life.server.copy.failure = failure
+    life.server.copy.die()
+    await life.state(RESTARTING)
+    assert life.instance.problem == problem
+
+
+async def test_no_secret_is_in_the_reason(live: Callable[..., Life]) -> None:
+    life = live(mask=lambda text: text.replace("hunter2", "***"))
+    fails_with(life, ConnectionFailure(Problem("the key hunter2 is wrong", "hunter2"), is_lasting=True))
+    with pytest.raises(TooltrayError, match=r"the key \*\*\* is wrong. \*\*\*"):
+        await life.run()
+
+
+async def test_a_failure_that_is_told_already_is_known_as_such_until_it_has_run_or_somebody_acts(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, restart_after_s=(), remote_retry_after_s=(0.0,)), is_remote=True)
+    repeated: list[bool] = []
+    life.on_state[ERROR] = lambda: repeated.append(life.instance.is_repeated)
+    life.server.fails_to_open = TooltrayError("out of reach")
+    life.instance.start()
+    await life.state(ERROR, count=3)
+    life.server.fails_to_open = TooltrayError("refused")
+    await life.states.until(lambda: life.instance.problem is not None and life.instance.problem.title == "refused")
+    await life.instance.stop()
+    life.instance.start()
+    await life.states.until(lambda: life.states.all[-2:] == [STARTING, ERROR])
+    assert repeated[:3] == [False, True, True]
+    assert repeated.count(False) == 3
+
+
+# what it does while it has not answered
+
+
+class Printing:
+    """A process that prints text and no message."""
+
+    text, text_since, last_at, last_line, url = "Welcome!", 1.0, 1.0, "", ""
+
+
+AT_ONCE = StartLimits(text_s=0.0, look_every_s=0.001)
+
+
+def prints_text(life: Life) -> None:
+    def make() -> Copy:
+        copy = life.server(name="s")
+        copy.output = Printing()
+        return copy
+
+    life.make = make
+    life.server.handlers["server/discover"] = never
+
+
+@pytest.mark.parametrize(("is_new", "states"), [(True, [STARTING, ERROR]), (False, [STARTING, RESTARTING] * 3 + [STARTING, ERROR])])
+async def test_what_prints_text_in_place_of_messages_is_given_up_at_once_unless_it_was_seen_running(
+    live: Callable[..., Life], is_new: bool, states: list[ServerState]
+) -> None:
+    life = live(patience=replace(QUICK, start=AT_ONCE))
+    life.is_first_start = is_new
+    prints_text(life)
+    with pytest.raises(TooltrayError, match="'s' prints text where the protocol is expected: 'Welcome!'"):
+        await life.instance.running(timeout_s=10)
+    assert life.states.all == states
+
+
+async def test_a_server_that_says_something_in_the_protocol_is_not_taken_for_one_that_prints(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, start=AT_ONCE))
+    prints_text(life)
+    life.server.handlers["server/discover"] = lambda copy, params: error(-32601, "no")
+    go_on = life.server.hold("initialize")
+    starting = life.spawn(life.instance.running(timeout_s=10))
+    await life.server.request("initialize")
+    for _ in range(50):
+        await turns()
+    assert not starting.done()
+    go_on.set()
+    await starting
+
+
+async def test_what_a_download_writes_is_what_the_card_says(live: Callable[..., Life]) -> None:
+    life = live(patience=replace(QUICK, start=StartLimits(look_every_s=0.001)), is_launcher=True)
+    life.is_first_start = True
+    prints_text(life)
+    life.server.handlers["server/discover"] = lambda copy, params: error(-32601, "no")
+    life.server.hold("initialize")
+    life.make = lambda: downloading(life.server(name="s"))
+    life.instance.start()
+    await life.states.until(lambda: life.instance.detail == "Downloading numpy")
+    assert life.instance.state is INSTALLING
+
+
+def downloading(copy: Copy) -> Copy:
+    copy.output = Printing()
+    copy.output.text, copy.output.last_line = "", "Downloading numpy"
+    return copy
+
+
+async def test_who_waits_until_it_is_settled_does_not_wait_for_what_rests(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.instance.settled()
+    go_on = life.server.hold("initialize")
+    life.instance.start()
+    waiting = life.spawn(life.instance.settled())
+    await life.server.request("initialize")
+    assert not waiting.done()
+    go_on.set()
+    await waiting
+    assert life.instance.state is RUNNING
+
+
 # slow ones, and those that run elsewhere
 
 
@@ -600,16 +815,18 @@ async def test_what_has_been_stopped_is_not_called_slow(live: Callable[..., Life
     assert (life.instance.state, life.instance.detail) == (STOPPED, "")
 
 
-async def test_a_server_elsewhere_is_tried_again_in_the_background_however_often_it_fails(live: Callable[..., Life]) -> None:
-    life = live(patience=replace(QUICK, remote_retry_after_s=(0.0, 0.001)), is_remote=True)
+async def test_a_server_elsewhere_that_was_never_reached_is_told_at_once_and_tried_again_in_the_background(
+    live: Callable[..., Life],
+) -> None:
+    life = live(patience=replace(QUICK, restart_after_s=(0.0,), remote_retry_after_s=(0.001,)), is_remote=True)
     life.server.fails_to_open = TooltrayError("out of reach")
     with pytest.raises(TooltrayError, match="out of reach"):
         await life.instance.running(timeout_s=10)
     await life.state(ERROR, count=3)
     life.server.fails_to_open = None
     await life.state(RUNNING)
-    assert life.states.all[:9] == [STARTING, RESTARTING, STARTING, RESTARTING, STARTING, RESTARTING, STARTING, ERROR, STARTING]
-    assert "Is tried again every 0.001 s" in life.details
+    assert life.states.all == [STARTING, ERROR] * (len(life.states.all) // 2 - 1) + [STARTING, RUNNING]
+    assert "Next try in 0.001 s" in life.details
 
 
 async def test_a_server_elsewhere_that_cannot_be_reached_this_way_is_not_tried_again(live: Callable[..., Life]) -> None:

@@ -1,16 +1,29 @@
 """presenter/list_pages.py"""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from msgspec import Raw
+from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, raw, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.presenter.list_pages import MAX_PAGES, list_all
+from tooltray.presenter.list_pages import (
+    ENVELOPE_BYTES,
+    LISTED_WITHIN_S,
+    MAX_DEFINITION_BYTES,
+    MAX_DEFINITIONS,
+    MAX_PAGES,
+    TooLong,
+    is_too_long,
+    list_all,
+)
 from tooltray.wire.envelope import Envelope
+from tooltray.wire.framing import LOOKED_AT_BYTES
 
 
 @pytest.fixture
@@ -149,3 +162,69 @@ async def test_other_lists_are_read_from_where_they_stand(relay: Relay) -> None:
     relay.server.handlers["prompts/list"] = lambda copy, params: error(-32603, "not ready")
     with pytest.raises(TooltrayError, match="it answered prompts/list with an error"):
         await list_all(relay.client, "prompts/list", "prompts")
+
+
+# what is too long
+
+
+def definitions(count: int, size_bytes: int = 0) -> list[Any]:
+    return [tool(f"t{number}", description="x" * size_bytes) for number in range(count)]
+
+
+async def too_long(relay: Relay) -> str:
+    with pytest.raises(TooLong) as raised:
+        await list_all(relay.client, "tools/list", "tools")
+    return str(raised.value)
+
+
+async def test_as_many_definitions_as_may_be_are_taken(relay: Relay) -> None:
+    answer(relay, {"tools": definitions(MAX_DEFINITIONS)})
+    assert len(await names(relay)) == MAX_DEFINITIONS
+
+
+async def test_one_definition_more_is_refused(relay: Relay) -> None:
+    answer(relay, {"tools": definitions(MAX_DEFINITIONS + 1)})
+    assert await too_long(relay) == "it answers tools/list with more than is taken: more than 5,000 entries"
+
+
+async def test_no_page_is_asked_for_beyond_the_limit(relay: Relay) -> None:
+    page = definitions(3000)
+    relay.server.handlers["tools/list"] = lambda copy, params: {"tools": page, "nextCursor": params.get("cursor", "") + "1"}
+    assert "more than 5,000 entries" in await too_long(relay)
+    assert relay.server.count("tools/list") == 2
+
+
+async def test_pages_are_counted_together_by_their_size_too(relay: Relay) -> None:
+    page = definitions(6, 2**20)
+    relay.server.handlers["tools/list"] = lambda copy, params: {"tools": page, "nextCursor": params.get("cursor", "") + "1"}
+    assert "more than 16 MiB" in await too_long(relay)
+    assert relay.server.count("tools/list") == 3
+
+
+async def test_a_page_that_is_too_large_by_itself_is_refused(relay: Relay) -> None:
+    answer(relay, {"tools": definitions(1, MAX_DEFINITION_BYTES + ENVELOPE_BYTES)})
+    assert "more than 16 MiB" in await too_long(relay)
+
+
+async def test_a_page_that_is_much_too_large_is_not_even_read(relay: Relay) -> None:
+    answer(relay, raw(b'{"tools":"' + b"x" * (LOOKED_AT_BYTES + 1) + b'"}'))  # would be nonsense
+    assert "more than 16 MiB" in await too_long(relay)
+    answer(relay, {"tools": [tool("a")]})
+    assert await names(relay) == ["a"]
+
+
+@in_fake_time
+async def test_a_list_that_takes_for_ever_is_given_up() -> None:
+    async def slow_page(copy: Any, params: Any) -> Any:
+        await asyncio.sleep(50.0)
+        return {"tools": [], "nextCursor": params.get("cursor", "") + "1"}
+
+    async with connected(ScriptedServer()) as relay:
+        relay.server.handlers["tools/list"] = slow_page
+        assert await refusal(relay) == f"it answers tools/list without end: not all of it came within {LISTED_WITHIN_S:g} s"
+
+
+def test_so_much_from_the_disk_is_not_taken_either() -> None:
+    assert not is_too_long([Raw(b"{}")] * MAX_DEFINITIONS)
+    assert is_too_long([Raw(b"{}")] * (MAX_DEFINITIONS + 1))
+    assert is_too_long([Raw(b"x" * MAX_DEFINITION_BYTES), Raw(b"{}")])

@@ -1,11 +1,13 @@
 """What somebody writes into settings.json counts at once."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.file_servers import file_server
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -45,7 +47,9 @@ class Live:
         before = json.loads(self.path.read_text()) if self.path.exists() else {"version": 1}
         self.path.write_text(json.dumps(before | fields))
         await self.conf.reload()
-        await self.tasks.close()
+        while len(self.tasks):
+            others = asyncio.all_tasks() - {asyncio.current_task()}
+            await (asyncio.wait(others) if others else asyncio.sleep(0))
         return self.hub.calls
 
 
@@ -53,21 +57,10 @@ class Live:
 async def live(tmp_path: Path) -> AsyncIterator[Live]:
     live = Live(tmp_path)
     await live.edit(mcpServers={"a": {"command": "x"}, "off": {"command": "x", "disable": True}})
-    settings = LiveSettings(config=live.conf, names=live.names, hub=live.hub, spawn=spawn_at_once(live), bus=live.bus)
+    settings = LiveSettings(config=live.conf, names=live.names, hub=live.hub, spawn=live.tasks.spawn, bus=live.bus)
     settings.start()
     yield live
     await live.tasks.close()
-
-
-def spawn_at_once(live: Live) -> Any:
-    def spawn(work: Any, *, name: str) -> Any:
-        try:
-            work.send(None)
-        except StopIteration:
-            return None
-        raise AssertionError("it waits for something")
-
-    return spawn
 
 
 async def test_servers_that_are_new_or_on_again_are_begun_and_no_others(live: Live) -> None:
@@ -90,6 +83,23 @@ async def test_tools_are_named_as_the_settings_say_from_then_on(live: Live) -> N
     assert list(live.names.publish([("a", "t")]).values()) == ["a_t"]
     await live.edit(publish={"naming": "conflict"})
     assert list(live.names.publish([("a", "u")]).values()) == ["u"]
+
+
+async def test_the_names_of_a_server_that_has_left_the_settings_are_free_when_it_does_not_come_back(live: Live) -> None:
+    live.names.publish([("a", "t"), ("off", "t")])
+    await live.edit(mcpServers={"a": {"command": "x"}, "off": {"command": "x", "disable": True}, "b": {"command": ""}})
+    assert not any(map(live.names.is_retired, ("a", "off", "b")))
+    await live.edit(mcpServers={"a": {"command": ""}})  # a slip of the pen
+    assert list(map(live.names.is_retired, ("a", "off", "b"))) == [False, True, True]
+    await live.edit(mcpServers={"off": {"command": "x"}})
+    assert list(map(live.names.is_retired, ("a", "off"))) == [True, False]
+
+
+async def test_servers_of_projects_come_and_go_with_their_names(live: Live) -> None:
+    live.conf.set_file_servers({"db": file_server("db")})
+    live.conf.set_file_servers({})
+    await live.edit(publish={})
+    assert not live.names.is_retired("db")
 
 
 async def test_secrets_are_looked_for_where_the_settings_say(live: Live) -> None:

@@ -114,6 +114,21 @@ async def test_a_broken_reply_fails_its_call(connect: Any) -> None:
     assert relay.client.noise_lines == 1
 
 
+@pytest.mark.parametrize("method", ["initialize", "server/discover"])
+async def test_a_program_that_sends_back_what_it_is_sent_is_told_to_be_no_server(connect: Any, method: str) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.server.copy.say(b'{"jsonrpc":"2.0","id":1,"method":"%s"}' % method.encode())
+    assert await relay.client.lost() == "server 's' sends back what it is sent, as no MCP server does"
+
+
+async def test_a_server_has_spoken_once_any_message_of_it_came(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.client.has_spoken = False
+    relay.server.copy.notify("notifications/message", {})
+    await relay.server.copy.ask("ping")
+    assert relay.client.has_spoken
+
+
 async def test_calls_in_flight_are_answered_with_the_last_words_of_a_server_that_dies(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     calls = [relay.calling("hang"), relay.calling("hang")]

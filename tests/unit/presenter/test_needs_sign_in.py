@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, settled
+from tests.fakes.hub_parts import FOR_EVER, HubParts, Shell, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, never, tool
 
 from tooltray.errors import Problem, TooltrayError
@@ -15,7 +15,6 @@ from tooltray.snapshots.servers import ServerState
 RUNNING, NEEDS_SIGN_IN, ON_DEMAND, STOPPED, ERROR = (
     ServerState[name] for name in ["RUNNING", "NEEDS_SIGN_IN", "ON_DEMAND", "STOPPED", "ERROR"]
 )
-BEYOND_THE_TEST_S = 1000.0
 PROBLEM = Problem("'s' wants you to sign in", "", "Sign in.")
 
 
@@ -65,7 +64,7 @@ async def test_its_tools_stay_listed(tmp_path: Path) -> None:
 async def test_a_list_does_not_wait_for_one_that_never_listed(tmp_path: Path) -> None:
     server = ScriptedServer(tool("t"))
     server.handlers["server/discover"] = never
-    patient = hub_parts(tmp_path, servers={"s": entry("s")}, programs={"s": server}, waits={"first_listing_wait_s": BEYOND_THE_TEST_S})
+    patient = hub_parts(tmp_path, servers={"s": entry("s")}, programs={"s": server}, waits=FOR_EVER)
     async with patient as parts:
         parts.servers.get("s").start()
         await server.asked.wait(lambda asked: asked.method == "server/discover")

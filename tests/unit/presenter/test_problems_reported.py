@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
-from tooltray.presenter.instance import Patience
+from tooltray.presenter.patience import Patience
 from tooltray.servers.stdio_transport import StdioTransport
 from tooltray.snapshots.servers import ServerState
 
@@ -50,15 +50,12 @@ async def test_a_command_that_is_not_there(tmp_path: Path) -> None:
 
 async def test_a_process_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
     problem = await reported(tmp_path, python("import sys; sys.exit('the database is locked')"))
-    assert "the database is locked" in problem.message
-    assert "exit code 1" in problem.message
-    assert (problem.title, problem.hint) == ("'s' could not be opened", "See its log: tooltray servers logs s")
+    assert problem == Problem("'s' did not start: the database is locked", "It ended with exit code 1")
 
 
 async def test_a_process_that_says_nothing(tmp_path: Path) -> None:
     problem = await reported(tmp_path, python("import sys; sys.stdin.read()"), LOSES_PATIENCE)
-    hint = "See its log; it may be no MCP server: tooltray servers logs s"
-    assert problem == Problem("'s' did not answer", "no greeting within 0.5 s", hint)
+    assert problem == Problem("'s' did not answer", "No answer within 0.5 s", "It may be no MCP server; its log may say more.")
 
 
 async def test_a_process_that_is_no_server(tmp_path: Path) -> None:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
-from tests.fakes.scripted_server import ScriptedServer
+from tests.fakes.scripted_server import Copy, ScriptedServer
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.presenter.remedies import PAGES
 from tooltray.servers.diagnosis import Remedy
+from tooltray.servers.transport import ConnectionFailure
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.servers import ServerState
 
@@ -80,7 +81,7 @@ async def test_a_secret_that_is_missing_is_named_and_one_that_is_there_is_not(tm
     async with hub(tmp_path, env={"A": "${secret:a}", "B": "${secret:b}"}) as parts:
         await parts.presenter.set_secret("a", "value")
         first, *_ = await offered(parts)
-        assert first == Remedy("store_secret", "Store the secret b", "b")
+        assert first == Remedy("store_secret", "Store the secret b", "tooltray secrets set b")
 
 
 async def test_a_secret_that_is_missing_is_advised_once(tmp_path: Path) -> None:
@@ -145,6 +146,54 @@ async def test_a_server_that_was_given_up_can_be_tried_again(tmp_path: Path) -> 
         del parts.programs["npx"].handlers["initialize"]
         assert await parts.presenter.apply_remedy("s", "start") == "'s' is being started"
         await parts.heard.until(lambda: parts.servers.get("s").state is ServerState.RUNNING)
+
+
+def dies_with(failure: ConnectionFailure) -> ScriptedServer:
+    def die(copy: Copy, params: Any) -> None:
+        copy.failure = failure
+        copy.die("gone")
+
+    scripted = ScriptedServer()
+    scripted.handlers["initialize"] = die
+    return scripted
+
+
+@pytest.mark.parametrize(
+    ("fields", "command"),
+    [
+        ({"args": ["-y", "a b"]}, "npx -y 'a b'"),
+        ({"args": [], "env": {"A": "1"}}, "..."),
+    ],
+)
+async def test_a_server_that_misses_a_variable_is_given_it_as_a_secret(tmp_path: Path, fields: dict[str, Any], command: str) -> None:
+    async with hub(tmp_path, **fields) as parts:
+        parts.programs["npx"] = dies_with(ConnectionFailure(Problem("'s' needs MY_KEY"), True, ("MY_KEY",)))  # type: ignore[index]
+        with pytest.raises(TooltrayError, match="needs MY_KEY"):
+            await parts.presenter.start_server("s")
+        remedy = next(remedy for remedy in await offered(parts) if remedy.kind == "give_variables")
+        line = f"tooltray servers add s --replace --secret MY_KEY -- {command}"
+        assert remedy == Remedy("give_variables", "Give it MY_KEY, as a secret", line)
+
+
+@pytest.mark.parametrize(("env", "is_offered"), [({}, True), ({"BRAVE_API_KEY": "1"}, False)])
+async def test_what_a_known_server_usually_needs_is_offered_when_it_ends_without_it(
+    tmp_path: Path, env: dict[str, str], is_offered: bool
+) -> None:
+    async with hub(tmp_path, args=["@modelcontextprotocol/server-brave-search"], env=env) as parts:
+        parts.programs["npx"] = dies_with(ConnectionFailure(Problem("'s' ended at once"), True))  # type: ignore[index]
+        with pytest.raises(TooltrayError):
+            await parts.presenter.start_server("s")
+        assert ("give_variables" in {remedy.kind for remedy in await offered(parts)}) is is_offered
+
+
+@pytest.mark.parametrize(("variables", "is_told"), [({}, True), ({"BRAVE_API_KEY": "1"}, False)])
+async def test_a_known_server_that_runs_without_what_it_usually_needs_is_remarked_on(
+    tmp_path: Path, variables: dict[str, str], is_told: bool
+) -> None:
+    async with hub(tmp_path, args=["@modelcontextprotocol/server-brave-search"]) as parts:
+        parts.shell.variables.update(variables)
+        [diagnosis] = await parts.presenter.diagnose("s")
+        assert diagnosis.remark == ("it usually needs BRAVE_API_KEY; add it with --secret BRAVE_API_KEY" if is_told else "")
 
 
 async def test_who_has_to_sign_in_is_told_how(tmp_path: Path) -> None:

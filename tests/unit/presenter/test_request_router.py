@@ -224,6 +224,20 @@ async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Pa
         assert one_page["result"]["nextCursor"] == "b"
 
 
+async def test_pages_of_a_server_alone_are_joined_up_to_a_limit(tmp_path: Path) -> None:
+    program = server_with()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        endless = {"prompts": [{"name": "p"}] * 2000}
+        program.handlers["prompts/list"] = lambda copy, params: endless | {"nextCursor": params.get("cursor", "") + "1"}
+        before = program.count("prompts/list")
+        refused = await answered(parts, "prompts/list", server="s")
+        assert refused["error"]["message"] == (
+            "server 's' lists too much: it answers prompts/list with more than is taken: more than 5,000 entries"
+        )
+        assert program.count("prompts/list") - before == 3
+
+
 async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_again_ends_the_list(tmp_path: Path) -> None:
     program = server_with()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -258,7 +272,6 @@ async def test_a_session_with_its_own_copy_lists_and_calls_what_that_copy_offers
     async with hub_parts(tmp_path, **one_server(program, isolation="session", disabledTools=["get_hidden"])) as parts:
         await ready(parts)
         client = parts.client()
-        assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["error"]["message"] == "Unknown tool: get_own"
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         assert [each["name"] for each in (await answered(parts, "tools/list", client, server="s"))["result"]["tools"]] == ["t", "get_own"]
         assert (await answered(parts, "tools/call", client, server="s", name="get_own"))["result"] == text("mine")
@@ -299,7 +312,7 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
         await parts.conf.change_server("s", disabled_tools=["t"], auto_approve=["read"])
         off, unsafe = [await answered(parts, "tools/call", client, server="s", name=name) for name in ("t", "drop_own")]
         assert off["error"]["message"] == "the tool 't' is switched off in Tooltray"
-        assert "approved" in unsafe["error"]["message"]
+        assert "needs a person's yes" in unsafe["error"]["message"]
         await parts.conf.change_server("s", disabled_tools=[], auto_approve=["all"])
         for name in ("t", "drop_own"):
             assert (await answered(parts, "tools/call", client, server="s", name=name))["result"] == text("done")

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from tests.fakes.heard import PATIENCE_S
-from tests.fakes.hub_parts import hub_parts, one_server, settled, two_servers
+from tests.fakes.hub_parts import BARELY, FOR_EVER, hub_parts, one_server, settled, two_servers
+from tests.fakes.lazy_hub import ready
 from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, template
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.events import ConfigChanged, PromptListChanged, ResourceListChanged, ToolListChanged
-from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S
+from tooltray.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
+from tooltray.presenter.list_pages import MAX_DEFINITIONS
+from tooltray.presenter.relisting import AT_ONCE
+from tooltray.presenter.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
 from tooltray.snapshots.servers import ServerState
 from tooltray.tools.catalogue import CatalogueStore
 from tooltray.tools.offer import KINDS, PROMPTS, RESOURCES
-
-FOR_EVER = {"first_listing_wait_s": 600.0}
-
 
 # listing
 
@@ -48,12 +48,29 @@ async def test_a_change_during_a_listing_is_never_overwritten_by_what_was_asked_
         assert len(news(parts)) == 1
 
 
+async def test_a_server_that_changes_its_lists_all_the_time_is_listed_less_and_less_often(tmp_path: Path) -> None:
+    program = OfferingServer(prompts=[prompt("p")])
+    async with offer_parts(tmp_path, {"s": program}) as parts:
+        await parts.start("s")
+
+        async def answer(copy: Any, params: Any) -> Any:
+            program.copy.notify("notifications/prompts/list_changed")
+            return {"prompts": [prompt(f"p{program.count('prompts/list')}")]}
+
+        program.handlers["prompts/list"] = answer
+        program.copy.notify("notifications/prompts/list_changed")
+        await program.request("prompts/list", count=AT_ONCE - 2)
+        await settled()
+        assert program.count("prompts/list") <= AT_ONCE
+
+
 async def test_a_copy_that_dies_while_it_lists_is_followed_by_the_next_one(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("p")])
     deaths = iter([True])
     program.handlers["prompts/list"] = lambda copy, params: copy.die() if next(deaths, False) else {"prompts": program.prompts}
-    async with offer_parts(tmp_path, {"s": program}, **FOR_EVER) as parts:
+    async with offer_parts(tmp_path, {"s": program}) as parts:
         parts.servers.get("s").start()
+        await parts.heard.event(PromptListChanged)
         assert await parts.prompt_names() == ["p"]
 
 
@@ -69,6 +86,25 @@ async def test_a_sudden_empty_list_is_believed_only_if_it_still_is_empty_after_a
         program.copy.notify("notifications/prompts/list_changed")
         await parts.heard.event(PromptListChanged, count=3)
         assert keys(parts, PROMPTS) == []
+
+
+async def test_a_long_list_is_read_whole_and_one_that_changes_while_it_is_read_is_listed_once_more(tmp_path: Path) -> None:
+    names = [f"p{number}" for number in range(4 * READ_AT_ONCE)]
+    program = OfferingServer(prompts=[prompt(name) for name in names])
+    async with offer_parts(tmp_path, {"s": program}) as parts:
+        await parts.start("s")
+        assert keys(parts, PROMPTS) == names
+        for turns in range(1, AT_ONCE // 2):  # two changes in each
+            assert program.prompts is not None
+            program.prompts[0] = prompt(f"new {turns}")
+            count = program.count("prompts/list")
+            program.copy.notify("notifications/prompts/list_changed")
+            await program.request("prompts/list", count=count + 1)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            program.copy.notify("notifications/prompts/list_changed")
+            await program.request("prompts/list", count=count + 2)
+            await parts.heard.until(lambda turns=turns: keys(parts, PROMPTS)[0] == f"new {turns}")
 
 
 async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -136,7 +172,7 @@ async def test_the_first_list_waits_for_servers_that_were_never_listed(tmp_path:
 async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("p")])
     go_on = program.hold("initialize")
-    async with offer_parts(tmp_path, {"s": program}, first_listing_wait_s=0.02) as parts:
+    async with offer_parts(tmp_path, {"s": program}, **BARELY) as parts:
         parts.servers.get("s").start()
         assert await parts.prompt_names() == []
         again = asyncio.create_task(parts.prompt_names())
@@ -443,3 +479,66 @@ async def test_servers_that_are_switched_off_are_not_started_to_be_listed(tmp_pa
         parts.tools.list_unknown_servers()
         assert parts.servers.get("s").state is ServerState.STOPPED
         assert program.copies.all == []
+
+
+# lists that are too long
+
+
+def too_many(name: str = "t") -> list[dict[str, Any]]:
+    return [tool(f"{name}{number}") for number in range(MAX_DEFINITIONS + 1)]
+
+
+def offering(tools: list[dict[str, Any]], **offers: Any) -> OfferingServer:
+    program = OfferingServer(**offers)
+    program.tools = tools
+    return program
+
+
+async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_on(tmp_path: Path) -> None:
+    program = offering([tool("a")], prompts=[prompt("p")])
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts, "s")
+        assert await parts.listed() == ["a"]
+        program.tools = too_many()
+        program.copy.notify("notifications/tools/list_changed")
+        report = await parts.heard.event(ProblemReported, server="s")
+        assert str(report.problem) == (
+            "'s' lists too much: it answers tools/list with more than is taken: more than 5,000 entries. "
+            "What it listed before is still offered. Its own options may say what it is to list"
+        )
+        assert await parts.listed() == ["a"]  # what was listed before stays
+        assert [each.key for each in parts.offers.offered(PROMPTS)["s"]] == ["p"]
+        assert parts.snapshots.of(parts.servers.get("s")).problem == report.problem
+        program.tools = [tool("b")]
+        program.copy.notify("notifications/tools/list_changed")
+        await parts.heard.until(lambda: parts.snapshots.of(parts.servers.get("s")).problem is None)
+        assert await parts.listed() == ["b"]
+
+
+async def test_prompts_are_bounded_as_tools_are(tmp_path: Path) -> None:
+    program = offering([tool("a")], prompts=[prompt(f"p{number}") for number in range(MAX_DEFINITIONS + 1)])
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts, "s")
+        assert "it answers prompts/list with more than is taken" in str(parts.snapshots.of(parts.servers.get("s")).problem)
+        assert await parts.listed() == ["a"]
+        assert parts.offers.offered(PROMPTS)["s"] == ()
+
+
+async def test_the_same_refusal_is_reported_once_and_forgotten_with_the_configuration(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(offering(too_many()))) as parts:
+        await ready(parts, "s")
+        await parts.servers.restart("s")
+        await ready(parts, "s")
+        assert len(parts.heard.of(ProblemReported)) == 1
+        await parts.conf.change_server("s", args=("--fewer",), disable=True)
+        assert parts.snapshots.of(parts.servers.get("s")).problem is None
+
+
+async def test_a_long_list_of_an_earlier_version_is_asked_for_again(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(offering([tool("a")]))) as parts:
+        server = parts.servers.get("s")
+        parts.catalogues.save("s", server.config_hash, [b'{"name":"t%d"}' % number for number in range(MAX_DEFINITIONS + 1)])
+        await parts.ended()
+    async with hub_parts(tmp_path, programs={"program": offering([tool("a")])}) as parts:
+        assert parts.tools.tool_count("s") == 0
+        assert not parts.tools.is_listed("s")

@@ -24,7 +24,9 @@ from tooltray.events import (
     ServerStopped,
 )
 from tooltray.presenter.start_gate import StartGate
+from tooltray.servers.server_log import SEPARATOR
 from tooltray.servers.stdio_transport import StdioTransport
+from tooltray.servers.transport import CannotStart
 from tooltray.snapshots.servers import ServerState
 from tooltray.wire.eras import Era
 
@@ -159,12 +161,38 @@ async def test_a_server_that_was_stopped_by_hand_is_started_by_hand(tmp_path: Pa
         assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "STOPPED", "STARTING", "RUNNING"]]
 
 
-async def test_a_restart_goes_by_the_state_in_which_tools_stay_listed(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+async def test_a_restart_is_one_state_until_it_runs_and_tools_stay_listed_meanwhile(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
         await started(parts)
+        assert await parts.listed() == ["t"]
+        parts.heard.all.clear()
+        go_on = program.hold("initialize")
+        restart = asyncio.create_task(parts.servers.restart("s"))
+        await program.request("initialize", count=2)
+        assert states(parts) == [ServerState.RESTARTING]
+        assert await parts.listed() == ["t"]
+        go_on.set()
+        await restart
+        assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
+        assert len(program.copies.all) == 2
+
+
+async def test_a_restart_that_fails_is_over_and_shows_the_failure(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        parts.heard.all.clear()
+        program.fails_to_open = CannotStart("'s' cannot be started", "no such command")
+        with pytest.raises(TooltrayError, match="is not running"):
+            await parts.servers.restart("s")
+        assert states(parts) == [ServerState.RESTARTING, ServerState.ERROR]
+
+
+async def test_a_first_restart_of_a_server_that_does_not_run_is_shown_as_one_too(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
         await parts.servers.restart("s")
-        assert states(parts) == [ServerState[name] for name in ["STARTING", "RUNNING", "STOPPING", "ON_DEMAND", "STARTING", "RUNNING"]]
-        assert len(parts.programs["program"].copies.all) == 2
+        assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
 
 
 async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_path: Path) -> None:
@@ -182,7 +210,20 @@ async def test_a_launcher_is_installing_until_its_server_was_listed(tmp_path: Pa
     async with hub_parts(tmp_path, servers={"s": entry("npx", args=["pkg"])}, programs={"npx": program}) as parts:
         await started(parts)
         assert await parts.listed() == ["t"]
-        await parts.servers.restart("s")
+        await parts.servers.stop("s")
+        await started(parts)
+        starts = [state for state in states(parts) if state in (ServerState.STARTING, ServerState.INSTALLING)]
+        assert starts == [ServerState.INSTALLING, ServerState.STARTING]
+
+
+async def test_a_launcher_s_server_that_was_removed_and_is_brought_back_is_installed_already(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, servers={"s": entry("npx", args=["pkg"])}, programs={"npx": program}) as parts:
+        await started(parts)
+        assert await parts.listed() == ["t"]
+        await parts.conf.remove_server("s")
+        await parts.conf.set_server("s", entry("npx", args=["pkg"]))
+        await parts.servers.start("s")
         starts = [state for state in states(parts) if state in (ServerState.STARTING, ServerState.INSTALLING)]
         assert starts == [ServerState.INSTALLING, ServerState.STARTING]
 
@@ -477,7 +518,9 @@ async def test_a_process_that_dies_answers_its_calls_with_its_last_words_and_com
             assert (await call)["error"]["message"] == "server 's' ended with exit code 1: out of cheese"
         again = await parts.call("echo", server="s", arguments={"text": "again"})  # waits for the server to come back
         assert again["result"] == {**text("again"), "unknown": {"kept": 1}}
-        assert list(parts.servers.get("s").log) == ["out of cheese"]
+        ready, last, separator, again_ready = parts.servers.get("s").log
+        assert (ready, last, again_ready) == ("stdout: fake server ready", "out of cheese", "stdout: fake server ready")
+        assert separator.startswith(SEPARATOR)
 
 
 async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Path, child: dict[str, Any]) -> None:

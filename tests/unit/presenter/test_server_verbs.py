@@ -4,8 +4,9 @@ from pathlib import Path
 
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.lazy_hub import ready
 from tests.fakes.refusal import refusal
-from tests.fakes.scripted_server import ScriptedServer, error
+from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.events import ServerStarted
 from tooltray.snapshots.servers import ServerState
@@ -103,6 +104,25 @@ async def test_a_removed_server_is_gone_from_the_file_too(parts: HubParts) -> No
     await parts.presenter.remove_mcp_server("s")
     assert not parts.presenter.has_server("s")
     assert (parts.settings_on_disk["mcpServers"], parts.settings_on_disk["defaultServers"]) == ({}, [])
+
+
+async def test_the_names_of_a_removed_server_s_tools_are_free_at_once_unless_it_may_be_brought_back(tmp_path: Path) -> None:
+    entries = {name: entry("program", args=[name]) for name in "abc"}
+    async with hub_parts(tmp_path, servers={"a": entries["a"]}, programs={"program": ScriptedServer(tool("read"))}) as parts:
+
+        async def listed_with(server: str) -> list[str]:
+            await ready(parts, server)
+            return await parts.listed()
+
+        assert await listed_with("a") == ["read"]
+        await parts.presenter.remove_mcp_server("a")
+        await parts.presenter.add_mcp_server("b", entries["b"])
+        assert await listed_with("b") == ["read"]
+        await parts.presenter.remove_mcp_server("b", keep_secrets=True)
+        await parts.presenter.add_mcp_server("c", entries["c"])
+        assert await listed_with("c") == ["c_read"]
+        await parts.presenter.add_mcp_server("b", entries["b"])
+        assert await listed_with("b") == ["c_read", "read"]
 
 
 async def test_an_entry_that_cannot_be_used_can_be_removed(tmp_path: Path) -> None:

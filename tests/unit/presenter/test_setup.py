@@ -63,7 +63,7 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
         assert SetupChange("add", "server", "own", "program (approved without asking: all)") in changes
         assert SetupChange("add", "default", "own", "starts with the hub") in changes
         assert SetupChange("add", "setting", "npmRegistries") in changes
-        assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the set-up")
+        assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the backup")
         assert (await other.presenter.export_setup())["mcpServers"] == exported["mcpServers"]
         assert other.settings_on_disk["defaultServers"] == ["own"]
 
@@ -101,6 +101,34 @@ async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) 
     ]
     assert parts.settings_on_disk["mcpServers"]["own"] == PROGRAM
     assert parts.settings_on_disk["npmRegistries"] == []
+
+
+async def test_a_server_that_runs_already_under_another_name_is_recognised(parts: HubParts) -> None:
+    await parts.presenter.import_setup({"mcpServers": {"files": {"command": "program", "args": ["a"], "env": {"B": "c"}}}})
+    again = {"command": "program", "args": ["a"], "env": {"B": "c"}, "transport": "stdio", "autoApprove": ["read"]}
+    others = {"d": {**again, "args": ["d"]}, "e": {**again, "env": {}}, "f": {"command": "program"}}
+    setup = {"mcpServers": {"again": again, **others}, "defaultServers": ["again"]}
+    done = await parts.presenter.import_setup(setup)
+    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'files'")
+    assert {change.name for change in done if change.kind == "add"} == set(others)  # what is switched off here (`memory`) offers nothing
+    assert "again" not in parts.settings_on_disk["mcpServers"]
+    assert await parts.presenter.preview_import(setup, replace=True) == [
+        done[0],
+        *(SetupChange("keep", "server", name, "the same already") for name in others),
+    ]
+
+
+async def test_with_another_key_it_is_another_server(parts: HubParts) -> None:
+    def keyed(value: str) -> dict[str, Any]:
+        return {"command": "program", "args": ["a"], "env": {"API_KEY": value}}
+
+    await parts.presenter.import_setup({"mcpServers": {"work": keyed("sk-12345678")}})
+    done = await parts.presenter.import_setup({"mcpServers": {"again": keyed("sk-12345678"), "home": keyed("sk-87654321")}})
+    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'work'")
+    assert (done[1].kind, done[1].name) == ("add", "home")
+    assert await parts.presenter.get_secret_names() == ["home/API_KEY", "work/API_KEY"]
+    named = {"mcpServers": {"third": keyed("${secret:third/API_KEY}"), "fourth": keyed("${secret:work/API_KEY}")}}
+    assert [change.kind for change in await parts.presenter.preview_import(named)][:2] == ["add", "keep"]
 
 
 async def test_an_import_is_one_change_of_the_settings(parts: HubParts) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import hub_parts, one_server, refusal_of, started, text_of, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.errors import TooltrayError
@@ -147,7 +147,6 @@ async def test_an_unknown_tool_is_told(tmp_path: Path) -> None:
         await started(parts)
         await parts.listed()
         assert (await parts.call("u"))["error"] == {"code": -32602, "message": "Unknown tool: u"}
-        assert await refusal_of(parts, "u", server="s") == "Unknown tool: u"
         assert await refusal_of(parts, "t", server="gone") == "Unknown tool: t"
         assert parts.heard.of(ToolCallResult) == []
 
@@ -158,7 +157,9 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
         assert await parts.listed() == ["t"]
         await parts.servers.stop("s")
         assert await parts.listed() == []
-        assert await refusal_of(parts, "t") == "server 's' is stopped; start it in Tooltray to use this tool"
+        assert await refusal_of(parts, "t") == (
+            "server 's' is stopped: a person stopped it. Start it in Tooltray, or with `tooltray servers start s`"
+        )
         await started(parts)
         assert await parts.listed() == ["t"]
 
@@ -169,7 +170,7 @@ async def test_the_tool_of_a_server_that_is_switched_off_says_so(tmp_path: Path)
         await parts.listed()
         await parts.conf.change_server("s", disable=True)
         await parts.heard.state("s", ServerState.STOPPED)
-        assert await refusal_of(parts, "t") == "server 's' is stopped; start it in Tooltray to use this tool"
+        assert await refusal_of(parts, "t") == "server 's' is switched off. Switch it on in Tooltray"
 
 
 async def test_tools_of_a_server_in_error_stay_listed_for_ten_minutes_and_say_why_they_fail(tmp_path: Path) -> None:
@@ -223,6 +224,63 @@ async def test_a_server_that_cannot_run_says_so_to_a_call(tmp_path: Path) -> Non
         await parts.servers.stop("s", then=ServerState.ON_DEMAND)
         program.fails_to_open = TooltrayError("no memory")
         assert await refusal_of(parts, "t") == "server 's' is not running: no memory"
+
+
+# tools that their server keeps out of its list, called by a client that has this server alone
+
+
+async def test_a_tool_that_its_server_does_not_list_is_called_all_the_same(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    program.calls["hidden"] = lambda copy, params: text("found")
+    async with hub_parts(tmp_path, **one_server(program, toolOverrides={"hidden": {"name": "shown"}})) as parts:
+        await started(parts)
+        for name in ("hidden", "shown"):
+            assert await text_of(parts, name, server="s") == "found"
+        assert await refusal_of(parts, "u", server="s") == "Unknown tool: u"  # in the words of the server
+        assert [event.response.outcome for event in parts.heard.of(ToolCallResult)] == ["ok", "ok", "error"]
+        assert program.count("tools/list") == 1  # what the rules allow pays for no second look
+
+
+@pytest.mark.parametrize("fields", [{"disabledTools": ["hidden"]}, {"toolFilter": {"mode": "allow", "list": ["t"]}}])
+async def test_an_unlisted_tool_that_is_switched_off_is_not_called(tmp_path: Path, fields: dict[str, Any]) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program, **fields)) as parts:
+        await started(parts)
+        assert await refusal_of(parts, "hidden", server="s") == "the tool 'hidden' is switched off in Tooltray"
+        assert program.count("tools/call") == 0
+
+
+async def test_an_unlisted_tool_that_a_profile_leaves_out_is_not_called(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    profiles = {"some": {"servers": ["s"], "tools": {"s": ["t"]}}, "none": {"servers": []}}
+    async with hub_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
+        await started(parts)
+        client = parts.client()
+        for client.state.profile in profiles:
+            assert await refusal_of(parts, "hidden", client=client, server="s") == "Unknown tool: hidden"
+        assert program.count("tools/call") == 0
+
+
+async def test_an_unlisted_tool_of_a_server_that_rests_starts_it_and_one_of_a_failing_server_says_why(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    program.calls["hidden"] = lambda copy, params: text("found")
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await parts.listed("s")
+        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        assert await text_of(parts, "hidden", server="s") == "found"
+        program.handlers["initialize"] = lambda copy, params: copy.die("no cheese at all")
+        program.copy.die()
+        await parts.heard.state("s", ServerState.ERROR)
+        assert "no cheese at all" in await refusal_of(parts, "hidden", server="s")
+        await parts.servers.stop("s")
+        assert "is stopped" in await refusal_of(parts, "hidden", server="s")
+
+
+async def test_the_hubs_own_server_has_no_tools_but_those_it_lists(parts: HubParts) -> None:
+    await started(parts, "hub")
+    await parts.listed()
+    assert await refusal_of(parts, "hidden", server="hub") == "Unknown tool: hidden"
 
 
 # the record

@@ -12,7 +12,7 @@ from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.presenter.tool_formats import ToolFormats
-from tooltray.presenter.tool_manager import Route
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.tools import approval
 from tooltray.tools.definition import ToolDefinition

@@ -10,15 +10,26 @@ from typing import Any
 
 import pytest
 from tests.fakes.heard import PATIENCE_S, Record
-from tests.fakes.hub_parts import HubParts, entry, hub_parts, one_server, settled, started, text_of, two_servers
-from tests.fakes.scripted_server import ScriptedServer, error, never, tool
+from tests.fakes.hub_parts import (
+    BARELY,
+    FOR_EVER,
+    HubParts,
+    entry,
+    hub_parts,
+    one_server,
+    refusal_of,
+    settled,
+    started,
+    text_of,
+    two_servers,
+)
+from tests.fakes.lazy_hub import answered
+from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.events import ConfigChanged, ServerStarted, ToolListChanged
+from tooltray.presenter.tool_manager import TASK_ONLY
 from tooltray.snapshots.servers import ServerState
 from tooltray.tools.names import PublishedNames
-
-QUICK_LIST = {"first_listing_wait_s": 0.02}
-
 
 # listing
 
@@ -61,6 +72,33 @@ async def test_a_server_for_itself_is_listed_under_its_own_names(tmp_path: Path)
         assert not parts.home.names.exists()
 
 
+async def test_tools_that_run_as_tasks_alone_are_for_those_who_have_their_server_alone(tmp_path: Path) -> None:
+    tools = [tool("at_once"), tool("long", execution={"taskSupport": "required"}), tool("both", execution={"taskSupport": "optional"})]
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(*tools))) as parts:
+        await started(parts)
+        assert await parts.listed("s") == ["at_once", "long", "both"]
+        assert await parts.listed() == ["at_once", "both"]
+        assert [each["name"] for each in await parts.presenter.get_all_tool_definitions()] == ["at_once", "both"]
+        assert "Unknown tool" in await refusal_of(parts, "long")
+        assert len(await parts.presenter.mcp_tools_to_anthropic_tools(server="s")) == 2
+        shown = {each.original_name: each.description for each in await parts.presenter.get_tools("s")}
+        assert shown == {"at_once": "", "both": "", "long": TASK_ONLY}
+
+
+async def test_a_client_that_has_a_server_alone_calls_its_tools_as_tasks(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("long", execution={"taskSupport": "required"}))
+    program.calls["long"] = lambda copy, params: {"task": {"taskId": "t1", "status": "working", "ttl": params["task"]["ttl"]}}
+    program.handlers["tasks/result"] = lambda copy, params: text(f"the result of {params['taskId']}")
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        client = parts.client()
+        client.state.server = "s"
+        made = await parts.call("long", client, server="s", task={"ttl": 60})
+        assert made["result"]["task"] == {"taskId": "t1", "status": "working", "ttl": 60}
+        ended = await answered(parts, "tasks/result", client, taskId="t1")
+        assert ended["result"] == text("the result of t1")
+
+
 async def test_five_thousand_tools_are_listed_and_called(tmp_path: Path) -> None:
     program = ScriptedServer(*(tool(f"tool_{number}") for number in range(5000)))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -73,7 +111,7 @@ async def test_five_thousand_tools_are_listed_and_called(tmp_path: Path) -> None
 async def test_the_first_list_waits_for_servers_that_were_never_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 20.0}) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         parts.servers.get("s").start()
         listing = asyncio.create_task(parts.listed())
         await program.request("tools/list")
@@ -85,7 +123,7 @@ async def test_the_first_list_waits_for_servers_that_were_never_listed(tmp_path:
 async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_path: Path) -> None:
     slow, quick = ScriptedServer(tool("slow")), ScriptedServer(tool("quick"))
     go_on = slow.hold("initialize")
-    async with hub_parts(tmp_path, **two_servers(slow, quick), waits=QUICK_LIST) as parts:
+    async with hub_parts(tmp_path, **two_servers(slow, quick), waits=BARELY) as parts:
         parts.servers.get("a").start()
         await started(parts, "b")
         await parts.heard.event(ToolListChanged, server="b")
@@ -101,7 +139,7 @@ async def test_the_first_list_waits_a_bounded_time_and_not_a_second_time(tmp_pat
 async def test_nobody_waits_for_a_server_that_is_given_up(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.handlers["initialize"] = lambda copy, params: copy.die()
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 600.0}) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         parts.servers.get("s").start()
         assert await parts.listed() == []
 
@@ -110,7 +148,7 @@ async def test_nobody_waits_for_a_server_that_cannot_list(tmp_path: Path, caplog
     caplog.set_level(logging.INFO)
     program = ScriptedServer()
     program.handlers["tools/list"] = lambda copy, params: error(-32603, "not ready")
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 600.0}) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         parts.servers.get("s").start()
         assert await parts.listed() == []
         assert "the tools of 's' could not be listed: it answered tools/list with an error: not ready" in caplog.text
@@ -119,22 +157,13 @@ async def test_nobody_waits_for_a_server_that_cannot_list(tmp_path: Path, caplog
 async def test_nobody_waits_for_a_server_that_is_removed_meanwhile(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.handlers["initialize"] = never
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 600.0}) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         parts.servers.get("s").start()
         await program.request("initialize")
         listing = asyncio.create_task(parts.listed())
         await asyncio.sleep(0)
         await parts.conf.remove_server("s")
         assert await listing == []
-
-
-async def test_a_server_that_dies_before_it_listed_is_waited_for_until_its_next_copy_has(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    deaths = iter([True])
-    program.handlers["tools/list"] = lambda copy, params: copy.die() if next(deaths, False) else {"tools": program.tools}
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 600.0}) as parts:
-        parts.servers.get("s").start()
-        assert await parts.listed() == ["t"]
 
 
 async def test_who_gives_up_while_the_list_is_made_leaves_no_empty_list_to_others(tmp_path: Path) -> None:
@@ -183,7 +212,7 @@ async def test_the_last_known_tools_are_served_at_once_and_then_corrected(tmp_pa
         await parts.ended()
     program = ScriptedServer(tool("new"))
     go_on = program.hold("initialize")
-    async with hub_parts(tmp_path, programs={"program": program}, waits={"first_listing_wait_s": 600.0}) as parts:
+    async with hub_parts(tmp_path, programs={"program": program}, waits=FOR_EVER) as parts:
         assert parts.servers.get("s").is_known
         parts.servers.get("s").start()
         assert await parts.listed() == ["old"]
@@ -368,7 +397,7 @@ async def test_what_a_server_lists_in_the_moment_it_is_replaced_counts_for_nothi
 
 async def test_another_command_line_keeps_the_tools_until_the_new_server_has_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("old"))
-    async with hub_parts(tmp_path, **one_server(program), waits={"first_listing_wait_s": 600.0}) as parts:
+    async with hub_parts(tmp_path, **one_server(program), waits=FOR_EVER) as parts:
         await started(parts)
         assert await parts.listed() == ["old"]
         go_on = program.hold("tools/list")

@@ -20,7 +20,6 @@ from tooltray.errors import TooltrayError
 from tooltray.publish import bridge_listener
 from tooltray.publish.bridge_listener import Listener
 from tooltray.publish.connection import Connection, Hello
-from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope, dump
@@ -155,15 +154,3 @@ async def test_who_was_accepted_in_the_moment_before_the_end_is_let_go(hub: Hub)
     assert not transport.is_closing()
     listener.let_in(connection)
     assert transport.is_closing()
-
-
-async def test_opening_that_is_cancelled_leaves_no_open_socket(folder: Path, hub: Hub) -> None:
-    place = socket.socket(socket.AF_UNIX)
-    place.bind(str(folder / "hub.sock"))
-    opening = TaskKeeper().spawn(Listener(hub.open).open(place), name="open")
-    await asyncio.sleep(0)
-    opening.cancel()
-    await asyncio.wait({opening})
-    assert opening.cancelled()
-    with pytest.raises(OSError):
-        await asyncio.open_unix_connection(str(folder / "hub.sock"))

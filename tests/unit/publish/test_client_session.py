@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from tests.fakes.conversation import CAPABILITIES, LONG_S, META, PREFIX, SERVER_INFO, Conversation
 from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.fake_core_presenter import INSTRUCTIONS
 
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.publish.greetings import INSTRUCTIONS
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.envelope import dump

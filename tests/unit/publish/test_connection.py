@@ -7,6 +7,7 @@ import socket
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.fake_channel import line
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeSocket, FakeTransport
@@ -16,6 +17,7 @@ from tooltray.publish.connection import GRACE_AFTER_EOF_S, MAX_HELLO_BYTES, Conn
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope, success
+from tooltray.wire.unsent import HUB_BYTES, LOOKED_AT_EVERY_S
 
 HELLO = b'{"tooltray":1,"role":"client","session":"5e55","server":"one","profile":null,"cwd":"/home/me","later":{}}\n'
 
@@ -82,6 +84,8 @@ async def test_the_first_line_may_come_in_pieces() -> None:
         ({}, Hello("client", "", None, "", False, 4711)),
         ({"role": "control", "events": True}, Hello("control", "", None, "", True, 4711)),
         ({"role": "control", "events": "yes"}, Hello("control", "", None, "", False, 4711)),
+        ({"role": "control", "terminal": True}, Hello("control", "", None, "", False, 4711, is_at_terminal=True)),
+        ({"role": "control", "terminal": 1}, Hello("control", "", None, "", False, 4711)),
         ({"profile": "work"}, Hello("client", "", None, "", False, 4711, "work")),
         ({"server": None, "session": 5, "cwd": [], "role": {}, "profile": None}, Hello("client", "", None, "", False, 4711)),
     ],
@@ -175,6 +179,19 @@ async def test_a_peer_that_does_not_read_is_neither_read_from_nor_served_until_i
     await peer.begun.wait()
     await peer.dispatcher.idle()
     assert [answer.get("id") for answer in peer.answers] == [None, 1]
+
+
+@in_fake_time
+async def test_what_a_peer_does_not_read_is_counted_and_where_all_is_full_its_connection_ends() -> None:
+    peer = Peer()
+    peer.send(HELLO)
+    peer.connection.pause_writing()
+    peer.dispatcher.send_notification("n", Raw(b"[%b]" % (b" " * HUB_BYTES)))
+    assert peer.dispatcher.unsent.bytes > HUB_BYTES
+    await asyncio.sleep(LOOKED_AT_EVERY_S)
+    assert peer.transport.is_aborted
+    peer.connection.connection_lost(None)
+    assert peer.dispatcher.unsent.bytes == 0
 
 
 @in_fake_time

@@ -163,7 +163,7 @@ def test_a_home_with_a_long_path_is_found_too(hub_home: Home) -> None:
     long_home = Home(hub_home.root / ("x" * 200))
     with FakeControlHub(long_home, {"get": 1}), connected(long_home) as client:
         assert client.call("get") == 1
-    long_home.socket.parent.rmdir()
+    long_home.remove_socket()
 
 
 def test_a_hub_that_hangs_at_its_end_is_told(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

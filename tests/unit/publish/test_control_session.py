@@ -18,6 +18,7 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.heard import Record
 
 from tooltray import __version__
+from tooltray.confirmation import PERSON, UNATTENDED, Asker, confirm_widening
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     EVENTS,
@@ -36,6 +37,7 @@ from tooltray.events import (
     PromptListChanged,
     ResourceListChanged,
     ServerChanged,
+    ServerFailed,
     ServerFilesChanged,
     ServerRemoved,
     ServerStarted,
@@ -54,6 +56,7 @@ from tooltray.servers.diagnosis import Diagnosis
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.http import Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
@@ -70,6 +73,7 @@ VALUES: dict[Any, Any] = {
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
     list[str]: ["x"],
+    Scope: "call",
     list[str] | None: ["x"],
     Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
     MCPToolCall: MCPToolCall("1", "t", {"a": [1]}, "s"),
@@ -80,7 +84,7 @@ VALUES: dict[Any, Any] = {
 class Control:
     """A front end at one end of a control session. Use as a context manager."""
 
-    def __init__(self, *, wants_events: bool = False, has_window: bool = True) -> None:
+    def __init__(self, *, wants_events: bool = False, has_window: bool = True, asker: Asker = UNATTENDED) -> None:
         self.presenter, self.bus, self.channel = FakeCorePresenter(), EventBus(), FakeChannel()
         self.done: Record[str] = Record()
         self.may_hand_over = asyncio.Event()
@@ -97,6 +101,7 @@ class Control:
             deadlines=DeadlineWheel(),
             control=control,
             wants_events=wants_events,
+            asker=asker,
         )
         self.session.dispatcher.attach(self.channel)
         self._keeper, self._ids = TaskKeeper(), itertools.count(1)
@@ -128,6 +133,22 @@ def sample(hint: Any) -> Any:
     if type(None) in getattr(hint, "__args__", ()):
         return sample(next(each for each in hint.__args__ if each is not type(None)))
     return {"a": {"b": [1]}}  # a mapping
+
+
+@pytest.mark.parametrize(("asker", "is_allowed"), [(PERSON, True), (UNATTENDED, False)])
+@in_fake_time
+async def test_what_widens_is_confirmed_at_a_terminal_and_nowhere_else(asker: Asker, is_allowed: bool) -> None:
+    async def allow_folder(path: str) -> str:
+        await confirm_widening("Allowing a folder")
+        return path
+
+    async with Control(asker=asker) as control:
+        control.presenter.allow_folder = allow_folder  # type: ignore[attr-defined]
+        answer = await control.ask("allow_folder", {"path": "/p"})
+        if is_allowed:
+            assert answer["result"] == "/p"
+        else:
+            assert answer["error"]["data"]["title"] == "Allowing a folder needs a person at a terminal"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -322,6 +343,7 @@ ALL = [
     ResourceListChanged("s"),
     SessionsChanged(3),
     ProblemReported(Problem("t", "m", "h"), "s"),
+    ServerFailed("s", Problem("t", "m", "h"), True, 2, 1),
     ElicitationAsked(
         ElicitationSnapshot("1", "s", "form", "m", 1.5, fields=(ElicitationField("x", "X", AnswerKind.TEXT, default=("a",)),))
     ),

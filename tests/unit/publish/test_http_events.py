@@ -17,11 +17,13 @@ from tooltray.publish.http_events import (
     write_parts,
 )
 from tooltray.wire.channels import Outgoing
+from tooltray.wire.unsent import AllUnsent
 
 
 class Flow:
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.unsent = AllUnsent().of(is_server=False)
 
     def pause_writing(self) -> None:
         self.told.append("pause")
@@ -109,6 +111,18 @@ async def test_a_client_that_does_not_read_is_told_of_once_and_until_it_has_read
     gate.set()
     await queue.write_to(response)
     assert flow.told == ["pause", "resume"]
+
+
+async def test_what_waits_counts_for_its_client_and_its_response_can_be_cut_until_nobody_reads_it_any_more() -> None:
+    flow, cuts = Flow(), []
+    queue = EventQueue(Pressure(flow), cut=lambda: cuts.append(1))
+    queue.put(Event(message(b"1" * 1000)))
+    assert flow.unsent.bytes > 1000
+    (end,) = flow.unsent.ends
+    end()
+    assert cuts == [1]
+    queue.discard()
+    assert (flow.unsent.bytes, flow.unsent.ends) == (0, set())
 
 
 async def test_what_nobody_reads_any_more_weighs_nothing() -> None:

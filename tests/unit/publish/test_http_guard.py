@@ -1,6 +1,7 @@
 """publish/http_guard.py: who may speak to the endpoints."""
 
 import pytest
+from multidict import CIMultiDict
 
 from tooltray.publish.http_guard import Guard, Refused, accepted, is_everywhere, is_json, is_loopback
 
@@ -61,13 +62,44 @@ def test_a_hub_on_every_address_is_reached_by_any_of_them_and_by_no_name() -> No
     assert not is_let_in(everywhere, "evil.example:7717")
 
 
-@pytest.mark.parametrize("origin", ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:7717"])
-def test_pages_of_this_machine_are_let_in(origin: str) -> None:
+@pytest.mark.parametrize("origin", ["http://localhost:7717", "https://127.0.0.1:7717", "http://[::1]:7717"])
+def test_our_own_pages_are_let_in(origin: str) -> None:
     assert is_let_in(guard(), "localhost:7717", origin)
 
 
+def test_the_port_that_a_page_need_not_name_is_that_of_its_scheme() -> None:
+    assert is_let_in(guard(port=80), "localhost", "http://localhost")
+    assert is_let_in(guard(port=443), "localhost:443", "https://localhost")
+    assert not is_let_in(guard(port=80), "localhost", "https://localhost")
+
+
+def fault_of(*headers: tuple[str, str]) -> int:
+    try:
+        guard().check(CIMultiDict([("Host", "localhost:7717"), *headers]))
+    except Refused as refused:
+        return refused.status
+    return 0
+
+
+def test_who_believes_the_first_of_two_headers_and_who_the_last_is_no_question() -> None:
+    assert fault_of(("Authorization", "Bearer right")) == 0
+    assert fault_of(("Authorization", "Bearer right"), ("authorization", "Bearer right")) == 400
+    assert fault_of(("Origin", "http://localhost:7717"), ("Origin", "http://localhost:7717")) == 400
+    assert fault_of(("host", "localhost:7717")) == 400
+    assert fault_of(("Sec-Fetch-Site", "none"), ("Sec-Fetch-Site", "none")) == 400
+
+
+@pytest.mark.parametrize(("site", "status"), [("same-origin", 0), ("none", 0), ("same-site", 403), ("cross-site", 403), ("", 403)])
+def test_what_a_browser_says_of_the_page_that_asks_is_believed(site: str, status: int) -> None:
+    assert fault_of(("Sec-Fetch-Site", site)) == status
+
+
 @pytest.mark.parametrize(
-    "origin", ["", "null", "https://evil.example", "file://localhost", "ftp://localhost", "http://localhost:x", "localhost"]
+    "origin",
+    [
+        *("", "null", "https://evil.example", "file://localhost", "ftp://localhost", "http://localhost:x", "localhost"),
+        *("http://localhost:3000", "http://localhost", "https://127.0.0.1", "http://evil.example:7717"),
+    ],
 )
 def test_pages_of_other_places_are_not(origin: str) -> None:
     assert not is_let_in(guard(), "localhost:7717", origin)

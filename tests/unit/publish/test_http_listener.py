@@ -19,10 +19,14 @@ from tests.fakes.http_hub import OpenResponse, ScriptedClients, modern, request
 from tests.fakes.ports import free_port
 
 from tooltray.config.api_token import ApiToken
+from tooltray.config.api_tokens import ApiTokens
 from tooltray.config.client_tokens import ClientTokens
+from tooltray.config.home import Home
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.config.secrets import SecretStore
 from tooltray.config.settings_edits import api_access
 from tooltray.events import EventBus, ProblemReported, ServerStarted
+from tooltray.presenter.trusted_tokens import TrustedTokens
 from tooltray.publish.http_listener import HttpListener
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.deadlines import DeadlineWheel
@@ -50,8 +54,8 @@ class Listening:
     http: aiohttp.ClientSession
     changes: Record[str | None] = field(default_factory=Record)
 
-    async def switch_api(self, enabled: bool, trusted: bool | None = None) -> None:
-        await self.config.change_document(api_access(enabled, trusted))
+    async def switch_api(self, enabled: bool) -> None:
+        await self.config.change_document(api_access(enabled))
 
     async def events(self, **headers: str) -> OpenResponse:
         """The stream of events, as a program opens it that has the token."""
@@ -76,7 +80,8 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
         listener = HttpListener(
             config=config,
             tokens=tokens,
-            api_token=api_token,
+            api_tokens=ApiTokens(api_token, folder / "api-tokens.json"),
+            trusted=TrustedTokens(SecretStore(Home(folder), "memory")),
             sessions=clients,
             presenter=presenter,
             bus=bus,
@@ -212,7 +217,8 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     listener = HttpListener(
         config=config,
         tokens=nothing,
-        api_token=nothing,
+        api_tokens=ApiTokens(ApiToken(tmp_path / "http-token"), tmp_path / "api-tokens.json"),
+        trusted=nothing,
         sessions=nothing,
         presenter=nothing,
         bus=EventBus(),
@@ -245,11 +251,9 @@ async def test_the_rest_interface_comes_and_goes_without_a_change_of_the_address
         client = parts.client()
         session = await client.initialize()
         assert (parts.listener.status.is_api_enabled, parts.listener.status.api_url) == (False, "")
-        await parts.switch_api(True, True)
+        await parts.switch_api(True)
         status = parts.listener.status
-        assert (status.is_api_enabled, status.is_api_trusted, status.api_url) == (True, True, f"{client.url}/api/mcp")
-        await parts.switch_api(True, False)
-        assert not parts.listener.status.is_api_trusted
+        assert (status.is_api_enabled, status.is_api_trusted, status.api_url) == (True, False, f"{client.url}/api/mcp")
         await parts.listener.follow()
         await parts.switch_api(False)
         await parts.listener.follow(is_retry=True)

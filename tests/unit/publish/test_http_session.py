@@ -12,6 +12,7 @@ from tooltray.publish.http_session import KEPT_BYTES, HttpSession, Stream
 from tooltray.publish.http_sessions import HttpSessions
 from tooltray.wire.channels import MessageChannel, Outgoing
 from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.wire.unsent import HUB_BYTES, LOOKED_AT_EVERY_S, AllUnsent
 
 EXPIRY_S = 100.0
 
@@ -23,6 +24,7 @@ class Dispatcher:
         self.channel: Any = None
         self.told: list[Any] = []
         self.requests_in_flight = 0
+        self.unsent = AllUnsent().of(is_server=False)
 
     def attach_messages(self, channel: MessageChannel) -> None:
         self.channel = channel
@@ -144,6 +146,21 @@ def test_the_newest_message_is_kept_whatever_its_size_until_it_is_written() -> N
     session.left(stream, queue)
     assert session.resume("0-0") is stream
     assert waiting(stream) == []
+
+
+@in_fake_time
+async def test_where_all_is_full_what_is_kept_for_clients_that_may_come_back_is_dropped() -> None:
+    dispatcher = Dispatcher()
+    session = session_of(dispatcher)
+    stream = session.begin([b"1"])
+    first_id = session.make_resumable(stream)
+    leave(session, stream)
+    session.send(reply(b"1", b"1" * (HUB_BYTES + 1)))
+    assert dispatcher.unsent.all.is_full
+    await asyncio.sleep(LOOKED_AT_EVERY_S)
+    assert not dispatcher.unsent.all.is_full
+    assert session.resume(first_id) is None
+    assert dispatcher.unsent.all.bytes == 0
 
 
 def test_a_stream_is_forgotten_with_the_last_of_what_is_kept_of_it() -> None:

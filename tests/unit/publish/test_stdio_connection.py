@@ -116,6 +116,36 @@ class Serving:
         self._task.result()
 
 
+async def test_what_the_client_does_not_read_is_counted_until_it_reads(pipes: Pipes) -> None:
+    async with Serving(pipes.stdin, pipes.stdout) as serving:
+        await pipes.send(line(id=1, method="big") + line(id=2, method="big"))
+        async with asyncio.timeout(PATIENCE_S):
+            await serving.session.begun.wait(count=2)
+        await serving.session.dispatcher.idle()
+        unsent = serving.session.dispatcher.unsent
+        assert 2**20 < unsent.bytes < 3 * 2**20
+        await pipes.messages(2)
+        await pipes.send(line(id=3, method="m"))
+        await pipes.messages(1)
+        await asyncio.sleep(0)
+        assert unsent.bytes == 0
+        pipes.close(pipes.to_hub)
+
+
+async def test_a_client_that_does_not_read_is_given_up_where_all_is_full(pipes: Pipes) -> None:
+    async with Serving(pipes.stdin, pipes.stdout, grace_s=0.05) as serving:
+        await pipes.send(line(id=1, method="big") + line(id=2, method="big"))
+        async with asyncio.timeout(PATIENCE_S):
+            await serving.session.begun.wait(count=2)
+        await serving.session.dispatcher.idle()
+        unsent = serving.session.dispatcher.unsent
+        (give_up,) = unsent.ends
+        give_up()
+        assert unsent.bytes == 0
+        assert serving.session.dispatcher.closed_because == "the AI client does not read"
+        pipes.close(pipes.to_hub, pipes.from_hub)
+
+
 async def test_requests_are_answered_until_the_client_closes_its_side(pipes: Pipes) -> None:
     async with Serving(pipes.stdin, pipes.stdout) as serving:
         await pipes.send(line(id=1, method="m", params={"a": 1}) + line(id=2, method="m"))

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import resource
 import signal
 import stat
 import sys
@@ -17,14 +18,19 @@ from tests.fakes.fake_transport import FakeTransport
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.process_end import end_of
 
-from tooltray.errors import TooltrayError
-from tooltray.servers.stdio_transport import STDERR_LINE_BYTES, STDERR_LINES, ChildPipes, Launch, StdioTransport, new_log
+from tooltray.errors import Problem, TooltrayError
+from tooltray.servers.descriptors import raise_limit, restore_for
+from tooltray.servers.server_log import LOG_LINES, SEPARATOR, new_log
+from tooltray.servers.server_output import LINE_BYTES, ServerOutput
+from tooltray.servers.stderr_lines import LAST_LINES, LINES_PER_S
+from tooltray.servers.stdio_transport import ChildPipes, Launch, StdioTransport
 from tooltray.servers.stragglers import INSTANCE_VARIABLE
-from tooltray.servers.transport import CannotStart
+from tooltray.servers.transport import CannotStart, ConnectionFailure
 from tooltray.wire.deadlines import DeadlineWheel
 from tooltray.wire.dispatcher import RawDispatcher
 from tooltray.wire.envelope import Envelope, NotDelivered, dump, success
 from tooltray.wire.outbox import SLICE_BYTES
+from tooltray.wire.unsent import HUB_BYTES
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 GRACE_S = 0.05  # servers that ignore what they are told are not waited for here
@@ -34,7 +40,7 @@ class Server:
     """One odd server behind its transport."""
 
     def __init__(self, launch: Launch, **options: Any) -> None:
-        self.log = new_log()
+        self.log = options.pop("log", new_log())
         self.heard: Record[Envelope] = Record()
         self.transport = StdioTransport(name="odd", launch=launch, log=self.log, mask=options.pop("mask", str), **options)
         self.dispatcher = RawDispatcher(
@@ -100,6 +106,43 @@ async def test_megabytes_pass_both_ways_and_keep_their_order(start: Start) -> No
     payloads = [dump({"n": n, "text": "x" * size}) for n, size in enumerate((3_000_000, 10, 300_000, 70_000))]
     replies = await asyncio.gather(*(server.dispatcher.call("m", payload) for payload in payloads))
     assert [json.loads(bytes(reply.result)) for reply in replies] == [json.loads(bytes(payload)) for payload in payloads]
+
+
+async def test_a_server_gets_the_limit_of_open_files_that_the_hub_was_started_with(start: Start) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard - 7, hard))
+    try:
+        raise_limit()
+        raise_limit()  # as another hub in the same process would
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+        server = await start("echo")
+        (pid,) = server.transport.pids
+        assert resource.prlimit(pid, resource.RLIMIT_NOFILE) == (hard - 7, hard)
+        restore_for(NO_PROCESS)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_a_server_is_not_read_while_too_much_waits_for_clients(start: Start) -> None:
+    server = await start("echo")
+    client = server.dispatcher.unsent.all.of(is_server=False)
+    client.add(HUB_BYTES + 1)
+    pending = server.dispatcher.start_call("m", dump({"a": 1}))
+    other = await start("echo")  # another hub's, as far as this knows: it is read
+    await other.dispatcher.call("m", dump({}))
+    assert not pending.reply.done()
+    client.hold(0)
+    async with asyncio.timeout(PATIENCE_S):
+        assert json.loads(bytes((await server.dispatcher.outcome(pending)).result)) == {"a": 1}
+
+
+async def test_what_a_server_does_not_read_is_counted(start: Start) -> None:
+    server = await start("polite")
+    pending = server.dispatcher.start_call("m", dump("x" * 2_000_000))
+    assert server.dispatcher.unsent.bytes > 1_000_000
+    await server.close()
+    assert server.dispatcher.unsent.bytes == 0
+    assert (await server.dispatcher.outcome(pending)).error
 
 
 async def test_a_server_gets_exactly_its_own_environment_and_folder_and_leads_a_session(start: Start, tmp_path: Path) -> None:
@@ -252,7 +295,7 @@ class FakeProcess(asyncio.SubprocessTransport):
 
 async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left_at_its_end_is_dropped() -> None:
     process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
-    pipes = ChildPipes(name="odd", dispatcher=dispatcher, log=new_log(), mask=str)
+    pipes = ChildPipes(name="odd", dispatcher=dispatcher, output=ServerOutput(log=new_log(), mask=str))
     pipes.connection_made(process)
     process.stdin.after_write = pipes.pause_writing
     pipes.write(b"x" * 3 * SLICE_BYTES)
@@ -267,7 +310,7 @@ async def test_a_large_request_leaves_at_the_pace_of_the_server_and_what_is_left
 @pytest.mark.parametrize("is_told", [False, True])
 async def test_a_call_that_a_dying_process_cannot_have_read_was_not_delivered(is_told: bool) -> None:
     process, dispatcher = FakeProcess(), make_dispatcher(is_server=True)[0]
-    pipes = ChildPipes(name="odd", dispatcher=dispatcher, log=new_log(), mask=str)
+    pipes = ChildPipes(name="odd", dispatcher=dispatcher, output=ServerOutput(log=new_log(), mask=str))
     pipes.connection_made(process)
     dispatcher.attach(pipes)
     before = dispatcher.start_call("tools/call")
@@ -291,12 +334,60 @@ async def test_stderr_is_kept_within_bounds_and_without_secrets(start: Start) ->
     server = await start("talkative", mask=lambda text: text.replace("hunter2", "***"))
     await server.said("ready")
     await server.close()
-    assert len(server.log) == STDERR_LINES
+    assert server.log.maxlen == LOG_LINES
+    assert LINES_PER_S < len(server.log) <= LINES_PER_S + 1 + LAST_LINES  # the middle of a flood is left out
     *_, before, long, odd, last = server.log
     assert before == "line 2999"
-    assert long == "x" * STDERR_LINE_BYTES
+    assert long == "x" * LINE_BYTES
     assert odd == "caf\ufffd key=***"
     assert last == "last"
+
+
+async def test_lines_on_stdout_that_are_no_messages_stand_in_the_log_masked_and_marked(start: Start) -> None:
+    server = await start("noisy", mask=lambda text: text.replace("stdio", "***"))
+    await server.said("ready")
+    assert server.dispatcher.noise_lines == 15
+    assert list(server.log) == ["stdout: Server listening on ***", "stdout: \ufffd\ufffd", "stdout: [1, 2]"] * 5
+    assert server.transport.output.text == "[1, 2]"
+
+
+async def test_what_two_processes_of_a_server_wrote_is_told_apart(start: Start) -> None:
+    log = new_log()
+    for _ in range(2):
+        server = await start("dies", log=log)
+        await server.lost()
+    first, second, separator, *again = log
+    assert (first, second, again) == ("loading", "out of cheese", ["loading", "out of cheese"])
+    assert separator.startswith(SEPARATOR)
+
+
+async def test_the_reason_of_an_end_is_told_once_it_has_ended_by_itself(start: Start) -> None:
+    server = await start("dies")
+    assert server.transport.failure is None
+    await server.lost()
+    assert server.transport.failure == ConnectionFailure(
+        Problem("'odd' did not start: out of cheese", "It ended with exit code 3"), how="It ended with exit code 3", words="out of cheese"
+    )
+    stopped = await start("holds")
+    await stopped.close()
+    assert stopped.transport.failure is None
+    assert StdioTransport(name="odd", launch=Launch("x", [], {}, "/"), log=new_log(), mask=str).failure is None
+
+
+async def test_what_ends_without_its_launcher_is_no_lasting_failure(start: Start) -> None:
+    direct, alone = await start("dies_in_silence", saved_processes=2), await start("dies_in_silence")
+    await direct.lost()
+    await alone.lost()
+    assert (direct.transport.failure.is_lasting, alone.transport.failure.is_lasting) == (False, True)
+
+
+async def test_the_log_of_a_launcher_is_looked_for_by_what_is_run(tmp_path: Path) -> None:
+    logs = tmp_path / ".npm" / "_logs"
+    logs.mkdir(parents=True)
+    (logs / "x.log").write_text("pkg")
+    launch = Launch("npx", ["-y", "pkg"], {"HOME": str(tmp_path)}, "/")
+    transport = StdioTransport(name="odd", launch=launch, log=new_log(), mask=str)
+    assert await transport.output.launcher_log() == str(logs / "x.log")
 
 
 # what cannot be started
@@ -327,7 +418,7 @@ async def test_a_folder_that_is_not_there_is_told(start: Start, tmp_path: Path) 
 async def test_a_file_that_may_not_be_run_is_told(start: Start, tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text("print()")
-    with pytest.raises(CannotStart, match="may not be run"):
+    with pytest.raises(CannotStart, match="is not executable"):
         await start("echo", command=str(program))
 
 

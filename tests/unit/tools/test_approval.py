@@ -146,7 +146,7 @@ def test_a_refusal_says_which_tool_of_which_server_does_what_and_how_to_allow_it
     decision = decide("файлы", "delete_file", None, ["read"])
     assert '"delete_file"' in decision.message
     assert '"файлы"' in decision.message
-    assert "'write'" in decision.message
+    assert "may write" in decision.message
     for part in ('"write"', '"delete_file"', '"autoApprove"', '"файлы"', "settings.json"):
         assert part in decision.hint
     assert "only reads" in decide("s", "get_it", None, []).message

@@ -182,3 +182,17 @@ def test_tools_that_mark_arguments_wrongly_are_used_where_calls_need_no_headers(
 def test_schemas_that_are_missing_or_too_deep_to_be_looked_at_need_no_headers(members: bytes) -> None:
     found = read_definitions([b'{"name":"t"' + members + b"}"], needs_headers=True)
     assert [tool.name for tool in found.tools] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("members", "is_task_only"),
+    [
+        ('"execution":{"taskSupport":"required"}', True),
+        ('"execution":{"taskSupport":"optional"}', False),
+        ('"execution":{"taskSupport":["required"]}', False),
+        ('"execution":"required"', False),
+        ('"taskSupport":"required"', False),
+    ],
+)
+def test_whether_a_tool_can_be_called_as_a_task_alone_is_read(members: str, is_task_only: bool) -> None:
+    assert read_definition(b'{"name":"t","inputSchema":{},%b}' % members.encode()).is_task_only is is_task_only

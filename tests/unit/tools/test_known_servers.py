@@ -44,6 +44,13 @@ def test_or_by_its_program_or_host(fields: dict[str, Any], part: str) -> None:
     assert part in KNOWN.offers("mine", server(**fields))
 
 
+def test_what_a_known_server_needs_is_told_of_one_that_is_run_here() -> None:
+    assert KNOWN.variables("mine", server(command="npx", args=["-y", "@modelcontextprotocol/server-brave-search"])) == ("BRAVE_API_KEY",)
+    assert KNOWN.variables("time", server(command="uvx", args=["mcp-server-time"])) == ()
+    assert KNOWN.variables("mine", server()) == ()
+    assert KNOWN.variables("github", server(url="https://api.githubcopilot.com/mcp")) == ()
+
+
 def test_or_by_its_name_and_of_others_nothing_is_said() -> None:
     assert "Understands code" in KNOWN.offers("Serena", server())
     assert KNOWN.offers("mine", server()) == ""

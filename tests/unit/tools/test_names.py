@@ -5,12 +5,13 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.tools.names import PublishedNames
+from tooltray.tools.names import RETURNS_WITHIN_S, PublishedNames
 
 VALID = re.compile(r"[A-Za-z0-9_-]{1,46}", re.ASCII)
 
@@ -300,3 +301,75 @@ def test_prompts_that_cannot_be_used_cost_no_tool_its_name(path: Path) -> None:
     path.write_text(json.dumps({"version": 1, "names": {"a": {"t": "t"}}, "prompts": 5}))
     assert PublishedNames(path).target("t") == ("a", "t")
     assert json.loads(path.read_text()) == {"version": 1, "names": {"a": {"t": "t"}}}
+
+
+# servers that were removed
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_what_a_server_that_was_removed_for_good_had_is_free_at_once(path: Path) -> None:
+    names = PublishedNames(path)
+    names.publish([("a", "read"), ("a/write", "chosen")])
+    names.publish([("a", "ask")], kind="prompts")
+    names.free("a")
+    assert names.target("read") is None
+    assert json.loads(path.read_bytes()) == {"version": 1, "names": {}}
+    again = PublishedNames(path)
+    assert again.publish([("b", "read"), ("b", "chosen")]) == {("b", "read"): "read", ("b", "chosen"): "chosen"}
+    assert again.publish([("b", "ask")], kind="prompts") == {("b", "ask"): "ask"}
+
+
+def test_the_names_of_all_others_stay(path: Path) -> None:
+    names = PublishedNames(path)
+    names.publish([("a", "read"), ("b", "read"), ("a2", "write")])
+    names.free("a")
+    assert names.publish([("b", "read"), ("a2", "write")]) == {("b", "read"): "b_read", ("a2", "write"): "write"}
+    assert one(names, "c", "read") == "c_read"  # it meets that of `b`
+
+
+def test_while_a_removed_server_may_come_back_its_names_are_its_own(path: Path) -> None:
+    clock = Clock()
+    names = PublishedNames(path, now=clock)
+    one(names, "a", "read")
+    names.retire(["a"])
+    clock.now += RETURNS_WITHIN_S - 1
+    assert one(names, "b", "read") == "b_read"
+    assert names.is_retired("a")
+    names.keep(["a", "b"])
+    clock.now += 100 * RETURNS_WITHIN_S
+    assert one(names, "a", "read") == "read"
+    assert not names.is_retired("a")
+
+
+@pytest.mark.parametrize("passed_s", [RETURNS_WITHIN_S, -1.0])
+def test_a_removed_server_that_does_not_come_back_loses_them_also_in_the_next_hub(path: Path, passed_s: float) -> None:
+    clock = Clock()
+    names = PublishedNames(path, now=clock)
+    one(names, "a", "read")
+    names.retire(["a"])
+    clock.now += passed_s
+    later = PublishedNames(path, now=clock)
+    assert one(later, "b", "read") == "read"
+    assert "removed" not in json.loads(path.read_bytes())
+
+
+def test_a_server_whose_tools_are_listed_has_come_back(path: Path) -> None:
+    clock = Clock()
+    names = PublishedNames(path, now=clock)
+    one(names, "a", "read")
+    names.retire(["a"])
+    clock.now += RETURNS_WITHIN_S
+    assert names.publish([("a", "read"), ("b", "read")]) == {("a", "read"): "read", ("b", "read"): "b_read"}
+
+
+@pytest.mark.parametrize("removed", [5, {"a": "yesterday"}, None])
+def test_what_the_file_says_of_removed_servers_may_be_anything(path: Path, removed: Any) -> None:
+    path.write_text(json.dumps({"version": 1, "names": {"a": {"read": "read"}}, "removed": removed}))
+    assert one(PublishedNames(path), "a", "read") == "read"

@@ -160,6 +160,14 @@ async def test_a_hub_starts_serves_and_ends_in_order(hubs: Hubs, is_free: Callab
     await engine.close()
 
 
+async def test_what_a_killed_process_was_just_writing_is_gone_when_the_next_hub_starts(hubs: Hubs) -> None:
+    await asyncio.to_thread(hubs.home.prepare)
+    left = hubs.home.run / f".http-token.{2**22 + 1}-abcd1234.tmp"  # no process of Linux has such a number
+    left.write_bytes(b"a token")
+    await hubs.start()
+    assert not left.exists()
+
+
 async def test_start_and_end_are_recorded(hubs: Hubs) -> None:
     engine = await hubs.start(execution_id="run-7", kind="desktop")
     client = await hubs.client()

@@ -231,6 +231,43 @@ def test_ctrl_c_before_the_hub_has_its_own_way_with_it_ends_it_without_a_trace(g
     assert program.process.stderr.read() == b""
 
 
+HANGS = """
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+say(pid=os.getpid())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_hub_that_does_not_obey_is_killed(guarded: Callable[..., Guarded], number: int) -> None:
+    heeded = f"signal.signal({int(number)}, signal.SIG_DFL)"  # whoever runs the tests may ignore it, as nohup does
+    program = guarded(HANGS + WAIT, before=heeded, files=", ends_within_s=0.1")
+    program.told()
+    program.process.send_signal(number)
+
+    assert program.end() == 1
+    assert program.left() == []
+
+
+def test_a_signal_that_whoever_started_it_has_ignored_is_no_reason_to_end(guarded: Callable[..., Guarded]) -> None:
+    program = guarded(
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGHUP])
+        say(pid=os.getpid())
+        say(received=signal.sigwait([signal.SIGHUP]))
+        start("").wait()  # a moment for a guardian that would kill it
+        return 5
+        """,
+        before="signal.signal(signal.SIGHUP, signal.SIG_IGN)",
+        files=", ends_within_s=0.0",
+    )
+    program.told()
+    program.process.send_signal(signal.SIGHUP)
+    program.told()
+
+    assert program.end() == 5
+
+
 def test_a_hub_that_somebody_else_ends_by_a_signal_has_failed(guarded: Callable[..., Guarded]) -> None:
     program = guarded("say(pid=os.getpid()); " + WAIT)
     os.kill(program.told()["pid"], signal.SIGTERM)

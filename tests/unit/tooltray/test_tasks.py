@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import TaskKeeper, end_in_turn, finish_in_thread
+from tooltray.tasks import SLICE, TaskKeeper, end_in_turn, finish_in_thread, in_slices
 
 
 @in_fake_time
@@ -157,3 +157,20 @@ async def test_parts_end_in_turn_and_a_bug_in_one_keeps_none_alive() -> None:
 
     await end_in_turn(*(partial(end, name) for name in ("first", "broken", "last")))
     assert ended == ["first", "broken", "last"]
+
+
+@in_fake_time
+async def test_a_long_list_is_dealt_with_in_slices_between_which_others_get_their_turn() -> None:
+    others: list[int] = []
+    done: list[int] = []
+
+    async def other() -> None:
+        while True:
+            others.append(len(done))
+            await asyncio.sleep(0)
+
+    keeper = TaskKeeper()
+    keeper.spawn(other(), name="other")
+    assert await in_slices(lambda item: done.append(item) or 2 * item, range(3 * SLICE + 1)) == [2 * item for item in range(3 * SLICE + 1)]
+    assert others == [SLICE, 2 * SLICE, 3 * SLICE]
+    await keeper.close()

@@ -1,5 +1,6 @@
 """The bridge while there is no hub: it comes back, says why it cannot, and loses nothing that can be kept."""
 
+import itertools
 import json
 import os
 import posix
@@ -266,6 +267,41 @@ def test_no_more_requests_are_taken_in_than_are_kept(outage_of: Callable[[bytes]
     answers = [json.loads(line) for line in (home / "told").read_bytes().splitlines()]
     assert [answer["id"] for answer in answers] == list(range(500))
     assert {answer["error"]["message"] for answer in answers} == {"given up"}
+
+
+def test_a_client_that_reads_none_of_its_refusals_is_read_no_further(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unread, to_client = os.pipe()
+    os.set_blocking(to_client, False)
+    turns = itertools.count()
+
+    def now() -> float:
+        if next(turns) == 1999:
+            os.close(unread)  # the client leaves
+        return 0.0
+
+    monkeypatch.setattr(posix, "environ", {b"HOME": os.fsencode(home)})
+    for pause in ("EVERY_S", "IDLE_FROM_S", "IDLE_TO_S"):
+        monkeypatch.setattr(cold, pause, 0.0)
+    monkeypatch.setattr(cold, "REFUSE_FOR_S", 1.0)
+    monkeypatch.setattr(cold, "monotonic", now)
+    monkeypatch.setattr(cold, "HubStart", lambda *_: Refusing())
+    with open(home / "asked", "w+b") as asked:
+        asked.writelines(request(id, "m") for id in range(50_000))
+        asked.seek(0)
+        relay = hot.Relay(hot.Tracker(), stdin=asked.fileno(), stdout=to_client)
+        relay.tracker.start_offline()
+        assert not cold.Outage(relay, hot.Options(), b"hello\n").wait_for_hub()
+        assert cold.KEPT_BYTES <= len(relay.to_client) < 2 * cold.KEPT_BYTES
+    os.close(to_client)
+
+
+class Refusing:
+    """A start that is given up at once."""
+
+    def step(self) -> str:
+        return "given up"
+
+    def close(self) -> None: ...
 
 
 def test_nothing_is_started_for_a_client_that_asks_nothing(

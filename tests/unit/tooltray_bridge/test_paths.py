@@ -49,12 +49,12 @@ def test_a_socket_is_in_the_home_as_long_as_its_path_may_be() -> None:
     assert paths.socket_path(home) == home + b"/run/hub.sock"
 
 
-def test_a_longer_path_leads_to_a_folder_in_tmp_named_after_user_and_home() -> None:
+def test_a_longer_path_leads_to_a_folder_of_the_users_own_named_after_the_home() -> None:
     home = b"/" + b"x" * 100
 
     path = paths.socket_path(home)
 
-    assert path.startswith(b"/tmp/tooltray-%d-" % os.getuid())
+    assert path.startswith(b"/run/user/%d/tooltray-" % os.getuid())
     assert path.endswith(b"/hub.sock")
     assert len(path) < 100
     assert path != paths.socket_path(home + b"y")

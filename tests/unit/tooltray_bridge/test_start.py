@@ -12,12 +12,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from tests.fakes.bridge_process import BridgeProcess
 from tests.fakes.fake_hub import FakeHub, request
 from tests.fakes.startable_hub import StartableHub
 
+from tooltray.config.home import Home
 from tooltray_bridge import start
 from tooltray_bridge.start import HubStart
 
@@ -139,6 +141,38 @@ def test_a_hub_that_died_is_started_again_by_the_next_request_and_leaves_no_zomb
         assert children == [str(startable.starts()[1]["pid"])]
 
 
+def test_a_hub_that_ends_while_the_next_one_starts_leaves_no_zombie(startable: StartableHub, home: Path) -> None:
+    startable.do("linger", "fail", "linger")
+    with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:
+        bridge.send(request(0, "initialize"))
+        first = bridge.message()["result"]["pid"]
+        os.kill(first, signal.SIGTERM)
+        until(lambda: not (home / ".tooltray" / "run" / "hub.sock").exists())
+        bridge.send(request(1, "tools/list"))
+        until(lambda: len(startable.starts()) > 1)
+        os.kill(first, signal.SIGTERM)
+
+        answer = bridge.message()
+        if "error" in answer:
+            bridge.send(request(1, "tools/list"))
+            answer = bridge.message()
+        assert answer["result"]["pid"] == startable.starts()[2]["pid"]
+        until(lambda: children_of(bridge.process.pid) == [startable.starts()[2]["pid"]])
+
+
+def children_of(pid: int) -> list[int]:
+    """Those that have ended and were not waited for, too."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def until(is_so: Callable[[], object]) -> None:
+    """Waits until something is so that nobody tells; bounded."""
+    pause, give_up_at = threading.Event(), monotonic() + BOUND_S
+    while not is_so():
+        assert monotonic() < give_up_at
+        pause.wait(0.01)
+
+
 def test_a_hub_that_was_stopped_stays_so_until_somebody_needs_it(startable: StartableHub, home: Path, root: Path) -> None:
     with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:
         bridge.send(request(0, "initialize") + request(1, "subscriptions/listen"))
@@ -241,10 +275,12 @@ def test_a_home_that_is_a_file_is_told(startable: StartableHub, home: Path, root
         assert str(root) in bridge.message()["error"]["message"]
 
 
-def test_a_home_of_two_hundred_characters_is_served_through_a_folder_in_tmp(home: Path) -> None:
+def test_a_home_of_two_hundred_characters_is_served_through_a_folder_elsewhere(home: Path) -> None:
     long = home / ("x" * 200)
-    long.mkdir()
-    folder = Path(os.fsdecode(start.paths.socket_path(os.fsencode(long / ".tooltray")))).parent
+    (long / ".tooltray").mkdir(parents=True, mode=0o700)
+    theirs = Home(long / ".tooltray")
+    theirs.prepare()
+    folder = theirs.socket.parent
     try:
         with FakeHub(folder / "hub.sock") as hub, BridgeProcess("--no-start", environ={"HOME": str(long)}) as bridge:
             connection = hub.accept()
@@ -257,9 +293,10 @@ def test_a_home_of_two_hundred_characters_is_served_through_a_folder_in_tmp(home
             hub.listen()
             bridge.send(request(2, "ping"))
             assert bridge.message()["id"] == 1
-            assert "other users can write" in bridge.message()["error"]["message"]
+            assert "No Tooltray hub is running" in bridge.message()["error"]["message"]
     finally:
-        folder.rmdir()
+        folder.chmod(0o700)
+        theirs.remove_socket()
 
 
 def test_a_hub_that_does_not_get_ready_is_told_after_a_bounded_time(

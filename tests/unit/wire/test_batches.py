@@ -4,6 +4,7 @@ from msgspec import Raw
 
 from tooltray.wire.batches import Batches, Parts
 from tooltray.wire.envelope import reply_parts, success
+from tooltray.wire.unsent import AllUnsent
 
 
 def reply(id: int) -> Parts:
@@ -24,7 +25,7 @@ def ids(*numbers: int) -> list[Raw]:
 
 def test_replies_leave_as_one_array_after_the_last_in_the_order_in_which_they_came() -> None:
     sent = Sent()
-    batches = Batches(sent)
+    batches = Batches(sent, AllUnsent().of(is_server=False))
     batches.open(ids(1, 2), [])
     assert batches.answer(Raw(b"2"), reply(2))
     assert (sent.all, bool(batches)) == ([], True)
@@ -35,13 +36,13 @@ def test_replies_leave_as_one_array_after_the_last_in_the_order_in_which_they_ca
 
 def test_a_reply_to_no_batch_is_somebody_elses() -> None:
     sent = Sent()
-    assert not Batches(sent).answer(Raw(b"1"), reply(1))
+    assert not Batches(sent, AllUnsent().of(is_server=False)).answer(Raw(b"1"), reply(1))
     assert sent.all == []
 
 
 def test_a_request_that_is_not_going_to_be_answered_holds_nothing_up() -> None:
     sent = Sent()
-    batches = Batches(sent)
+    batches = Batches(sent, AllUnsent().of(is_server=False))
     batches.open(ids(1, 2), [])
     batches.answer(Raw(b"1"), reply(1))
     batches.leave(b"2")
@@ -51,7 +52,7 @@ def test_a_request_that_is_not_going_to_be_answered_holds_nothing_up() -> None:
 
 def test_a_batch_of_which_nothing_is_answered_says_nothing() -> None:
     sent = Sent()
-    batches = Batches(sent)
+    batches = Batches(sent, AllUnsent().of(is_server=False))
     batches.open(ids(1), [])
     batches.leave(b"1")
     batches.open([], [])
@@ -60,7 +61,7 @@ def test_a_batch_of_which_nothing_is_answered_says_nothing() -> None:
 
 def test_what_is_no_message_is_refused_in_the_array_or_at_once_where_nothing_else_is_asked() -> None:
     sent = Sent()
-    batches = Batches(sent)
+    batches = Batches(sent, AllUnsent().of(is_server=False))
     refusal = reply_parts(Raw(b""), success("refused"))
     batches.open([], [refusal])
     batches.open(ids(1), [refusal])
@@ -71,7 +72,7 @@ def test_what_is_no_message_is_refused_in_the_array_or_at_once_where_nothing_els
 
 def test_an_id_that_is_in_a_batch_already_stays_there() -> None:
     sent = Sent()
-    batches = Batches(sent)
+    batches = Batches(sent, AllUnsent().of(is_server=False))
     batches.open(ids(1, 1), [])
     batches.open(ids(1, 2), [])
     batches.answer(Raw(b"1"), reply(1))
@@ -79,8 +80,22 @@ def test_an_id_that_is_in_a_batch_already_stays_there() -> None:
     assert [about for _, about in sent.all] == [b"1", b"2"]
 
 
+def test_what_waits_for_its_batch_counts_until_it_leaves_or_nobody_reads_it() -> None:
+    unsent = AllUnsent().of(is_server=False)
+    batches = Batches(Sent(), unsent)
+    batches.open([Raw(b"1"), Raw(b"2")], [])
+    batches.answer(Raw(b"1"), reply(1))
+    assert unsent.bytes == len(bytes(reply(1)[1]))
+    batches.leave(b"2")
+    assert unsent.bytes == 0
+    batches.open([Raw(b"3"), Raw(b"4")], [])
+    batches.answer(Raw(b"3"), reply(3))
+    batches.clear()
+    assert unsent.bytes == 0
+
+
 def test_what_nobody_reads_is_forgotten() -> None:
-    batches = Batches(Sent())
+    batches = Batches(Sent(), AllUnsent().of(is_server=False))
     batches.open(ids(1), [])
     batches.clear()
     assert not batches

@@ -15,9 +15,13 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 
 from tooltray.tasks import TaskKeeper
+from tooltray.wire.backlog import MAX_BYTES as BACKLOG_BYTES
 from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, MAX_IN_FLIGHT, RawDispatcher
-from tooltray.wire.envelope import NOT_DELIVERED, NOTHING, Envelope, NotDelivered, dump, success
+from tooltray.wire.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, RawDispatcher
+from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
+from tooltray.wire.framing import LOOKED_AT_BYTES
+from tooltray.wire.pace import FIRST_IN_FLIGHT, MAX_IN_FLIGHT
+from tooltray.wire.unsent import PEER_BYTES
 
 CANCELLED = "notifications/cancelled"
 
@@ -432,6 +436,15 @@ async def test_the_ids_of_two_connections_do_not_meet() -> None:
 
 
 @in_fake_time
+async def test_lines_of_a_server_that_are_no_messages_go_to_whoever_wants_them() -> None:
+    dispatcher, channel = make_dispatcher(is_server=True)
+    taken: list[bytes] = []
+    dispatcher.take_noise = lambda line: taken.append(bytes(line))
+    dispatcher.feed(b'Welcome!\n{"jsonrpc":"2.0","method":"m"}\n[1, 2]\n')
+    assert (taken, channel.messages) == ([b"Welcome!", b"[1, 2]"], [])
+
+
+@in_fake_time
 async def test_noise_of_a_server_is_counted_never_answered_and_not_logged_without_end(caplog: pytest.LogCaptureFixture) -> None:
     dispatcher, channel = make_dispatcher(is_server=True)
     with caplog.at_level(logging.INFO):
@@ -514,6 +527,84 @@ async def test_a_peer_that_reads_nothing_is_served_no_further_until_it_reads() -
     await channel.message(19)
     await dispatcher.idle()
     assert answers.begun.all == list(range(19))
+
+
+@in_fake_time
+async def test_a_result_that_does_not_fit_behind_what_the_peer_has_not_read_becomes_an_error_for_its_call() -> None:
+    async def answer(request: Envelope) -> Envelope:
+        return Envelope(result=Raw(b'"%b"' % (b"x" * (10 if request.id == Raw(b"3") else 10_000))))
+
+    dispatcher, channel = make_dispatcher(answer=answer)
+    dispatcher.unsent.add(PEER_BYTES - 1000)
+    dispatcher.feed(line(id=1, method="m") + line(id=3, method="m"))
+    error = (await channel.reply(1))["error"]
+    assert error["code"] == CONNECTION_CLOSED
+    why = "peer does not read what it is sent, and 67,107,864 bytes wait for it already: the result of this call, 10,002 bytes, was dropped"
+    assert error["message"] == why
+    assert "result" in await channel.reply(3)  # no larger than an error
+    dispatcher.unsent.hold(PEER_BYTES // 2)
+    dispatcher.feed(line(id=4, method="m"))
+    assert "result" in await channel.reply(4)
+
+
+@in_fake_time
+async def test_a_peer_that_does_not_read_is_asked_and_told_nothing_that_does_not_fit() -> None:
+    dispatcher, channel = make_dispatcher(is_server=True)
+    dispatcher.unsent.add(PEER_BYTES)
+    reply = await dispatcher.call("tools/call", Raw(b"{}"))
+    assert json.loads(bytes(reply.error))["message"].endswith("tools/call with 2 bytes was not sent")
+    dispatcher.send_notification("notifications/progress", Raw(b"{}"))
+    dispatcher.send_notification(CANCELLED, Raw(b"{}"))
+    assert [message["method"] for message in channel.messages] == [CANCELLED]
+
+
+@in_fake_time
+async def test_the_replies_of_a_batch_that_wait_for_each_other_are_bounded_too() -> None:
+    may_answer = asyncio.Event()
+
+    async def answer(request: Envelope) -> Envelope:
+        if request.id == Raw(b"2"):
+            await may_answer.wait()
+        return Envelope(result=Raw(b'"%b"' % (b"x" * (PEER_BYTES if request.id == Raw(b"1") else 10_000))))
+
+    dispatcher, channel = make_dispatcher(answer=answer)
+    dispatcher.takes_batches = True
+    dispatcher.feed(b'[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":2,"method":"m"}]\n')
+    await settled()
+    assert dispatcher.unsent.bytes == PEER_BYTES + 2
+    may_answer.set()
+    await channel.lines.until(lambda: channel.lines.all)
+    (batch,) = channel.messages
+    assert [sorted(each) for each in batch] == [["id", "jsonrpc", "result"], ["error", "id", "jsonrpc"]]
+    assert dispatcher.unsent.bytes == 0
+
+
+@in_fake_time
+async def test_requests_that_wait_for_their_turn_are_bounded_in_bytes() -> None:
+    dispatcher, channel = make_dispatcher()
+    dispatcher.pause_writing()
+    dispatcher.feed(line(id=1, method="m", params={"text": "x" * (BACKLOG_BYTES - 10_000)}))
+    dispatcher.feed(line(id=2, method="m", params={"text": "x" * 10_000}) + line(method="n", params={"text": "x" * 10_000}))
+    assert "too much that was asked before" in (await channel.reply(2))["error"]["message"]
+    dispatcher.resume_writing()
+    assert "result" in await channel.reply(1)
+
+
+@in_fake_time
+async def test_a_paced_peer_gets_its_calls_on_the_way_as_it_reads_their_replies() -> None:
+    answers = Answers()
+    dispatcher, channel = make_dispatcher(answer=answers.answer, is_paced=True)
+    dispatcher.feed(b"".join(line(id=id, method="m") for id in range(100)))
+    await answers.begun.wait(count=FIRST_IN_FLIGHT)
+    for id in range(3):
+        answers.let_go(id)
+    await channel.message(3)
+    await settled()
+    assert len(answers.begun.all) == FIRST_IN_FLIGHT + 6
+    dispatcher.pause_writing()
+    dispatcher.resume_writing()
+    await answers.begun.wait(count=100)  # time allows the rest
+    await dispatcher.close("over")
 
 
 # the end
@@ -878,3 +969,22 @@ async def test_a_transport_of_whole_messages_knows_whether_a_request_still_waits
     assert not dispatcher.waits_for(dump(0))
     assert bytes((await dispatcher.outcome(first)).result) == b'{"in":"its place"}'
     assert bytes((await dispatcher.outcome(second)).result) == b"{ }"
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+@in_fake_time
+async def test_a_reply_that_is_much_larger_than_what_was_asked_for_is_dropped_as_it_arrives(is_whole: bool) -> None:
+    dispatcher, _ = make_dispatcher(is_server=True, max_line_bytes=4 * LOOKED_AT_BYTES)
+    asked = {"small": dispatcher.start_call("list", max_reply_bytes=2**20), "large": dispatcher.start_call("call")}
+    for name, pending in asked.items():
+        big = b'{"jsonrpc":"2.0","id":%b,"result":"%b"}' % (bytes(pending.id), b"x" * (LOOKED_AT_BYTES + 1))
+        if is_whole:
+            dispatcher.receive(big)
+        else:
+            dispatcher.feed(big[: LOOKED_AT_BYTES + 100])
+            dispatcher.feed(big[LOOKED_AT_BYTES + 100 :] + b"\n")
+        reply = await dispatcher.outcome(pending)
+        assert isinstance(reply, TooLarge) is (name == "small")
+        if isinstance(reply, TooLarge):
+            assert reply.size_bytes == len(big)
+            assert b"beyond what was asked for" in bytes(reply.error)

@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.wire.framing import KEPT_OF_OVERSIZED_BYTES, LineBuffer, on_one_line
+from tooltray.wire.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
 
 Dropped = list[tuple[bytes, int]]
 
@@ -88,3 +88,24 @@ def test_a_message_with_line_breaks_is_brought_onto_one_line() -> None:
     assert on_one_line(b'{\n"a":\r\n1}') == b'{ "a":  1}'
     message = b'{"a":"\\n"}'
     assert on_one_line(message) is message
+
+
+def test_of_a_very_long_line_it_is_asked_once_whether_anybody_wants_it() -> None:
+    asked: list[bytes] = []
+    dropped: Dropped = []
+
+    def is_unwanted(head: bytes) -> bool:
+        asked.append(head)
+        return head.startswith(b"no")
+
+    buffer = LineBuffer(
+        on_oversized=lambda ends, size: dropped.append((ends, size)), max_line_bytes=4 * LOOKED_AT_BYTES, is_unwanted=is_unwanted
+    )
+    found = []
+    for begins in (b"yes", b"no", b"yes"):
+        for chunk in (begins, b"x" * LOOKED_AT_BYTES, b"x" * 10, b"\n"):
+            found += [len(line) for line in buffer.feed(chunk)]
+    assert found == [LOOKED_AT_BYTES + 13] * 2
+    assert [size for _, size in dropped] == [LOOKED_AT_BYTES + 12]
+    assert [head[:3] for head in asked] == [b"yes", b"nox", b"yes"]
+    assert {len(head) for head in asked} == {KEPT_OF_OVERSIZED_BYTES}

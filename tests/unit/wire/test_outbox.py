@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.fakes.fake_transport import FakeTransport
 
 from tooltray.wire.outbox import SLICE_BYTES, Outbox
+from tooltray.wire.unsent import AllUnsent
 
 
 def make_outbox() -> tuple[Outbox, FakeTransport]:
@@ -32,6 +33,22 @@ def test_a_large_write_leaves_in_slices_and_stops_when_the_peer_is_slow() -> Non
     outbox.resume()
     assert transport.written == data
     assert max(map(len, transport.writes)) == SLICE_BYTES
+
+
+def test_what_waits_is_counted_until_it_has_left_or_nobody_reads_it() -> None:
+    outbox, transport = make_outbox()
+    unsent = AllUnsent().of(is_server=False)
+    outbox.count_for(unsent)
+    outbox.write(b"at once")
+    assert unsent.bytes == 0
+    transport.after_write = outbox.pause
+    outbox.write(bytes(2 * SLICE_BYTES + 5))
+    outbox.write(b"behind")
+    assert unsent.bytes == SLICE_BYTES + 5 + 6
+    outbox.resume()
+    assert unsent.bytes == 5 + 6
+    outbox.discard()
+    assert unsent.bytes == 0
 
 
 def test_a_transport_that_is_ending_takes_nothing_any_more() -> None:

@@ -51,14 +51,14 @@ def declare(commands: Commands) -> None:
 
 
 def _declare_showing(servers: Commands) -> None:
-    """How AI clients get its tools: unasked or not, at once or when they activate it."""
+    """How AI clients get its tools: unasked or not, at once or on demand."""
     unasked = command(servers, "approve", "choose which calls of a server go through unasked", "approve:server_rules", has_json=False)
     unasked.add_argument("name", metavar="NAME")
     unasked.add_argument(
         "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
     )
     unasked.add_argument("--nothing", action="store_true", help="ask about each call")
-    lazy = command(servers, "lazy", "show a server's tools only to sessions that activate it", "shown:lazy")
+    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "shown:lazy")
     lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
     lazy.add_argument("switch", choices=("on", "off", "default"))
 

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray.presenter.approvals.approval_questions import ALWAYS, ONCE, READS, REFUSE, SESSION
+from tooltray.presenter.form_answers import is_persons_no
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, dump
@@ -38,17 +39,25 @@ def params_of(question: ApprovalSnapshot) -> Raw:
     return dump({"message": "\n".join(_message(question)), "requestedSchema": schema})
 
 
-def answer_in(reply: Envelope, question: ApprovalSnapshot) -> str | None:
-    """The person's answer; None where the client did not ask anybody."""
+def answer_in(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
+    """The person's answer; None where no person has given one: the client did not ask anybody, or nobody was there.
+
+    Args:
+        waited_s: for how long the client had the form.
+    """
     if reply.error:
         return None
     try:
         result: Any = envelope.load(reply.result)
     except ValueError:
-        return REFUSE
-    content = result.get("content") if isinstance(result, dict) and result.get("action") == "accept" else None
-    answer = content.get(FIELD) if isinstance(content, dict) else None
-    return answer if isinstance(answer, str) and answer in question.choices else REFUSE
+        return None
+    if not isinstance(result, dict):
+        return None
+    action, content = result.get("action"), result.get("content")
+    answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
+    if isinstance(answer, str) and answer in question.choices:
+        return answer
+    return REFUSE if is_persons_no(action, waited_s) else None
 
 
 def _message(question: ApprovalSnapshot) -> list[str]:

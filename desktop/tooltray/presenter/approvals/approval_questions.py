@@ -14,7 +14,7 @@ from msgspec import Raw
 from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tools import edits, fingerprints, suspicion
 from tooltray.tools.approval import Decision
@@ -164,7 +164,9 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
         return Phrase("the tool is defined in another way than when it was allowed or shown")
     if is_new_read and call.route.decision.category == "read":
         return Phrase("all reads of this server were allowed, and this tool is new since then")
-    return call.decision.message
+    if call.route.decision.category == "read":
+        return Phrase("asked because this server may not read without asking")
+    return Phrase("asked because this tool can change things")
 
 
 def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:

@@ -4,6 +4,7 @@ Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, GrantB
 client's own person.
 """
 
+import asyncio
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,7 +41,8 @@ from tooltray.presenter.approvals.waiting_approvals import (
 from tooltray.presenter.approvals.waiting_news import WaitingNews
 from tooltray.presenter.caller import Caller
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
 from tooltray.tools import suspicion
@@ -58,7 +60,7 @@ WORDS_OF_APPROVE = ("refuse",)
 APPROVED = success({})
 """Known by identity: the call goes through."""
 
-_REFUSED_ALREADY = Phrase("nobody could be asked when it was called, and it was refused")
+_REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
 
 
 class ApprovalRounds:
@@ -125,8 +127,12 @@ class ApprovalRounds:
             raise NotFound(f"the tool '{_name(call)}' is not offered any more")
         return call if call.is_for(now) else call.of(now, self._decide(now, call.state))
 
-    def unasked(self, call: AskedCall) -> Envelope:
-        """Refused at once, and remembered: the command that is named allows the next call that is the same."""
+    def unasked(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
+        """Refused without a person's answer, and remembered: the command that is named allows the next call that is the same.
+
+        Args:
+            how: it came to that.
+        """
         before = self._grants.seen_before(call.route, call.state, call.client)
         question = self._waiting.refuse(call, partial(self._snapshot, call, before, _REFUSED_ALREADY))
         command = f"tooltray approve {question.snapshot.id}"
@@ -139,7 +145,7 @@ class ApprovalRounds:
         if before == definition_text(call.route.definition):
             why = f"'{_name(call)}' was allowed, but {OTHER_SETTINGS}"
         return _failure(
-            f"{why}. Nobody can be asked here. To allow it, a person types in a terminal: {command} (the next call that is the same, "
+            f"{why}. {how}. To allow it, a person types in a terminal: {command} (the next call that is the same, "
             f"within 10 minutes) or {lasting_command(call) or f'{command} --always'} (always, for this AI client alone), "
             f"or {call.decision.hint}."
         )
@@ -218,10 +224,11 @@ class ApprovalRounds:
 
     async def _ask(self, question: Question, request: Envelope, person: Caller) -> None:
         """Asks the client's own person; an answer that cannot be kept is asked for again."""
-        shown = question.snapshot
+        shown, loop = question.snapshot, asyncio.get_running_loop()
         for _ in range(MOST_FORMS):
+            asked_at = loop.time()
             reply = await person.ask(ELICITATION, approval_form.params_of(shown), about=request.id)
-            answer = approval_form.answer_in(reply, shown)
+            answer = approval_form.answer_in(reply, shown, loop.time() - asked_at)
             if answer is None:
                 break
             try:
@@ -233,9 +240,9 @@ class ApprovalRounds:
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:
         if answer == UNASKED:
-            return self.unasked(call)
+            return self.unasked(call, "Its AI client was asked, and nobody answered there")
         if answer == EXPIRED:
-            return _failure(f"nobody said within {WAIT_S:.0f} s whether '{_name(call)}' may be called; it was not called")
+            return self.unasked(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
         if answer == TOO_MANY:
             return _failure("too many calls wait for a person's yes already; call again when some are answered")
         return _failure(f"the person refused this call of '{_name(call)}'")

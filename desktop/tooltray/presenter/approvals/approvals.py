@@ -25,7 +25,8 @@ from tooltray.presenter.questions import Question as ClientQuestion
 from tooltray.presenter.questions import lacking
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.presenter.views.modes import Modes
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot

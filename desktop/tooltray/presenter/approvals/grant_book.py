@@ -19,7 +19,8 @@ from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.presenter.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.tools import edits, suspicion

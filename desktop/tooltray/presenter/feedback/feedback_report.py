@@ -57,10 +57,12 @@ class Report:
         session: whose it is; a call of the same one finds its answer.
         state: the id of the session's state, which may be that of a single request.
         waits_s: how long it is open.
+        until: the same as a moment, in seconds of a clock that nobody sets.
         waiters: how many calls wait for its answer now.
         is_collected: a call has returned the answer.
         is_repeated: a call had returned the answer before, and it is given once more.
         is_asked_there: the client's own person is asked now.
+        left_alone: done when the client's own person was asked, and nobody answered; until it is asked anew.
         deadline: of the report while it is open, then of its answer, while that is kept.
     """
 
@@ -68,11 +70,13 @@ class Report:
     session: str
     state: str
     waits_s: float
+    until: float
     outcome: "asyncio.Future[Answer]"
     waiters: int = 0
     is_collected: bool = False
     is_repeated: bool = False
     is_asked_there: bool = False
+    left_alone: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     deadline: Deadline | None = None
 
     @property
@@ -88,6 +92,10 @@ class Report:
         """Whether it is the same report of the same client, in whichever session."""
         snapshot = self.snapshot
         return (snapshot.client, snapshot.project_path, snapshot.summary) == (asked.client, asked.project_path, asked.summary)
+
+    def leave_alone(self) -> None:
+        """Calls that wait for it need wait no longer; the person may still answer by the command line. Once for each time it is asked."""
+        self.left_alone.set_result(None)
 
     def stop_clock(self) -> None:
         if self.deadline:

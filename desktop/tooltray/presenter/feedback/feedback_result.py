@@ -51,6 +51,18 @@ def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
     return blocks
 
 
+def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
+    """Of a report that no person sees now. `how`: it came to that."""
+    answer = f"tooltray feedback answer {report_id} 'TEXT'"
+    return [
+        text_block(
+            f"{how}. The report is kept: the person reads it with `tooltray feedback list` and answers with `{answer}`. "
+            "Go on with what needs no answer, and tell the person so; call collect_feedback again with the same report to get an answer "
+            "that was given meanwhile."
+        )
+    ]
+
+
 def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
     """The last block; none where there is nothing to say."""
     lines = [f"- {note}" for note in notes if note]

@@ -14,12 +14,23 @@ from tooltray.presenter.caller import Caller
 from tooltray.presenter.elicitation_form import LONGEST_MESSAGE, plain
 from tooltray.presenter.feedback.feedback_arguments import LONGEST_PROJECT_NAME, BadArguments, FeedbackArguments, read_arguments
 from tooltray.presenter.feedback.feedback_report import Asked, Report
-from tooltray.presenter.feedback.feedback_result import answer_blocks, failed_note, late_note, notes_block, result, started_note, text_block
+from tooltray.presenter.feedback.feedback_result import (
+    answer_blocks,
+    failed_note,
+    late_note,
+    nobody_blocks,
+    notes_block,
+    result,
+    started_note,
+    text_block,
+)
 from tooltray.presenter.feedback.feedbacks import LONGEST_ANSWER, Feedbacks
+from tooltray.presenter.form_answers import is_persons_no
 from tooltray.presenter.projects.projects import ProjectReport, Projects
 from tooltray.presenter.questions import Question, lacking
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.tasks import Spawn
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INVALID_PARAMS, Envelope, dump, failure
@@ -28,6 +39,8 @@ from tooltray.wire.eras import Era, Head
 LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the answer is there; as calls wait
 STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
+NOBODY_TO_ASK = "Nobody can be asked: no Tooltray window is open, and this AI client shows no forms"
+NOBODY_ANSWERED = "The AI client was asked to show the report, and nobody answered there"
 _FORM = {
     "type": "object",
     "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model is to know"}},
@@ -78,10 +91,15 @@ class FeedbackTool:
             return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], head.era)
 
     async def _answer(self, report: Report, request: Envelope, head: Head, caller: Caller) -> list[dict[str, Any]]:
+        can_ask = self._can_ask(report, caller)
+        if not (can_ask or self._feedbacks.is_shown or report.outcome.done() or report.is_asked_there):
+            return nobody_blocks(report.id, NOBODY_TO_ASK)
         tell = partial(self._tell, report, request, head, caller, asyncio.get_running_loop().time())
-        asking = self._spawn(self._ask_there(report, request, caller), name="ask for feedback") if self._can_ask(report, caller) else None
+        asking = self._spawn(self._ask_there(report, request, caller), name="ask for feedback") if can_ask else None
         try:
             answer = await self._feedbacks.answer_to(report, while_waiting=tell)
+            if answer is None:
+                return nobody_blocks(report.id, NOBODY_ANSWERED)
             if asking and head.era is Era.MODERN and not asking.done():  # answered elsewhere, while the client is away with our question
                 self._feedbacks.keep(report)
                 await asyncio.wait({asking})
@@ -110,24 +128,30 @@ class FeedbackTool:
     async def _ask_there(self, report: Report, request: Envelope, caller: Caller) -> None:
         """Also while it is asked, an answer may come by the command line; then this is cancelled."""
         report.is_asked_there = True
+        loop = asyncio.get_running_loop()
+        asked_at = loop.time()
         try:
             reply = await caller.ask("elicitation/create", _question(report), about=request.id)
-            if not reply.error:
-                await self._take(report, envelope.load(reply.result))
-        except (ValueError, TooltrayError):  # nonsense, or it was answered elsewhere in this moment: it waits on, or has ended
-            pass
+            if reply.error or not await self._take(report, envelope.load(reply.result), loop.time() - asked_at):
+                report.leave_alone()
+        except (ValueError, TooltrayError):  # nonsense; or it was answered elsewhere in this moment, and then that counts
+            report.leave_alone()
         finally:
             report.is_asked_there = False
 
-    async def _take(self, report: Report, answer: Any) -> None:
+    async def _take(self, report: Report, answer: Any, waited_s: float) -> bool:
+        """Whether a client's answer is one of its person's."""
         if not isinstance(answer, dict):
-            return
-        content = answer.get("content")
+            return False
+        content, action = answer.get("content"), answer.get("action")
         text = content.get("answer") if isinstance(content, dict) else None
-        if answer.get("action") == "accept" and isinstance(text, str) and text.strip():
+        if action == "accept" and isinstance(text, str) and text.strip():
             await self._feedbacks.answer(report.id, text[:LONGEST_ANSWER], ())
-        else:
+        elif is_persons_no(action, waited_s):
             await self._feedbacks.dismiss(report.id)
+        else:
+            return False
+        return True
 
     # the project's servers
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from tooltray.config.feedback_history import FeedbackHistory
 from tooltray.errors import Conflict, NotFound, TooltrayError
@@ -111,23 +112,25 @@ class Feedbacks:
         began_at = self._now()
         try:
             yield
-            report.is_collected = True
-            self._kept.forget(report)
-            self._kept.keep_returned(report, self._now() - began_at)
+            if report.outcome.done():
+                report.is_collected = True
+                self._kept.forget(report)
+                self._kept.keep_returned(report, self._now() - began_at)
         finally:
             report.waiters -= 1
             self._keep_if_lost(report)
 
-    async def answer_to(self, report: Report, *, while_waiting: Callable[[], None]) -> Answer:
-        """Waits for the end of a report.
+    async def answer_to(self, report: Report, *, while_waiting: Callable[[], None]) -> Answer | None:
+        """Waits for the end of a report, or until it is left alone: then there is no answer.
 
         Args:
             while_waiting: called at once, and then every TOLD_EVERY_S.
         """
-        while not report.outcome.done():
+        while not (report.outcome.done() or report.left_alone.done()):
             while_waiting()
-            await asyncio.wait({report.outcome}, timeout=TOLD_EVERY_S)
-        return report.outcome.result()
+            ends: set[asyncio.Future[Any]] = {report.outcome, report.left_alone}
+            await asyncio.wait(ends, timeout=TOLD_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+        return report.outcome.result() if report.outcome.done() else None
 
     def keep(self, report: Report) -> None:
         """The call that waited is not there to take the answer in this moment: whichever call of the session comes first gets it."""
@@ -178,10 +181,13 @@ class Feedbacks:
 
     def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
         """The same report again: the person has as long as the new call waits, or one that still waits, too."""
-        now = time.time()
-        ends_at = max(now + asked.waits_s, report.snapshot.ends_at if report.waiters else 0.0)
-        report.session, report.state, report.waits_s = _session_of(state, asked), state.id, ends_at - now
-        report.snapshot = replace(report.snapshot, ends_at=ends_at)
+        now = self._now()
+        until = max(now + asked.waits_s, report.until if report.waiters else 0.0)
+        if until != report.until:
+            report.snapshot = replace(report.snapshot, ends_at=time.time() + until - now)
+        report.session, report.state, report.until, report.waits_s = _session_of(state, asked), state.id, until, until - now
+        if report.left_alone.done():
+            report.left_alone = asyncio.get_running_loop().create_future()
         self._end_after_its_time(report)
         self._bus.publish(FeedbackAsked(report.snapshot))
         return report
@@ -198,7 +204,7 @@ class Feedbacks:
             ends_at=now + asked.waits_s,
         )
         outcome: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        report = self._open[id] = Report(snapshot, _session_of(state, asked), state.id, asked.waits_s, outcome)
+        report = self._open[id] = Report(snapshot, _session_of(state, asked), state.id, asked.waits_s, self._now() + asked.waits_s, outcome)
         self._end_after_its_time(report)
         self._notes.add(report)
         self._bus.publish(FeedbackAsked(snapshot))

@@ -6,6 +6,7 @@ Above it: the engine. Below it: ServerFiles and what it is made of.
 import asyncio
 from collections.abc import Iterable
 
+from tooltray.config.file_history import FileHistory
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.presenter.files.file_readings import SECOND_LOOK_S
 from tooltray.presenter.files.server_files import ServerFiles, Watching
@@ -13,6 +14,7 @@ from tooltray.presenter.files.trust_decisions import ReadFile
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.projects.projects import Projects
 from tooltray.presenter.session_state import SessionStates
+from tooltray.servers.entries.clean_text import clean_text
 
 
 async def make_files(
@@ -42,4 +44,5 @@ async def make_files(
         configs=configs,
         project=project,
         second_look_s=second_look_s,
+        history=FileHistory(base.home.history, clean_text),
     )

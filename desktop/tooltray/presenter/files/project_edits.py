@@ -1,17 +1,16 @@
 """Writes servers into projects' own files, for a person who adds, changes or removes them here.
 
 Above it: ServerFiles, which trusts what was written so. Below it: config/files (the text) and the disk. Everything else in the file stays,
-byte by byte. The file is read anew for each change, and looked at once more right before it is written.
+byte by byte. The file is read anew for each change, and what somebody saves in that moment is kept (edited_files).
 """
 
 import asyncio
-import os
-import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tooltray.config.atomic_file import write_atomically
+from tooltray.config.edited_files import EditedFiles, FileChanged
+from tooltray.config.file_history import FileHistory
 from tooltray.config.files.file_server import FILE_NAME
 from tooltray.config.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
 from tooltray.config.files.mcp_json import holder_of, read_mcp_json
@@ -26,15 +25,19 @@ from tooltray.servers.projects import shown
 from tooltray.tasks import finish_in_thread
 
 NEW_FILE_MODE = 0o600  # somebody may have typed a key into it
-CHANGES_TRIED = 3  # another program that writes the file in just this moment does not do so for ever
 Edit = Callable[[str, Mapping[str, Any]], str]
 """Makes another text of the file's; it is given what the file says of each of its servers, too."""
 
 
 class ProjectEdits:
-    """Belongs to the engine's loop; one change at a time, so that none is lost."""
+    """Belongs to the engine's loop; one change at a time, so that none is lost.
 
-    def __init__(self) -> None:
+    Args:
+        history: what was in the files before is kept there.
+    """
+
+    def __init__(self, history: FileHistory | None = None, files: EditedFiles | None = None) -> None:
+        self._files = files or EditedFiles(history)
         self._lock = asyncio.Lock()
 
     async def add(self, folder: str, name: str, entry: Mapping[str, Any]) -> str:
@@ -86,20 +89,39 @@ class ProjectEdits:
 
     async def _change(self, folder: str, edit: Edit, name: str) -> str:
         async with self._lock:
-            return await finish_in_thread(_change_file, folder, edit, name)
+            return await finish_in_thread(self._change_file, folder, edit, name)
 
+    def _change_file(self, folder: str, edit: Edit, name: str) -> str:
+        """Runs in a thread; returns the digest of the entry that was written."""
+        path = Path(folder, FILE_NAME)
 
-def _change_file(folder: str, edit: Edit, name: str) -> str:
-    """Runs in a thread; returns the digest of the entry that was written."""
-    path = Path(folder, FILE_NAME)
-    for _ in range(CHANGES_TRIED):
-        check_stays_inside(folder)
-        file = _read(path)
-        text, digest = _edited(path, file, edit, name)
-        if _read(path).digest == file.digest:
-            _write(path, file, text)
+        def attempt() -> str:
+            check_stays_inside(folder)
+            file = _read(path)
+            try:
+                text, digest = _edited(path, file, edit, name)
+            except (CannotRead, CannotUse) as error:
+                if self._files.may_be_half_written(path):
+                    raise FileChanged from None
+                raise TooltrayError(_not_changed(path), error.reason, Phrase("Correct the file by hand.")) from None
+            self._write(path, file, text)
             return digest
-    raise TooltrayError(_not_changed(path), Phrase("another program writes it again and again"), Phrase("Try again."))
+
+        try:
+            return self._files.until_kept(attempt)
+        except FileChanged:
+            raise TooltrayError(_not_changed(path), Phrase("another program writes it again and again"), Phrase("Try again.")) from None
+
+    def _write(self, path: Path, file: FileText, text: str) -> None:
+        title = _not_changed(path)
+        try:
+            data = file.to_bytes(text)
+            if len(data) > MAX_FILE_BYTES:
+                raise TooltrayError(title, Phrase("it would have more than {size} MB", size=MAX_FILE_BYTES // 2**20))
+            self._files.replace(path, data, based_on=file.digest, new_mode=NEW_FILE_MODE)
+        except OSError as error:
+            hint = Phrase("Make it writable, or free space on the disk.")
+            raise TooltrayError(title, error.strerror or str(error), hint) from None
 
 
 def _not_changed(path: Path) -> str:
@@ -115,12 +137,13 @@ def _read(path: Path) -> FileText:
 
 
 def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str]:
-    """The new text, and the digest of an entry of it."""
-    try:
-        text = edit(file.text, _servers(file.text))
-        return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
-    except (CannotRead, CannotUse) as error:
-        raise TooltrayError(_not_changed(path), error.reason, Phrase("Correct the file by hand.")) from None
+    """The new text, and the digest of an entry of it.
+
+    Raises:
+        CannotRead, CannotUse: the file is not understood.
+    """
+    text = edit(file.text, _servers(file.text))
+    return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
 
 
 def _servers(text: str) -> Mapping[str, Any]:
@@ -149,16 +172,3 @@ def _check(there: Mapping[str, Any], name: str, folder: str, revision: str) -> N
         title = Phrase("there is no server '{name}' in '{folder}' any more", name=shown(name), folder=shown(folder))
         raise NotFound(title, hint=Phrase("Look again, and decide anew."))
     check_revision(revision_of(there[name]), revision)
-
-
-def _write(path: Path, file: FileText, text: str) -> None:
-    title = _not_changed(path)
-    try:
-        data = file.to_bytes(text)
-        if len(data) > MAX_FILE_BYTES:
-            raise TooltrayError(title, Phrase("it would have more than {size} MB", size=MAX_FILE_BYTES // 2**20))
-        mode = stat.S_IMODE(os.stat(path).st_mode) if file.digest else NEW_FILE_MODE
-        write_atomically(path, data, mode)
-    except OSError as error:
-        hint = Phrase("Make it writable, or free space on the disk.")
-        raise TooltrayError(title, error.strerror or str(error), hint) from None

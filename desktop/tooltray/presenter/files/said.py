@@ -25,7 +25,7 @@ def waiting_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
     for file in files:
         if waiting := [entry.name for entry in file.entries if entry.state in ("waits", "changed")]:
             look = f"tooltray trust {shlex.quote(file.project)}"
-            yield visible(f"These servers of {file.path} wait for your yes: {_names(waiting)}. Look at them with: {look}")
+            yield visible(f"{file.path} brings {_names(waiting)}. Look at what they start, and allow them: {look}")
 
 
 def _names(names: list[str]) -> str:

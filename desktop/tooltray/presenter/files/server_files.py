@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from tooltray.config.file_history import FileHistory
 from tooltray.config.files.file_server import FileReading, FileServer
 from tooltray.config.files.trust_store import TrustStore
 from tooltray.config.mcp_conf_helper import McpConfHelper
@@ -71,6 +72,7 @@ class ServerFiles:
         configs: Iterable[str] = (),
         project: str = "",
         second_look_s: float = SECOND_LOOK_S,
+        history: FileHistory | None = None,
     ) -> None:
         """
         Args:
@@ -78,6 +80,7 @@ class ServerFiles:
             home: the person's own folder.
             configs, project: see EngineOptions.
             second_look_s: after so long a file is read again that was not understood, or is gone.
+            history: what projects' files said before changes that were made here.
         """
         self._config, self._projects, self._states = config, projects, states
         self._watching, self._read, self._bus, self._spawn = watching, read, bus, spawn
@@ -89,7 +92,7 @@ class ServerFiles:
         )
         self._folders = ProjectFolders(config=config, home=home)
         self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read, environ=environ)
-        self._edits = ProjectEdits()
+        self._edits = ProjectEdits(history)
         self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
         self._told = ToldProblems(bus)
         self._shown: list[ServerFileSnapshot] = []
@@ -280,7 +283,7 @@ class ServerFiles:
 
     async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
         """Writes a new entry into a project's own file, which is trusted thereby; returns the server's name here."""
-        folder = await self._folder(project)
+        folder = await self.folder_to_write(project)
         written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
         digest = await self._edits.add(folder, name, written)
         [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
@@ -305,7 +308,7 @@ class ServerFiles:
         await self._decisions.distrust(folder, entry)
         await self._read_now(folder)
 
-    async def _folder(self, project: str) -> str:
+    async def folder_to_write(self, project: str) -> str:
         """The real path of a folder whose file may be written: a person has allowed it, trusts what is in it, or works on it.
 
         Raises:

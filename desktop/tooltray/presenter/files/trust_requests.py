@@ -53,11 +53,13 @@ def trust_request(
     is_change: bool,
     before: FileEntry | None,
     environ: Mapping[str, str],
+    is_of_project: bool = True,
 ) -> TrustRequest:
     """
     Args:
         environ: in which variables would be looked up; of their values nothing is told.
         folder: the project's real path.
+        is_of_project: False: the folder is only where it would run.
         auto_approve: which of its calls would go through unasked, with what was chosen here.
         is_change: a person said yes to another content before.
         before: that content, as far as it is known.
@@ -83,10 +85,10 @@ def trust_request(
         env=env if is_process else (),
         headers=() if is_process else headers,
         others=tuple(_others(entry.written)),
-        is_inside=is_process and found_inside(config, folder),
+        is_inside=is_of_project and is_process and found_inside(config, folder),
         auto_approve=auto_approve,
         diff=entry_diff(before.written, entry.written) if before else (),
-        warnings=tuple(_warnings(entry, folder, file, auto_approve))[:MOST_WARNINGS],
+        warnings=tuple(_warnings(entry, folder if is_of_project else "", file, auto_approve))[:MOST_WARNINGS],
         line=entry.line,
     )
 
@@ -147,7 +149,7 @@ def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str,
         yield Phrase("all its calls would go through unasked")
     if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
         yield Phrase("other users of this machine can change the file {file}", file=visible(file))
-    if is_writable_by_others(folder, stat.S_IWOTH):
+    if folder and is_writable_by_others(folder, stat.S_IWOTH):
         yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
 
 
@@ -216,7 +218,7 @@ def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
     if config.custom_npm_registry:
         host = in_one_line(host_of(config.custom_npm_registry))
         yield Phrase("its packages would come from {host}, which the file names", host=host)
-    if told := run_of_project(config, folder):
+    if folder and (told := run_of_project(config, folder)):
         yield told
     if steering := [name for name in config.env if STEERING.fullmatch(name)]:
         names = ", ".join(steering)

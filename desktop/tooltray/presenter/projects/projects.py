@@ -232,6 +232,14 @@ class Projects:
                 hint = "Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json."
                 yield Problem(f"'{server.name}' is not given all that its settings ask for", remark, hint)
 
+    async def is_allowed(self, path: str) -> bool:
+        """Whether a folder lies in one that a person has allowed.
+
+        Raises:
+            TooltrayError: it may never be a project; says why.
+        """
+        return await self._folders.is_permitted(await self._folders.real(path), SessionState(OWN))
+
     async def allow(self, path: str) -> str:
         """See ProjectVerbs.allow_folder."""
         return await self._folders.allow(path)
@@ -282,6 +290,7 @@ class Projects:
             folder = await self.allow(path)
             project = deferred.chosen = SessionProject(folder, project_name("", folder), "person")
         deferred.is_without_project = path is None
+        await self._servers.allow_start(deferred)
         deferred.wake()
         for state in [state for state in self._states if state.project is None]:
             self._on_moved(state)
@@ -302,7 +311,7 @@ class Projects:
     async def reset(self) -> None:
         """See ProjectVerbs.reset_deferred_state."""
         servers = self._servers.deferred()
-        await asyncio.gather(*(server.stop(then=server.idle_state) for server in servers))
+        await asyncio.gather(*(server.stop(then=ServerState.STOPPED if server.is_stopped else server.idle_state) for server in servers))
         for server in servers:
             server.forget()
 

@@ -258,7 +258,7 @@ class SignIns:
         await flow.run()
         server = self._servers().find(flow.server)
         if flow.error is None and server and self._may_start(server.config):
-            server.start()
+            await self._servers().begin_start(flow.server)
 
     async def _find_challenge(self, access: ServerAccess) -> None:
         """Some servers say only in a refusal where to sign in."""

@@ -15,7 +15,8 @@ from tooltray.events import ConfigChanged, EventBus, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.presenter.elicitation_form import plain
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.visibility import EVERYBODY, Visibility
@@ -256,9 +257,17 @@ class Modes:
 
     def _size(self, key: _Key) -> tuple[int, int]:
         """How many tools there are for a session, and about how many tokens they cost."""
-        profile = self._profile(key)
-        routes = [route for route in self._tools.all_routes(key.server) if self._has(key, profile, route.server, route.definition.name)]
-        return len(routes), tokens.estimated(sum(map(_counted_size, routes)))
+        profile, count, size_bytes = self._profile(key), 0, 0
+        for server in self._tools.server_names if key.server is None else (key.server,):
+            if not self._has(key, profile, server):
+                continue
+            if self._profiles.names_tools(profile, server):
+                routes = [route for route in self._tools.all_routes(server) if self._has(key, profile, server, route.definition.name)]
+                more = len(routes), sum(map(_counted_size, routes))
+            else:
+                more = self._tools.size(server)
+            count, size_bytes = count + more[0], size_bytes + more[1]
+        return count, tokens.estimated(size_bytes)
 
     def _has(self, key: _Key, profile: str, server: str, tool: str | None = None) -> bool:
         return self._visibility.includes(key.place, server) and self._profiles.has(profile, server, tool)
@@ -308,4 +317,4 @@ def _by_servers(names: list[str], profile: str) -> Shown:
     named = ", ".join(names[:NAMES_IN_REASON])
     if (more := len(names) - NAMES_IN_REASON) > 0:
         named = Phrase("{names} and {count} more", names=named, count=more)
-    return Shown("lazy", Phrase("tools are shown on activation only, by the settings of: {names}", names=named))
+    return Shown("lazy", Phrase("tools are loaded on demand, by the settings of: {names}", names=named))

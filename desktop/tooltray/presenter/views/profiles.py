@@ -44,6 +44,11 @@ class Profiles:
         found = self.find(profile)
         return found is not None and _includes(found, server, tool)
 
+    def names_tools(self, profile: str, server: str) -> bool:
+        """Whether the profile of this name has single tools of a server."""
+        found = self.find(profile)
+        return found is not None and server in found.tools
+
     def find(self, name: str) -> ProfileSettings | None:
         """The one of this name."""
         return self._config.settings.profiles.get(name)

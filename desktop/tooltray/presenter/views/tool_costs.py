@@ -17,7 +17,8 @@ from msgspec import Raw
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
 from tooltray.tasks import finish_in_thread
 from tooltray.tools import tokens
@@ -55,12 +56,12 @@ class ToolCosting:
 
     async def costs(self, state: SessionState) -> ToolCosts:
         """See ViewVerbs.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
-        shown = _by_name(await self._listing(state))
-        published = [each for each in await self._tools.published(state.server) if self._sees(state, each[1].server)]
-        texts = {name: _text(route.published(name)) for name, route in published}
-        extra = {name: _text(definition) for name, definition in shown.items() if name not in texts}
+        listing = await self._listing(state)
+        seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
+        published = [each for each in await self._tools.published(state.server) if each[1].server in seen]
+        shown, texts, extra = await finish_in_thread(_texts, listing, published)
         counts, tokenizer = await self._counted({**texts, **extra})
-        servers = self._by_server(published, counts, shown.keys() - extra.keys(), extra)
+        servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
         return ToolCosts(
             tokenizer=tokenizer,
             tokens=sum(server.tokens for server in servers),
@@ -93,7 +94,7 @@ class ToolCosting:
 
     async def _counted(self, texts: Mapping[str, str]) -> tuple[dict[str, int], str]:
         """The tokens of each text, and by what they were counted."""
-        keys = {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
+        keys = await finish_in_thread(_keys, texts)
         async with self._lock:  # who asks meanwhile gets the same counts
             new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
             counts = await finish_in_thread(self._count, list(new.values()))
@@ -104,6 +105,17 @@ class ToolCosting:
             for key in list(self._counts)[: max(0, len(self._counts) - MOST_KEPT)]:
                 del self._counts[key]
             return found, tokens.TOKENIZER
+
+
+def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
+    """What is listed, by name; the texts of all tools; and those of what is listed besides."""
+    shown = _by_name(listing)
+    texts = {name: _text(route.published(name)) for name, route in published}
+    return shown, texts, {name: _text(definition) for name, definition in shown.items() if name not in texts}
+
+
+def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
 
 
 def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:

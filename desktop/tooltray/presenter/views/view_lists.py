@@ -16,12 +16,13 @@ from tooltray.presenter.mcp_client import McpClient
 from tooltray.presenter.offers import Offers
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Entry, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Entry
 from tooltray.presenter.views import meta_tools
 from tooltray.presenter.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
 from tooltray.presenter.views.profiles import Profiles
 from tooltray.presenter.views.session_view import SessionView
-from tooltray.tasks import finish_in_thread
+from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.tools.asked_words import AskedWords
 from tooltray.tools.known_servers import KnownServers
 from tooltray.tools.names import PublishedNames
@@ -78,7 +79,8 @@ class ViewLists:
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
-        entries = await self._tools.entries(state.server, client=client)
+        is_wanted = partial(self._profiles.includes, state)
+        entries = await self._tools.entries(state.server, client=client, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
             entries = await self._tools.entries(state.server)  # others may have come meanwhile
         made_of = self._state_of(view)
@@ -100,7 +102,9 @@ class ViewLists:
         """The tools that a session may call and that fit a query best, the best first."""
         entries = await self._tools.entries(state.server, client=client)
         index = await self._index(entries, state.server)
-        return [entries[place] for place in index.find(query, limit, among=lambda place: self.includes(state, entries[place]))]
+        find = partial(index.find, query, limit, among=lambda place: self.includes(state, entries[place]))
+        places = await finish_in_thread(find) if len(entries) > SLICE else find()
+        return [entries[place] for place in places]
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
         """Whether a session's profile has a tool."""
@@ -128,6 +132,10 @@ class ViewLists:
         while name in taken:
             name = f"{hub_server.NAME}_{name}"
         return name
+
+    def likely_name(self, key: Key) -> str:
+        """The name under which a tool of the hub's own is listed, or will be unless another one takes it first."""
+        return self._names.known(key) or key[1]
 
     def changed_with(self, servers: Collection[str]) -> list[str]:
         """The notifications that say which lists are others when these servers are shown or hidden; that of the tools always is."""

@@ -12,6 +12,7 @@ from tooltray.presenter.relay import START_WAIT_S
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionStates
 from tooltray.presenter.views.activation import LISTS_WAIT_S, Activation
+from tooltray.presenter.views.introduction import Introduction
 from tooltray.presenter.views.known_clients import KnownClients
 from tooltray.presenter.views.modes import Modes
 from tooltray.presenter.views.profiles import Profiles
@@ -32,6 +33,8 @@ class ViewParts:
     profiles: Profiles
     modes: Modes
     views: Views
+    known: KnownServers
+    introduction: Introduction
 
 
 async def make_view_parts(
@@ -58,6 +61,7 @@ async def make_view_parts(
         visibility=visibility,
         bus=base.bus,
     )
+    known = await asyncio.to_thread(KnownServers, resource("known-servers.json"))
     lists = ViewLists(
         config=base.config,
         servers=servers,
@@ -65,7 +69,7 @@ async def make_view_parts(
         offers=offers,
         profiles=profiles,
         names=offered.names,
-        known=await asyncio.to_thread(KnownServers, resource("known-servers.json")),
+        known=known,
         asked=await asyncio.to_thread(read_asked_words, resource("search-words.json")),
     )
     activation = Activation(
@@ -79,16 +83,18 @@ async def make_view_parts(
         start_wait_s=start_wait_s,
         lists_wait_s=lists_wait_s,
     )
+    seen = SessionViews(config=base.config, servers=servers, tools=tools, modes=modes, profiles=profiles, visibility=visibility)
     views = Views(
         servers=servers,
         tools=tools,
         profiles=profiles,
         states=states,
-        views=SessionViews(config=base.config, servers=servers, tools=tools, modes=modes, profiles=profiles, visibility=visibility),
+        views=seen,
         lists=lists,
         activation=activation,
         call=call,
         bus=base.bus,
     )
     modes.listen(views.invalidate)
-    return ViewParts(states=states, clients=clients, profiles=profiles, modes=modes, views=views)
+    introduction = Introduction(servers=servers, tools=tools, profiles=profiles, views=seen, lists=lists, said=offered.instructions)
+    return ViewParts(states=states, clients=clients, profiles=profiles, modes=modes, views=views, known=known, introduction=introduction)

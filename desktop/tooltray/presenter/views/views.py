@@ -18,7 +18,8 @@ from tooltray.presenter.caller import Caller, Session
 from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.session_state import SessionState, SessionStates
-from tooltray.presenter.tool_manager import Route, ToolManager
+from tooltray.presenter.tool_manager import ToolManager
+from tooltray.presenter.tool_routes import Route
 from tooltray.presenter.views import meta_tools
 from tooltray.presenter.views.activation import Activation
 from tooltray.presenter.views.profiles import Profiles

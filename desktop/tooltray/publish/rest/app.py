@@ -6,55 +6,72 @@ Above it: http_app, which hands over everything under `/api`. Below it: the tabl
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from tooltray import __version__
+from tooltray.config.api_tokens import TokenHolder
 from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.confirmation import asked_by, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.http_guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
 from tooltray.publish.rest import requests
+from tooltray.publish.rest.asker import ProgramAsker, Trust
 from tooltray.publish.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
 from tooltray.publish.rest.operation import Call, Operation
 from tooltray.publish.rest.pages import page
-from tooltray.publish.rest.problems import Failed, failed_by, problem_response
+from tooltray.publish.rest.problems import Failed, failed_by, out_of_scope, problem_response
 from tooltray.publish.rest.shapes import encoded, in_json
 from tooltray.publish.rest.table import operations_at
-from tooltray.publish.rest.trust import not_trusted
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)
 
-OWN_PAGES = frozenset({"same-origin", "none"})
-"""What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
-
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-class Token(Protocol):
-    """What of the REST interface's own token is used."""
+class Tokens(Protocol):
+    """What of ApiTokens is used."""
 
-    def is_right(self, token: str) -> bool:
-        """Whether it is the one; takes as long whatever is wrong with it."""
+    @property
+    def is_saved(self) -> bool: ...
+
+    def holder(self, token: str) -> TokenHolder | None:
+        """Whose token that is; takes as long whatever is wrong with it."""
+        ...
+
+    def is_current(self, holder: TokenHolder) -> bool:
+        """Whether its token still opens something."""
+        ...
+
+    def save(self) -> None:
+        """Blocks."""
         ...
 
 
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Answer = Callable[[web.Request, TokenHolder], Awaitable[web.StreamResponse]]
+Events = Callable[[web.Request, Callable[[], bool]], Awaitable[web.StreamResponse]]
+"""See EventStreams.answer."""
 
 
 class RestApi:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, presenter: McpPresenter, config: McpConfHelper, token: Token, events: Answer, spawn: Spawn) -> None:
+    def __init__(
+        self, *, presenter: McpPresenter, config: McpConfHelper, tokens: Tokens, trusted: Trust, events: Events, spawn: Spawn
+    ) -> None:
         """
         Args:
-            events: answers `GET /api/events`, for a caller that showed the token.
+            tokens, trusted: which tokens open it, and which of them say yes in a person's place.
+            events: answers `GET /api/events`, for a caller that showed a token.
             spawn: for what goes on after its response.
         """
-        self._presenter, self._config, self._token, self._events, self._spawn = presenter, config, token, events, spawn
+        self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
+        self._tokens, self._trusted = tokens, trusted
         self._changing_entries = asyncio.Lock()
         shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
         self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
@@ -66,8 +83,9 @@ class RestApi:
             guard: of the address where it came in.
         """
         try:
-            self._let_in(request, guard)
-            return await self._answer(request)
+            holder = self._let_in(request, guard)
+            with asked_by(ProgramAsker(holder, self._trusted)):
+                return await self._answer(request, holder)
         except Failed as failed:
             return problem_response(failed)
         except TooltrayError as error:
@@ -78,32 +96,41 @@ class RestApi:
 
     # who
 
-    def _let_in(self, request: web.Request, guard: Guard) -> None:
-        """
+    def _let_in(self, request: web.Request, guard: Guard) -> TokenHolder:
+        """Whose token the request shows.
+
         Raises:
-            Failed: it is switched off, was not meant for us, comes from a page of others, or does not show the token.
+            Failed: it is switched off, was not meant for us, comes from a page of others, or does not show a token.
         """
         if not self._config.settings.publish.http.api.enabled:
             raise Failed(404, "There is nothing at this path")
         try:
-            for origin in request.headers.getall("Origin", [None]):
-                guard.check_place(request.headers.get("Host"), origin)
+            guard.check(request.headers)
         except Refused as refused:
             raise Failed(refused.status, "This request is not served", str(refused)) from None
-        if not set(request.headers.getall("Sec-Fetch-Site", [])) <= OWN_PAGES:
-            raise Failed(403, "This request is not served", "pages of other places may not use this interface (Sec-Fetch-Site header)")
-        if not self._shows_token(request):
-            hint = "`tooltray http api token` shows it; send it as `Authorization: Bearer TOKEN`."
-            raise Failed(401, "The token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+        holder = self._holder(request)
+        if not self._tokens.is_saved:
+            self._spawn(self._save_tokens(), name="tokens that have ended")
+        if holder is None:
+            hint = "`tooltray http api token` shows one; send it as `Authorization: Bearer TOKEN`."
+            raise Failed(401, "A token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+        return holder
 
-    def _shows_token(self, request: web.Request) -> bool:
+    async def _save_tokens(self) -> None:
+        try:
+            await finish_in_thread(self._tokens.save)
+        except TooltrayError as error:
+            logger.warning("%s", error)
+
+    def _holder(self, request: web.Request) -> TokenHolder | None:
         given = request.headers.getall("Authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
-        return self._token.is_right(token.strip()) and scheme.lower() == "bearer"
+        holder = self._tokens.holder(token.strip())
+        return holder if scheme.lower() == "bearer" else None
 
     # what
 
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, holder: TokenHolder) -> web.StreamResponse:
         segments = requests.path_segments(request)
         method = "GET" if request.method == "HEAD" else request.method
         own, found = self._own.get(segments), operations_at(segments)
@@ -114,7 +141,12 @@ class RestApi:
             return web.Response(status=204, headers={**_HEADERS, "Allow": _allowed(methods)})
         if method not in methods:
             raise Failed(405, "This method is not for this path", headers={"Allow": _allowed(methods)})
-        return await own(request) if own else await self._do(request, *found[method])
+        if own:
+            return await own(request, holder)
+        operation, path = found[method]
+        if not holder.may(operation.needed_scope):
+            raise out_of_scope(holder.scope, operation.needed_scope)
+        return await self._do(request, operation, path)
 
     async def _do(self, request: web.Request, operation: Operation, path: Mapping[str, str]) -> web.Response:
         query, paging = requests.read_query(request, operation)
@@ -122,8 +154,8 @@ class RestApi:
         revision = requests.read_revision(request) if operation.takes_revision else ""
         arguments = operation.arguments(path, query, body, revision)
         call = Call(self._presenter, self._config, self._spawn, operation, arguments, self._changing_entries)
-        if not call.is_trusted and await operation.needs_trust(call):
-            raise not_trusted()
+        if await operation.needs_trust(call):
+            await confirm_widening("This")
         result = await operation.run(call)
         if operation.page_key:
             result, cursor = page(result, paging, operation.page_key)
@@ -132,16 +164,16 @@ class RestApi:
 
     # what is no verb
 
-    async def _show_index(self, request: web.Request) -> web.Response:
+    async def _show_index(self, request: web.Request, holder: TokenHolder) -> web.Response:
         return _json({"name": "tooltray", "version": __version__, "openapi": OPENAPI_PATH, "events": EVENTS_PATH})
 
-    async def _show_openapi(self, request: web.Request) -> web.Response:
+    async def _show_openapi(self, request: web.Request, holder: TokenHolder) -> web.Response:
         return _json(await finish_in_thread(document))
 
-    async def _stream_events(self, request: web.Request) -> web.StreamResponse:
+    async def _stream_events(self, request: web.Request, holder: TokenHolder) -> web.StreamResponse:
         if request.method == "HEAD":
             return web.Response(content_type=EVENTS_TYPE, headers=_HEADERS)
-        return await self._events(request)
+        return await self._events(request, partial(self._tokens.is_current, holder))
 
 
 def _response(call: Call, result: Any) -> web.Response:

@@ -75,9 +75,13 @@ class EventStreams:
         self._ring.clear()
         self._bytes = 0
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        """A stream from now on, or from behind what the client names in `Last-Event-ID`; until it ends, is cut, or the client is gone."""
-        stream = self.stream(request.headers.get("Last-Event-ID", ""))  # what happens while the response begins belongs to it
+    async def answer(self, request: web.Request, may_read: Callable[[], bool] = lambda: True) -> web.StreamResponse:
+        """A stream from now on, or from behind what the client names in `Last-Event-ID`; until it ends, is cut, or the client is gone.
+
+        Args:
+            may_read: asked before each event; what the client came in with may open nothing any more.
+        """
+        stream = self.stream(request.headers.get("Last-Event-ID", ""), may_read)  # what happens while the response begins belongs to it
         response = await start_events(request)
         if await stream(response):
             await response.write_eof()
@@ -85,11 +89,12 @@ class EventStreams:
             request.transport.abort()  # the end of an orderly response would wait for a reader, too
         return response
 
-    def stream(self, seen: str = "") -> Callable[[Response], Awaitable[bool]]:
+    def stream(self, seen: str = "", may_read: Callable[[], bool] = lambda: True) -> Callable[[Response], Awaitable[bool]]:
         """A stream that begins now.
 
         Args:
             seen: the id of the last event that the client has; empty for none.
+            may_read: see `answer`.
 
         Returns:
             What writes it to a response until it ends, and returns whether the client has read it in time.
@@ -102,15 +107,15 @@ class EventStreams:
         run = self._run
 
         async def write_to(response: Response) -> bool:
-            return await _write(response, head) and await self._follow(response, start, run)
+            return await _write(response, head) and await self._follow(response, start, run, may_read)
 
         return write_to
 
-    async def _follow(self, response: Response, place: int, run: int) -> bool:
+    async def _follow(self, response: Response, place: int, run: int, may_read: Callable[[], bool]) -> bool:
         """Writes what is behind a place in the ring, until the end; whether the client has read it in time."""
-        while run == self._run:
+        while run == self._run and may_read():
             if place == self._last:
-                if await self._has_come():
+                if await self._has_come() or not may_read():
                     continue
                 frame = KEEPALIVE
             elif self._has(place):

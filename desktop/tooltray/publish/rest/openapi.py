@@ -20,7 +20,7 @@ _JSON, _COMPONENTS = "application/json", "#/components/schemas/{name}"
 _FAILURES = {
     400: "The request cannot be read.",
     401: "The token is missing or wrong.",
-    403: "Not for this program: it comes from elsewhere, or a person has not allowed this to programs.",
+    403: "Not for this program: it comes from elsewhere, its token has a smaller scope, or a person has not allowed this to programs.",
     404: "What is named is not there.",
     408: "The body did not come in time.",
     409: "It is not as the caller believed: a name is taken, or it has changed meanwhile.",
@@ -29,17 +29,22 @@ _FAILURES = {
     415: "The body is no JSON in UTF-8.",
     422: "It was understood, and cannot be done; says why.",
 }
+TOKEN = (
+    "A token of its own, from `tooltray http api token`. What stands beside it is the scope that it needs: read; call, which may also read;"
+    " manage, which may also call. What would run or allow something new waits for a yes or is denied, unless the token is trusted."
+)
 _OF_ALL = (400, 401, 403, 404, 413, 422)
 
 
 class Failure(msgspec.Struct):
-    """RFC 9457."""
+    """RFC 9457; `scope` is what the token would need."""
 
     type: str
     title: str
     status: int
     detail: str
     hint: str
+    scope: str = ""
 
 
 class Index(msgspec.Struct):
@@ -68,9 +73,7 @@ def document() -> dict[str, Any]:
         "paths": {**_own_paths(known), **dict(sorted(paths.items()))},
         "components": {
             "schemas": components,
-            "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "Its own token: `tooltray http api token` shows it."}
-            },
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "description": TOKEN}},
         },
     }
 
@@ -98,6 +101,7 @@ class _Described:
             "tags": [self._operation.segments[1]],
             "summary": summary,
             "description": description,
+            "security": [{"token": [self._operation.needed_scope]}],
             "parameters": [*self._path(), *self._query(), *self._paging(), *self._revision()],
             "responses": {**self._success(), **self._failures()},
         }
@@ -175,6 +179,7 @@ def _own_paths(known: dict[str, Any]) -> dict[str, Any]:
             "get": {
                 "operationId": name,
                 "summary": summary,
+                "security": [{"token": ["read"]}],
                 "responses": {"200": {"description": "Done.", "content": {kind: {"schema": schema}}}, **failures},
             }
         }

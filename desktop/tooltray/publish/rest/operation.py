@@ -9,13 +9,14 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import msgspec
 
 from tooltray.config.mcp_conf_helper import McpConfHelper
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.rest.shapes import built, mirror
+from tooltray.snapshots.http import Scope
 from tooltray.tasks import Spawn
 
 MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
@@ -39,11 +40,6 @@ class Call:
     arguments: dict[str, Any]
     changing_entries: asyncio.Lock
     headers: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_trusted(self) -> bool:
-        """Whether a person has allowed programs to say yes in the person's place."""
-        return self.config.settings.publish.http.api.trusted
 
     def show_revision(self, revision: str) -> None:
         """What the caller may send as `If-Match` to change just this."""
@@ -82,7 +78,8 @@ class Operation:
         run: does it, where that is more than the verb.
         asks: the signature that counts, where `run` takes other arguments than the verb.
         gives: the result's type, where it is another one than the verb's.
-        needs_trust: which calls of it are for those programs alone that may say yes in a person's place.
+        needs_trust: which calls of it a person has to confirm, besides those that the verb itself asks about.
+        scope: what a token must have; empty: "read" of what only looks (GET), else "manage".
         page_key: tells the members of a long list apart; the operation then has `limit` and `cursor`.
         max_body_bytes: of its body.
         also: further verbs that are reached by it.
@@ -103,10 +100,15 @@ class Operation:
     asks: Callable[..., Any] | None = None
     gives: Any = inspect.Parameter.empty
     needs_trust: Guarded = never
+    scope: Scope | Literal[""] = ""
     page_key: Callable[[Any], str] | None = None
     max_body_bytes: int = MAX_BODY_BYTES
     also: tuple[str, ...] = ()
     body_schema: Mapping[str, Any] | None = None
+
+    @property
+    def needed_scope(self) -> Scope:
+        return self.scope or ("read" if self.method == "GET" else "manage")
 
     @property
     def id(self) -> str:

@@ -35,6 +35,7 @@ class Failed(Exception):
     def __init__(self, status: int, title: str, detail: str = "", hint: str = "", *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(title, detail, hint)
         self.status, self.title, self.detail, self.hint, self.headers = status, title, detail, hint, dict(headers or {})
+        self.scope = ""  # that a token would need
 
 
 def failed_by(error: TooltrayError, *, had_revision: bool) -> Failed:
@@ -56,6 +57,16 @@ def failed_by(error: TooltrayError, *, had_revision: bool) -> Failed:
     return Failed(status, problem.title, problem.message, problem.hint)
 
 
+def out_of_scope(scope: str, needed: str) -> Failed:
+    """What a program is told whose token may not do that."""
+    hint = f"Make a token for it: tooltray http api token NAME --scope {needed}"
+    challenge = f'Bearer error="insufficient_scope", scope="{needed}"'  # RFC 6750
+    detail = f"its scope is {scope}, and this needs {needed}"
+    failed = Failed(403, "This token may not do this", detail, hint, headers={"WWW-Authenticate": challenge})
+    failed.scope = needed
+    return failed
+
+
 def problem_response(failed: Failed) -> web.Response:
     content = {
         "type": f"urn:tooltray:problem:{_KINDS[failed.status]}",
@@ -63,6 +74,7 @@ def problem_response(failed: Failed) -> web.Response:
         "status": failed.status,
         "detail": failed.detail,
         "hint": failed.hint,
+        **({"scope": failed.scope} if failed.scope else {}),
     }
     body = json.dumps(content).encode()  # escapes what is no text in UTF-8, as in a file's name
     return web.Response(status=failed.status, body=body, content_type=PROBLEM_TYPE, headers=failed.headers)

@@ -8,18 +8,20 @@ import logging
 import os
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from tooltray.config.revisions import check_revision
 from tooltray.config.server_edits import name_is_taken
-from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.confirmation import must_wait
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.publish.rest import server_entries
-from tooltray.publish.rest.operation import Call, Operation, always
+from tooltray.publish.rest.operation import Call, Operation
 from tooltray.publish.rest.problems import Failed
 from tooltray.publish.rest.server_views import Restarting, ServerView, view
-from tooltray.publish.rest.trust import READS, allows_a_folder, not_trusted, widens_entry
+from tooltray.publish.rest.trust import READS, changes_arguments, changes_words, mends, switches_on
 from tooltray.servers.entries.portable_entry import without_secrets
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot
@@ -28,6 +30,7 @@ from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
 SERVERS = "/mcp/servers"
+PROPOSED = "proposal"  # see ServerSnapshot.origin
 
 
 class Asks(Protocol):
@@ -44,11 +47,14 @@ class Asks(Protocol):
 
         The body is an entry as in `mcpServers` (`command`, `args`, `env`, `cwd`, or `url`, `headers`; `transport` is another word for
         `type`), and `name`. With `project`, a folder, it goes into the `.mcp.json` there, else into the settings. What looks like a secret
-        goes to the place of secrets, and the entry gets `${secret:NAME/KEY}`.
+        goes to the place of secrets, and the entry gets `${secret:NAME/KEY}`. With a token that is not trusted nothing starts before a
+        person has said yes: until then the server is `disconnected` and `waiting`.
         """
 
     async def replace(self, name: str, config: dict[str, Any], revision: str = "") -> ServerView:
-        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs."""
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
+        not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
+        """
 
     async def entry(self, name: str) -> dict[str, Any]:
         """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
@@ -75,20 +81,19 @@ async def _add(call: Call) -> ServerView:
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
     entry = server_entries.read_given(given, name)
-    if not call.is_trusted:
+    waits = await must_wait()
+    if waits:
         entry.setdefault("autoApprove", list(READS))
-    call.arguments = {"name": name, "config": entry}
-    if not call.is_trusted and await widens_entry(call):
-        raise not_trusted()
     async with call.changing_entries:
         if any(server.name == name for server in (await call.presenter.get_snapshot()).servers):
             raise name_is_taken(name)
-        server = await _added(call.presenter, name, entry, project)
+        add = call.presenter.add_mcp_server if waits else partial(_added, call.presenter)
+        server = await add(name, entry, project=project)
     call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
     return await _shown(call, server)
 
 
-async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], project: str) -> str:
+async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *, project: str) -> str:
     known = set(await presenter.get_secret_names())
     stored = await server_entries.keep_secrets(presenter, name, entry)
     try:
@@ -112,7 +117,7 @@ async def _replace(call: Call) -> ServerView:
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
         before = (await call.presenter.get_server_entry(name)).entry
-        stored = await server_entries.keep_secrets(call.presenter, name, entry, before)
+        stored = entry if await must_wait() else await server_entries.keep_secrets(call.presenter, name, entry, before)
         await call.presenter.update_mcp_server(name, stored, revision)
     return await _shown(call, name)
 
@@ -142,6 +147,8 @@ async def _do_and_show(call: Call) -> ServerView:
 async def _restart(call: Call) -> Restarting:
     """Begins it; how it goes on shows in the server's state."""
     server = await _snapshot(call, call.arguments["name"])
+    if server.origin == PROPOSED:
+        raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
     if server.is_disabled:
         raise Conflict(f"Server '{server.name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
     call.spawn(_restarted(call), name=f"restart of {server.name}")
@@ -195,7 +202,7 @@ OPERATIONS = (
     Operation("GET", SERVERS, "get_snapshot", asks=Asks.all, run=_list, page_key=lambda each: each.name),
     Operation("POST", SERVERS, "add_mcp_server", status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
     _on("GET", "", "get_snapshot", asks=Asks.one, run=_show),
-    _on("PUT", "", "update_mcp_server", whole="config", asks=Asks.replace, run=_replace, needs_trust=widens_entry, body_schema=ENTRY),
+    _on("PUT", "", "update_mcp_server", whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
     _on("DELETE", "", "remove_mcp_server", summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
     _on("GET", "/removal", "preview_removal", run=_preview_removal),
     _on("GET", "/entry", "get_server_entry", asks=Asks.entry, run=_show_entry),
@@ -206,8 +213,8 @@ OPERATIONS = (
     _on("GET", "/running", "is_server_running", summary="Whether it runs", wrap="running"),
     _on("GET", "/log", "get_server_log"),
     _on("GET", "/tools", "get_tools", page_key=_tool_name),
-    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204),
-    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204),
+    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204, needs_trust=switches_on),
+    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204, needs_trust=changes_words),
     _on("GET", "/diagnosis", "diagnose"),
     _on(
         "POST",
@@ -215,6 +222,7 @@ OPERATIONS = (
         "apply_remedy",
         summary="Carries out a remedy that a diagnosis proposed; says what was done",
         wrap="done",
+        needs_trust=mends,
     ),
     _on("POST", "/sign-in", "begin_sign_in"),
     _on("POST", "/sign-in/finish", "finish_sign_in", status=204),
@@ -223,10 +231,10 @@ OPERATIONS = (
     _on("PUT", "/default", "add_mcp_default_server", summary="Lets it start with the hub", status=204),
     _on("DELETE", "/default", "remove_mcp_default_server", summary="Lets it start on demand", status=204),
     _on("POST", "/default/toggle", "toggle_mcp_default_server", wrap="default"),
-    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204, needs_trust=always),
+    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204),
     _on("PUT", "/lazy-load", "set_lazy_load", status=204),
-    _on("PUT", "/deferred", "set_deferred", status=204),
-    _on("POST", "/start-for-project", "start_for_project", status=204, needs_trust=allows_a_folder),
+    _on("PUT", "/deferred", "set_deferred", status=204, needs_trust=changes_arguments),
+    _on("POST", "/start-for-project", "start_for_project", status=204),
     _on("POST", "/start-without-project", "start_without_project", status=204),
     Operation("GET", "/mcp/default-servers", "get_mcp_default_servers", "The servers that start with the hub"),
     Operation("GET", "/mcp/connections", "get_mcp_clients"),

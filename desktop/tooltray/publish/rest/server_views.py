@@ -24,6 +24,7 @@ _REASONS = {
     ServerState.ON_DEMAND: "its first use starts it",
     ServerState.WAITING: "it waits until a project is known",
     ServerState.NEEDS_SIGN_IN: "it needs somebody to sign in",
+    ServerState.RESTARTING: "it is being restarted",
 }
 
 

@@ -11,8 +11,8 @@ from tooltray.publish.rest.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (*server_operations.OPERATIONS, *tool_operations.OPERATIONS, *hub_operations.OPERATIONS)
 
-NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token"})
-"""What a program with the token may never do: that is for the person who gave it the token."""
+NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
+"""What a program with a token may never do: that is for the person who gave it the token."""
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:

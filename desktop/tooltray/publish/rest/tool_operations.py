@@ -79,22 +79,23 @@ OPERATIONS = (
         page_key=_tool_key,
         also=FORMAT_VERBS,
     ),
-    Operation("POST", "/mcp/tools/call", "call_tool"),
-    Operation("POST", "/mcp/tools/run", "run_tool_call", whole="call"),
+    Operation("POST", "/mcp/tools/call", "call_tool", scope="call"),
+    Operation("POST", "/mcp/tools/run", "run_tool_call", whole="call", scope="call"),
     Operation("GET", "/mcp/tool-costs", "get_tool_costs"),
     Operation("POST", "/mcp/tool-names/reset", "reset_tool_names", status=204),
     Operation("PUT", "/mcp/lazy-load", "set_lazy_load", status=204, fixed={"server": None}),
     Operation("GET", "/mcp/prompts", "get_all_prompts", page_key=_named),
-    Operation("POST", "/mcp/prompts/get", "get_prompt"),
+    Operation("POST", "/mcp/prompts/get", "get_prompt", scope="call"),
     Operation("GET", "/mcp/resources", "get_all_resources", page_key=_named),
     Operation("GET", "/mcp/resource-templates", "get_all_resource_templates", page_key=_named),
-    Operation("POST", "/mcp/resources/read", "read_resource"),
+    Operation("POST", "/mcp/resources/read", "read_resource", scope="call"),
     Operation(
         "POST",
         "/mcp/formats/openai/call",
         "openai_tools_to_mcp_tool",
         summary="A tool call of OpenAI's API, of either kind, as `tools/run` takes it",
         whole="call",
+        scope="call",
     ),
     Operation(
         "POST",
@@ -102,6 +103,7 @@ OPERATIONS = (
         "anthropic_tool_use_to_mcp_tool",
         summary="A `tool_use` block of Anthropic's API, as `tools/run` takes it",
         whole="tool_use",
+        scope="call",
     ),
     Operation(
         "POST",
@@ -109,6 +111,7 @@ OPERATIONS = (
         "gemini_function_call_to_mcp_tool",
         summary="A `functionCall` part of Gemini's API, as `tools/run` takes it",
         whole="function_call",
+        scope="call",
     ),
     *(
         Operation(
@@ -117,6 +120,7 @@ OPERATIONS = (
             f"mcp_response_to_{name}",
             summary=f"What `tools/run` gave, in the form that the {name} API wants back",
             whole="response",
+            scope="call",
             in_query=("api",),
             max_body_bytes=MAX_CONTENT_BYTES,
         )

@@ -1,30 +1,19 @@
-"""What a program may do over REST only where a person has said so: say yes in the person's place, or widen what goes unasked.
+"""What a program may do over REST only where a person has confirmed it, besides what verbs ask about by themselves.
 
-Above it: the tables of operations. Below it: the settings, as they are read.
+Above it: the tables of operations. Below it: the settings, as they are read. A person who uses these verbs in the window, or types their
+commands, confirms them by that; a program does so by a token that a person has made a trusted one.
 """
 
-import os
-from collections.abc import Iterable, Mapping
-from pathlib import PurePath
+from collections.abc import Mapping
 from typing import Any
 
-from tooltray.config.server_config import MCPServerConfig, config_hash
-from tooltray.config.settings import read_entry
-from tooltray.errors import Denied, TooltrayError
+from tooltray.config.expansion import secret_names
+from tooltray.errors import Denied
+from tooltray.presenter.widening import profile_widens
 from tooltray.publish.rest.operation import Call
-from tooltray.publish.rest.problems import Failed
-from tooltray.publish.rest.server_entries import read_given
-from tooltray.servers.entries.portable_entry import without_secrets
-from tooltray.tasks import finish_in_thread
 
 READS = ("read",)  # what goes unasked of a server whose entry does not say
-PERSONS_OWN = ("allowedFolders", "fileServers")
-
-
-def not_trusted() -> Denied:
-    """Why a program may not do something that its person may."""
-    hint = "Do it in the window or with `tooltray`; `tooltray http api on --trusted` lets programs do it, too."
-    return Denied("A program may not do this", "it would allow something in a person's place", hint)
+HARMLESS_REMEDIES = frozenset({"start"})
 
 
 def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
@@ -43,59 +32,52 @@ def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
     raise Denied("A program may not do this", "it would change what programs may do here", "See `tooltray http api`.")
 
 
-async def widens_entry(call: Call) -> bool:
-    """A server's entry that lets more calls go unasked than the one of before; what was allowed to another program does not count."""
-    name, given = call.arguments["name"], call.arguments["config"]
-    before = call.config.settings.mcp_servers.get(name)
-    known = before.auto_approve if before and not _runs_another(name, before, given) else READS
-    rules = _chosen_beside(call, name) or given.get("autoApprove")
-    if rules is None:
-        rules = READS
-    return isinstance(rules, list | tuple) and not ("all" in known or all(rule in known for rule in rules))  # another type is refused
-
-
-def _runs_another(name: str, before: MCPServerConfig, given: Mapping[str, Any]) -> bool:
-    """Whether another program would run, or the same one otherwise. A secret and the placeholder in its place are the same."""
-    try:
-        entries = (before.to_entry(), read_given(given, name))
-        was, would_be = (config_hash(read_entry(name, without_secrets(name, entry).entry)) for entry in entries)
-    except (TooltrayError, Failed):
-        return False  # it cannot be used, and is refused for that
-    return was != would_be
-
-
-def _chosen_beside(call: Call, name: str) -> tuple[str, ...] | None:
-    """What a person chose here for a server of another file, which counts whatever its entry there says."""
-    chosen = call.config.own_settings.file_servers.get(name) if call.config.file_server(name) else None
-    return chosen.auto_approve if chosen else None
-
-
 async def accepts_a_question(call: Call) -> bool:
     """A server asks the person; a program may say no to that."""
     return bool(call.arguments["action"] == "accept")
 
 
-async def changes_settings_of_persons(call: Call) -> bool:
-    """Who gets in over HTTP, which folders servers may work in, whose calls go unasked."""
-    changes = call.arguments["changes"]
-    if any(name in changes for name in PERSONS_OWN):
+async def switches_on(call: Call) -> bool:
+    """What a person has switched off, a program may not switch on: a tool, or measuring registries. It may switch it off."""
+    return bool(call.arguments["enabled"])
+
+
+async def changes_words(call: Call) -> bool:
+    """A tool under another name, or with other words, is what a model takes it for; without any it has its own."""
+    return any(call.arguments.get(word) is not None for word in ("name", "description"))
+
+
+async def changes_arguments(call: Call) -> bool:
+    """Arguments for a project are as much of a command as others."""
+    return call.arguments.get("template") is not None or bool(call.arguments["deferred"])
+
+
+async def mends(call: Call) -> bool:
+    """A remedy changes what is run, or where its packages come from."""
+    return call.arguments["kind"] not in HARMLESS_REMEDIES
+
+
+async def shows_more(call: Call) -> bool:
+    """A profile that there is, with more in it than before."""
+    before = call.config.settings.profiles.get(call.arguments["name"])
+    return before is not None and profile_widens(before, call.arguments["profile"])
+
+
+async def leaves_a_profile(call: Call) -> bool:
+    """A kind of AI client that has a profile gets another one, or none."""
+    here = call.config.settings.publish.clients.get(call.arguments["client"])
+    return here is not None and here.profile not in (None, call.arguments.get("profile", ""))
+
+
+async def replaces_a_secret(call: Call) -> bool:
+    """One that there is already, or that an entry waits for: it may stand in what is run, and decides as whom a server acts."""
+    name = call.arguments["name"]
+    if name in await call.presenter.get_secret_names():
         return True
-    publish = changes.get("publish", {})
-    if not isinstance(publish, Mapping):
-        return "publish" in changes  # all of it goes
-    return "http" in publish or ("clients" in publish and _touches_approval(publish["clients"]))
+    return any(name in secret_names(server) for server in call.config.settings.mcp_servers.values())
 
 
-async def allows_a_folder(call: Call) -> bool:
-    """One that lies in no folder which a person has allowed already."""
-    path = await finish_in_thread(os.path.realpath, call.arguments["path"])
-    return not _is_in(path, await call.presenter.get_allowed_folders())
-
-
-def _touches_approval(clients: Any) -> bool:
-    members = clients.values() if isinstance(clients, Mapping) else [None]
-    return any(not isinstance(member, Mapping) or "autoApprove" in member for member in members)
-
-
-def _is_in(path: str, folders: Iterable[str]) -> bool:
-    return any(PurePath(path).is_relative_to(folder) for folder in folders)
+async def removes_a_used_secret(call: Call) -> bool:
+    """Its place would be free for another value."""
+    name = call.arguments["name"]
+    return name in await call.presenter.get_secret_names() and name not in await call.presenter.get_unused_secrets()

@@ -3,7 +3,8 @@
 Above it: served_listener, which imports this when the first endpoint opens. Below it: routes, served_server, http_site, http_guard.
 
 A client that shows a right token is served whatever its `Host` and `Origin` say: people reach such a proxy by many names, and no web page
-knows the token. Where no token is asked for, `Host` and `Origin` are what keeps web pages out.
+knows the token. Where no token is asked for, `Host` and `Origin` are what keeps web pages out. Nobody is served for whom the browser itself
+says that a page of another place has sent the request.
 """
 
 import asyncio
@@ -15,8 +16,8 @@ from aiohttp import web
 
 from tooltray.config.files.file_server import Endpoint
 from tooltray.publish.http_answers import refusal
-from tooltray.publish.http_guard import Guard, Refused
-from tooltray.publish.http_site import HttpSite
+from tooltray.publish.http_guard import Guard, Refused, check_browser
+from tooltray.publish.http_site import HttpSite, answer_all_else
 from tooltray.publish.served.routes import Route, find
 from tooltray.publish.served.served_server import ServedServer
 
@@ -41,7 +42,7 @@ class ServedApp:
         self._routes: tuple[Route, ...] = ()
         self._servers: dict[str, ServedServer] = {}  # by their names here
         application = web.Application()
-        application.router.add_route("*", "/{path:.*}", self._serve)
+        answer_all_else(application, self._serve)
         self._site = HttpSite(application)
 
     async def open(self, place: socket.socket) -> None:
@@ -74,6 +75,7 @@ class ServedApp:
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         try:
+            check_browser(request.headers)
             found = find(request.path, self._base_path, self._routes)
             if found is None or not found[0].needs_token:
                 self._check_place(request)
@@ -88,4 +90,4 @@ class ServedApp:
     def _check_place(self, request: web.Request) -> None:
         host = request.headers.get("Host")
         is_public = bool(self._public_host) and (host or "").lower() == self._public_host
-        self._guard.check_place(self._guard.own_host if is_public else host, request.headers.get("Origin"))
+        self._guard.check(request.headers, host=self._guard.own_host if is_public else host)

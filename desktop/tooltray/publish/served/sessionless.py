@@ -11,7 +11,7 @@ from aiohttp import web
 from msgspec import Raw
 
 from tooltray.presenter.held_calls import HeldCalls
-from tooltray.publish.http_answers import json_reply, start_events, write_events
+from tooltray.publish.http_answers import cut_of, json_reply, start_events, write_events
 from tooltray.publish.http_events import KEEPALIVE_S, EventQueue, Pressure
 from tooltray.publish.http_guard import Refused, accepted
 from tooltray.publish.http_modern import MAX_EXCHANGES, Exchange
@@ -54,7 +54,7 @@ class Sessionless:
             raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=Raw(posted.requests[0]))
         held = self._held_calls_of(owner)
         dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or NOBODYS, held=held).dispatcher
-        queue = EventQueue(Pressure(dispatcher))
+        queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
         takes_events = takes_events_too(request)
         dispatcher.attach_messages(Exchange(queue) if takes_events else ReplyAlone(queue))
         self._exchanges[dispatcher] = owner

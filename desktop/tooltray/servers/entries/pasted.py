@@ -175,6 +175,11 @@ def looks_secret(key: str, value: str) -> bool:
     return bool(_SECRET_NAME.search(name)) and not PATH_VALUE.match(value)
 
 
+def is_placeholder(value: str) -> bool:
+    """Whether it only stands for what a person is to write there."""
+    return bool(_PLACEHOLDER.fullmatch(value.strip()))
+
+
 # blocks
 
 
@@ -256,7 +261,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
         raise TooltrayError(f"The entry of {shown} cannot be read", "`args` has to be a list and `env` an object", _EXAMPLE)
     if config.pop("disabled", False) is True:
         config["disable"] = True
-    kind = config.pop("type", None) or config.pop("transport", None)
+    kind = _type(config, shown)
     if kind in ("local", "remote", "custom", "streamable-http", "streamableHttp"):
         kind = "stdio" if command else "http"
     result: dict[str, Any] = {}
@@ -281,6 +286,15 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
     return PastedServer(clean_name(name) or guess_name(words), result, _secrets(result))
 
 
+def _type(config: dict[str, Any], shown: str) -> Any:
+    """Takes out how the server is reached, in whatever field it stands; None where that is not said."""
+    given = [(key, kind) for key in ("type", "transport", "transportType") if (kind := config.pop(key, None))]
+    if len({str(_OTHER_TYPES.get(str(kind), kind)) for _, kind in given}) > 1:
+        names = " / ".join(key for key, _ in given)
+        raise TooltrayError(f"The entry of {shown} cannot be read", f"{names} differ; keep one of them", _EXAMPLE)
+    return given[0][1] if given else None
+
+
 def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
     """What looks like a secret, by its name; empty where only a placeholder stands."""
     found = {key: value for key, value in config.get("env", {}).items() if looks_secret(key, value)}
@@ -292,7 +306,7 @@ def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
     for key, value in parameters(str(config.get("url", ""))):
         if looks_secret(key, value) and key not in found:
             found[key] = value
-    return {key: "" if _PLACEHOLDER.fullmatch(value.strip()) else value for key, value in found.items()}
+    return {key: "" if is_placeholder(value) else value for key, value in found.items()}
 
 
 # command lines

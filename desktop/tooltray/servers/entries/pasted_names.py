@@ -35,7 +35,7 @@ def guess_name(words: list[str]) -> str:
 def _host(words: list[str]) -> str:
     if not (match := re.match(r"https?://(?:[^/@]*@)?([^/:?#]+)", words[0])):
         return ""
-    parts = [part for part in match[1].split(".") if part not in ("www", "mcp", "api")]
+    parts = [part for part in match[1].split(".") if part not in ("www", "mcp", "api")] or match[1].split(".")[:1]
     return parts[0] if len(parts) < 3 or parts[0].isdigit() else parts[-2]
 
 

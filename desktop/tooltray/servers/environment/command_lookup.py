@@ -6,6 +6,8 @@ them.
 
 import ntpath
 import os
+import re
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +18,28 @@ from tooltray.servers.transport import CannotStart
 
 LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the server at its first start
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the person nor the entry gives one
+MAX_FIRST_LINE_BYTES = 1024  # of a script; Linux itself reads 256
 DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # what Windows itself counts as programs where PATHEXT is not set
 IS_WINDOWS = os.name == "nt"
+_DOWNLOADING = {  # programs that download or build what they run, with the words that make them do it; none: always
+    **dict.fromkeys(LAUNCHERS, frozenset()),
+    "npm": frozenset({"exec", "x", "run", "start"}),
+    "pnpm": frozenset({"dlx", "exec", "run", "start"}),
+    "yarn": frozenset({"dlx", "run", "start"}),
+    "bun": frozenset({"x", "run"}),
+    "uv": frozenset({"run", "tool", "x"}),
+    "pipx": frozenset({"run"}),
+    "docker": frozenset({"run", "pull", "compose"}),
+    "podman": frozenset({"run", "pull", "compose"}),
+    "deno": frozenset({"run"}),
+    "go": frozenset({"run"}),
+    "cargo": frozenset({"run"}),
+    "dotnet": frozenset({"run", "tool"}),
+    "dnx": frozenset(),
+    "nix": frozenset({"run", "shell", "develop"}),
+}
+_PASSES_ON = frozenset({"sh", "bash", "zsh", "dash", "env", "cmd", "powershell", "pwsh", "mise", "nice"})  # what they run stands behind
+_WORDS = re.compile(r"[\w.+-]+")
 _COMES_WITH = {
     "npx": "Node.js",
     "node": "Node.js",
@@ -90,16 +112,72 @@ def is_launcher(command: str) -> bool:
     return program_name(command) in LAUNCHERS
 
 
+def downloads(command: str, args: Sequence[str]) -> bool:
+    """Whether what a command runs may first have to be downloaded or built; of a shell's script any word may be such a command."""
+    program = program_name(command)
+    if program in _PASSES_ON:
+        words = [word for arg in args for word in _WORDS.findall(arg)]
+        return any(downloads(word, words[at + 1 :]) for at, word in enumerate(words) if word not in _PASSES_ON)
+    wanted = _DOWNLOADING.get(program)
+    return wanted is not None and (not wanted or not wanted.isdisjoint(args))
+
+
 def comes_with(command: str) -> str:
     """What brings a well-known command along; empty for any other."""
     return _COMES_WITH.get(program_name(command), "")
 
 
+def _not_executable(lookup: Lookup) -> CannotStart | None:
+    """The error where there is something of that name which cannot be run; looks at the disk."""
+    for folder in lookup.searched:
+        path = os.path.join(folder, Path(lookup.command).name)
+        if os.path.isfile(path):
+            hint = Phrase("If it is a program: chmod +x {path}", path=shlex.quote(path))
+            return CannotStart(Phrase("'{command}' is not executable", command=lookup.command), _unless_said(path, lookup), hint)
+        if os.sep in lookup.command and os.path.isdir(path):
+            title = Phrase("'{command}' is a folder, no program", command=lookup.command)
+            return CannotStart(title, _unless_said(path, lookup), Phrase("Name the program in it."))
+    return None
+
+
+def _unless_said(path: str, lookup: Lookup) -> str:
+    """Where it was found, if that is not the command itself."""
+    return "" if os.path.normpath(path) == os.path.normpath(lookup.command) else path
+
+
+def why_not_run(program: str, reason: str) -> tuple[str, str]:
+    """What is wrong with an executable file that the system does not run, and what to do; looks at its first line.
+
+    Args:
+        program: its absolute path.
+        reason: the system's own words.
+    """
+    try:
+        with open(program, "rb") as file:
+            start = file.read(MAX_FIRST_LINE_BYTES)
+    except OSError:
+        start = b""
+    if start.startswith(b"#!"):
+        line = start[2:].split(b"\n", 1)[0].decode(errors="replace")
+        interpreter = line.split()[0] if line.split() else ""
+        if not os.path.exists(interpreter) or line.endswith("\r"):
+            what = Phrase("its first line names {interpreter}, which is not there", interpreter=repr(interpreter or line))
+            return what, Phrase("Install that, or correct the file's first line.")
+    if start.startswith((b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")):
+        return Phrase("it is a program for another system ({reason})", reason=reason), Phrase("Get the one for this computer.")
+    if start and b"\0" not in start and not start.startswith(b"#!"):
+        what = Phrase("it is a text without a first line that says what runs it ({reason})", reason=reason)
+        return what, Phrase("Put that in front as the command: python3, node, sh ...")
+    return reason, Phrase("Check that the command is a program for this machine, and its arguments.")
+
+
 def not_found(lookup: Lookup) -> CannotStart:
     """The error for a lookup without result, with what to do about it."""
     runtime = comes_with(lookup.command)
+    if found := _not_executable(lookup):
+        return found
     if os.sep in lookup.command:
-        title = Phrase("'{command}' is not there or may not be run", command=lookup.command)
+        title = Phrase("'{command}' is not there", command=lookup.command)
         return CannotStart(title, Phrase("looked in {folders}", folders=lookup.searched[0]), Phrase("Correct the command's path."))
     title, folders = Phrase("command '{command}' not found", command=lookup.command), ", ".join(lookup.searched)
     if runtime:

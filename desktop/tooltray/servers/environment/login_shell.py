@@ -33,6 +33,7 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.servers.environment.child_environment import with_default_folders
 from tooltray.servers.environment.command_lookup import DEFAULT_PATH
+from tooltray.servers.environment.network_variables import VARIABLES
 from tooltray.tasks import finish_in_thread
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -53,9 +54,8 @@ IS_RESOLVING = "TOOLTRAY_READS_ENVIRONMENT"  # rc files that start something slo
 # what belongs to the session and not to whoever started the hub: no shell sets it, and servers need it
 _SESSION = {
     *("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
-    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "SSH_AUTH_SOCK"),
-    *("http_proxy", "https_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION"),
+    *VARIABLES,
 }
 _SESSION_PREFIXES = ("LC_", "XDG_")
 _OF_THE_SHELL_ITSELF = {"_", "SHLVL", "PWD", "OLDPWD", IS_RESOLVING}
@@ -108,6 +108,10 @@ class LoginShell:
                 self._environ = await self._read_anew(self._environ)
                 self._read_at, self._is_outdated = self._clock(), False
             return self._environ
+
+    def invalidate(self) -> None:
+        """The shell is asked again at the next use: something else that counts has changed."""
+        self._is_outdated = self._environ is not None
 
     def expire(self) -> None:
         """The shell is asked again at the next use, unless that was just done: somebody may have installed what was missing."""

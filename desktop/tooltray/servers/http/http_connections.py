@@ -20,16 +20,25 @@ from tooltray import __version__
 from tooltray.phrases import Phrase
 from tooltray.servers.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
 from tooltray.servers.http.answers import read_up_to, redirection
-from tooltray.servers.http.http_failures import MAX_ERROR_BODY_BYTES, ExchangeFailed, failed, retry_after_s, shown
+from tooltray.servers.http.http_failures import (
+    MAX_ERROR_BODY_BYTES,
+    ExchangeFailed,
+    failed,
+    failure_of,
+    retry_after_s,
+    shown,
+    status_failure,
+)
 from tooltray.servers.http.proxies import proxy_for
 from tooltray.servers.http.request_body import Delivery, RequestBody
-from tooltray.servers.transport import CannotStart
+from tooltray.servers.transport import CannotStart, ConnectionFailure
 
 CONNECT_TIMEOUT_S = 30.0  # an answer may take as long as it likes, a connection may not
 KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this may be lost
 STALE_CONNECTIONS = 3  # that a request may meet in a row: those kept since the last one, when a server goes
 LONGEST_RETRY_AFTER_S = 10.0  # in all, for a server that says when to come again: somebody waits
 MAX_REDIRECTS = 5
+ERRORS_BEGIN, NOT_ALLOWED = 300, 405  # of HTTP's status codes; a redirection that was not followed is one, too
 READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
 MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
 PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
@@ -70,6 +79,7 @@ class HttpConnection:
         if any(name.lower() == "authorization" for name in headers):
             self.url = self.url.with_user(None)  # the library takes one of both
         self._session: aiohttp.ClientSession | None = None
+        self.failure: ConnectionFailure | None = None  # of the last exchange
 
     def open(self) -> None:
         self._session = aiohttp.ClientSession(
@@ -103,17 +113,34 @@ class HttpConnection:
         target = url or self.url
         try:
             response = await self._taken(_Request(method, headers, body, delivery or Delivery()), target)
+            self._note_status(method, response.status)
             async with response:
                 yield response
         except NotLetIn as error:
+            self.failure = None  # whoever wants a sign-in says it in its own way
             raise ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_temporary, is_not_let_in=not error.is_temporary) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise self._masked(failed(error, target)) from None
         except ExchangeFailed as error:
             raise self._masked(error) from None
 
+    def _note_status(self, method: str, status: int) -> None:
+        """A GET says little: any web page answers it, and a server need not have a standing stream."""
+        if status >= ERRORS_BEGIN and (method, status) != ("GET", NOT_ALLOWED):
+            self.failure = status_failure(status, self.url)
+        elif method != "GET":
+            self.failure = None
+
     def _masked(self, error: ExchangeFailed) -> ExchangeFailed:
-        return ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_unreachable, is_undelivered=error.is_undelivered)
+        masked = ExchangeFailed(
+            self.mask(error.reason),
+            is_unreachable=error.is_unreachable,
+            is_undelivered=error.is_undelivered,
+            title=error.title,
+            hint=error.hint,
+        )
+        self.failure = failure_of(masked)
+        return masked
 
     async def _taken(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
         """The answer to a request, which is made again where the server wants that soon."""

@@ -14,6 +14,7 @@ from tooltray.phrases import Phrase
 from tooltray.servers.http.http_connections import read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
 from tooltray.servers.http.http_session import LAST_EVENT_HEADER, POST_HEADERS, HttpSession, is_event_stream
+from tooltray.servers.http.intake import intake, read_whole
 from tooltray.servers.http.request_body import Delivery
 from tooltray.wire.channels import Outgoing
 from tooltray.wire.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered, worded
@@ -120,7 +121,7 @@ class HttpExchange:
             self._why = Phrase("accepted the request and does not answer it (HTTP 202)")
             return
         is_json = response.content_type == "application/json" or "Content-Type" not in response.headers
-        body = await (response.read() if is_json else read_start(response))
+        body = await (read_whole(response, self._session.dispatcher.unsent.all) if is_json else read_start(response))
         if body.strip()[:1] in (b"{", b"["):
             self._take(response, body)
         if not self._is_unanswered:
@@ -134,12 +135,14 @@ class HttpExchange:
     async def _read_events(self, response: ClientResponse) -> None:
         reader = EventReader()
         try:
-            async with asyncio.timeout(None) as linger:
-                async for chunk in response.content.iter_any():
-                    for event in reader.feed(chunk):
-                        self._take_event(response, event)
-                    if linger.when() is None and not self._is_unanswered:
-                        linger.reschedule(asyncio.get_running_loop().time() + LINGER_S)
+            with intake(response, self._session.dispatcher.unsent.all) as holds:
+                async with asyncio.timeout(None) as linger:
+                    async for chunk in response.content.iter_any():
+                        for event in reader.feed(chunk):
+                            self._take_event(response, event)
+                        await holds(reader.waiting_bytes)
+                        if linger.when() is None and not self._is_unanswered:
+                            linger.reschedule(asyncio.get_running_loop().time() + LINGER_S)
         except TimeoutError:
             response.close()  # answered, but the server keeps it open
 

@@ -15,7 +15,9 @@ import msgspec
 from msgspec import Raw
 from yarl import URL
 
+from tooltray.errors import Problem
 from tooltray.phrases import Phrase
+from tooltray.servers.transport import ConnectionFailure
 from tooltray.wire import envelope
 from tooltray.wire.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
 
@@ -23,6 +25,11 @@ SHOWN_BODY_CHARACTERS = 200
 MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
 SHORTEST_RETRY_AFTER_S = 1.0  # where the server says 0
 MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
+INTERNAL_FAULT = 500
+NOBODY_THERE = Phrase("nothing answers there (connection refused)")
+CHECK_WAY = Phrase("Check its URL and your network.")
+CHECK_PROXY = Phrase("Check HTTPS_PROXY and its relatives in your shell's profile.")
+START_IT = Phrase("Start it there, or check its URL.")
 _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
 _SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 404, 405, 429
 _SESSION_REFUSALS = (400, 404)
@@ -37,11 +44,21 @@ class ExchangeFailed(Exception):
         is_unreachable: no connection came about, so that nothing was sent; the next request would fare alike.
         is_undelivered: the server cannot have the whole request.
         is_not_let_in: it was refused, and nobody but a person can change that; the reason then says all.
+        title, hint: what happened as a headline, and what to do about it; empty where nothing is known but the reason.
     """
 
-    def __init__(self, reason: str, *, is_unreachable: bool = False, is_undelivered: bool = False, is_not_let_in: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        is_unreachable: bool = False,
+        is_undelivered: bool = False,
+        is_not_let_in: bool = False,
+        title: str = "",
+        hint: str = "",
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.is_unreachable = reason, is_unreachable
+        self.reason, self.is_unreachable, self.title, self.hint = reason, is_unreachable, title, hint
         self.is_undelivered, self.is_not_let_in = is_undelivered or is_unreachable, is_not_let_in
 
 
@@ -59,24 +76,29 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
     """What an error of the HTTP library means."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
-            return ExchangeFailed(_certificate_words(error.certificate_error, url), is_unreachable=True)
+            title = Phrase("the certificate of {host} is not trusted", host=url.host)
+            return ExchangeFailed(_certificate_words(error.certificate_error, url), is_unreachable=True, title=title)
         case aiohttp.ClientConnectorDNSError():
-            return ExchangeFailed(Phrase("the name of the host {host} cannot be resolved", host=url.host), is_unreachable=True)
+            reason = Phrase("the name of the host {host} cannot be resolved", host=url.host)
+            title = Phrase("{host} cannot be found", host=url.host)
+            return ExchangeFailed(reason, is_unreachable=True, title=title, hint=CHECK_WAY)
         case aiohttp.ClientProxyConnectionError():
-            reason = error.os_error.strerror or "no connection"
-            proxy = f"{error.host}:{error.port}"
-            return ExchangeFailed(Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=reason), is_unreachable=True)
+            return _proxy_failed(error)
         case aiohttp.ClientHttpProxyError():
             said = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
-            return ExchangeFailed(said, is_unreachable=True)
+            title = Phrase("the proxy does not let through to {host}", host=url.host)
+            return ExchangeFailed(said, is_unreachable=True, title=title, hint=CHECK_PROXY)
         case aiohttp.ClientConnectorSSLError():
             said = Phrase("no encrypted connection to {url}: {reason}", url=shown(url), reason=_ssl_words(error.os_error))
-            return ExchangeFailed(said, is_unreachable=True)
+            title = Phrase("{host} speaks no https", host=_place(url))
+            return ExchangeFailed(said, is_unreachable=True, title=title, hint=Phrase("Check the URL: http or https?"))
         case aiohttp.ConnectionTimeoutError():
-            return ExchangeFailed(Phrase("no connection to {url} in time", url=shown(url)), is_unreachable=True)
+            title = Phrase("{host} does not answer", host=_place(url))
+            return ExchangeFailed(
+                Phrase("no connection to {url} in time", url=shown(url)), is_unreachable=True, title=title, hint=CHECK_WAY
+            )
         case aiohttp.ClientConnectorError():
-            said = Phrase("no connection to {url}: {reason}", url=shown(url), reason=_os_words(error.os_error))
-            return ExchangeFailed(said, is_unreachable=True)
+            return _connection_failed(error, url)
         case aiohttp.ServerDisconnectedError():
             return ExchangeFailed(Phrase("it closed the connection without an answer"))
         case aiohttp.ClientPayloadError():
@@ -90,9 +112,54 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
             return ExchangeFailed(Phrase("the connection broke ({reason})", reason=type(error).__name__))
 
 
+def _proxy_failed(error: aiohttp.ClientProxyConnectionError) -> ExchangeFailed:
+    reason, proxy = error.os_error.strerror or "no connection", f"{error.host}:{error.port}"
+    said = Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=reason)
+    return ExchangeFailed(said, is_unreachable=True, title=Phrase("the proxy {proxy} cannot be reached", proxy=proxy), hint=CHECK_PROXY)
+
+
+def _connection_failed(error: aiohttp.ClientConnectorError, url: URL) -> ExchangeFailed:
+    words = _os_words(error.os_error)
+    if words == NOBODY_THERE:
+        title, said = Phrase("nothing answers at {host}", host=_place(url)), Phrase("the connection to {url} was refused", url=shown(url))
+        return ExchangeFailed(said, is_unreachable=True, title=title, hint=START_IT)
+    said = Phrase("no connection to {url}: {reason}", url=shown(url), reason=words)
+    return ExchangeFailed(said, is_unreachable=True, title=Phrase("{host} cannot be reached", host=_place(url)), hint=CHECK_WAY)
+
+
+def _place(url: URL) -> str:
+    """Where a URL leads, without its path: that may be a secret."""
+    return f"{url.host}:{url.port}" if url.explicit_port else str(url.host)
+
+
+def failure_of(error: ExchangeFailed) -> ConnectionFailure | None:
+    """Why a server cannot be reached, for a card; None where only the reason is known."""
+    return ConnectionFailure(Problem(error.title, error.reason, error.hint)) if error.title else None
+
+
+def status_failure(status: int, url: URL) -> ConnectionFailure | None:
+    """The same for an answer that is an HTTP error; what the server says itself is still to be added as its message."""
+    host = _place(url)
+    match status:
+        case 401 | 403:
+            title, hint = Phrase("{host} refuses access (HTTP {status})", host=host, status=status), Phrase("Check the key that it gets.")
+        case 404 | 405:
+            title = Phrase("{host} has no MCP at this address (HTTP {status})", host=host, status=status)
+            hint = Phrase("Check the URL: many end in /mcp or /sse.")
+        case 429:
+            title = Phrase("{host} is asked too often (HTTP {status})", host=host, status=status)
+            hint = Phrase("Try again in a moment.")
+        case _ if status >= INTERNAL_FAULT:
+            title = Phrase("{host} has a fault of its own (HTTP {status})", host=host, status=status)
+            hint = Phrase("Try again later, or ask whoever runs it.")
+        case _:
+            return None
+    return ConnectionFailure(Problem(title, hint=hint))
+
+
 def _os_words(error: OSError) -> str:
     if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # several addresses were tried: a text is all there is
-        return Phrase("nothing answers there (connection refused)")
+        return NOBODY_THERE
     return error.strerror or type(error).__name__
 
 

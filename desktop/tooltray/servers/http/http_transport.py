@@ -17,9 +17,11 @@ from tooltray.servers.http.http_connections import HttpConnection, read_start
 from tooltray.servers.http.http_exchange import HttpExchange
 from tooltray.servers.http.http_failures import ExchangeFailed, is_lost_session
 from tooltray.servers.http.http_session import POST_HEADERS, HttpSession
+from tooltray.servers.http.intake import count_until_done
 from tooltray.servers.http.post_order import INITIALIZED, PostOrder
 from tooltray.servers.http.sse_transport import LAST_ANSWERS_S, SseChannel, speaks_sse
 from tooltray.servers.http.standing_stream import StandingStream
+from tooltray.servers.transport import ConnectionFailure
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.channels import Outgoing
 from tooltray.wire.dispatcher import CANCELLED, RawDispatcher
@@ -44,6 +46,7 @@ class HttpTransport:
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
+    output = None
 
     def __init__(self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema) -> None:
         """
@@ -57,6 +60,10 @@ class HttpTransport:
     @property
     def has_expired(self) -> bool:
         return self._channel is not None and self._channel.session.has_expired
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        return self._connection.failure
 
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._connection.open()
@@ -89,9 +96,12 @@ class HttpChannel:
         elif message.method and message.id:
             self._request(message)
         elif message.method:
-            self._order.notify(message.method, partial(self._post, message))
+            self._count(self._order.notify(message.method, partial(self._post, message)), message)
         else:
-            self._order.start("reply", partial(self._post, message))
+            self._count(self._order.start("reply", partial(self._post, message)), message)
+
+    def _count(self, sending: asyncio.Task[None], message: Outgoing) -> None:
+        count_until_done(sending, message, self.session.dispatcher.unsent)
 
     def close(self) -> None:
         """Nothing more is sent, and what nobody waits for is given up."""
@@ -138,6 +148,7 @@ class HttpChannel:
         exchange, key = HttpExchange(self.session, message, modern_headers), bytes(message.id)
         task = self._order.start(message.method, exchange.run)
         self._exchanges[key] = (exchange, task)
+        self._count(task, message)
         task.add_done_callback(lambda _: self._exchanges.pop(key, None))
 
     def _begin(self) -> None:

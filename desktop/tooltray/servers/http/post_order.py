@@ -24,12 +24,13 @@ class PostOrder:
         self._last_notification: asyncio.Task[None] | None = None
         self._opening: asyncio.Task[None] | None = None
 
-    def notify(self, method: str, sending: Sending) -> None:
+    def notify(self, method: str, sending: Sending) -> asyncio.Task[None]:
         """Sends a notification after those before it."""
         task = self._spawn(self._after(self._last_notification, sending), name=method)
         self._last_notification = task
         if method == INITIALIZED:
             self._opening = task
+        return task
 
     def start(self, name: str, sending: Sending) -> asyncio.Task[None]:
         """Sends anything else."""

@@ -17,8 +17,10 @@ from yarl import URL
 from tooltray.phrases import Phrase
 from tooltray.servers.http.http_connections import HttpConnection, as_ours, is_same_origin, read_start
 from tooltray.servers.http.http_failures import ExchangeFailed, is_lost_stream, refusal, refusal_words, shown
+from tooltray.servers.http.intake import count_until_done, intake
 from tooltray.servers.http.post_order import PostOrder
 from tooltray.servers.http.request_body import Delivery
+from tooltray.servers.transport import ConnectionFailure
 from tooltray.tasks import TaskKeeper
 from tooltray.wire.channels import Outgoing
 from tooltray.wire.dispatcher import RawDispatcher
@@ -50,6 +52,7 @@ class SseTransport:
 
     pids: tuple[int, ...] = ()
     exit_code: int | None = None
+    output = None
 
     def __init__(self, *, name: str, connection: HttpConnection) -> None:
         self._name, self._connection = name, connection
@@ -58,6 +61,10 @@ class SseTransport:
     @property
     def has_expired(self) -> bool:
         return self._channel is not None and self._channel.has_expired
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        return self._connection.failure
 
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._connection.open()
@@ -100,12 +107,13 @@ class SseChannel:
 
     def send(self, message: Outgoing) -> None:
         if message.method and not message.id:
-            self._order.notify(message.method, partial(self._post, message))
+            sending = self._order.notify(message.method, partial(self._post, message))
         elif message.method:
             self._posting[bytes(message.id)] = delivery = Delivery()
-            self._order.start(message.method, partial(self._request, message, delivery))
+            sending = self._order.start(message.method, partial(self._request, message, delivery))
         else:
-            self._order.start("reply", partial(self._post, message))
+            sending = self._order.start("reply", partial(self._post, message))
+        count_until_done(sending, message, self._dispatcher.unsent)
 
     def close(self) -> None:
         """What is under way ends with the transport."""
@@ -174,10 +182,12 @@ class SseChannel:
             if response.content_type != MEDIA_TYPE:
                 return Phrase("answers with {kind} in place of events; check the URL", kind=response.content_type)
             reader = EventReader()
-            async for chunk in response.content.iter_any():
-                for event in reader.feed(chunk):
-                    if reason := self._take(event):
-                        return reason
+            with intake(response, self._dispatcher.unsent.all) as holds:
+                async for chunk in response.content.iter_any():
+                    for event in reader.feed(chunk):
+                        if reason := self._take(event):
+                            return reason
+                    await holds(reader.waiting_bytes)
         return Phrase("closed its stream of events")
 
     def _take(self, event: Event) -> str:

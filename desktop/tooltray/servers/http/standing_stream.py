@@ -9,6 +9,7 @@ import logging
 from tooltray.servers.http.http_connections import read_start
 from tooltray.servers.http.http_failures import ExchangeFailed
 from tooltray.servers.http.http_session import LAST_EVENT_HEADER, HttpSession, is_event_stream
+from tooltray.servers.http.intake import intake
 from tooltray.wire.event_stream import MEDIA_TYPE, EventReader
 
 logger = logging.getLogger(__name__)
@@ -49,8 +50,10 @@ class StandingStream:
             if response.status == 200 and is_event_stream(response):
                 self._was_open = True
                 reader = EventReader()
-                async for chunk in response.content.iter_any():
-                    self._take(reader, chunk)
+                with intake(response, self._session.dispatcher.unsent.all) as holds:
+                    async for chunk in response.content.iter_any():
+                        self._take(reader, chunk)
+                        await holds(reader.waiting_bytes)
                 return True
             await read_start(response)
             if response.status == NOT_FOUND and self._was_open and self._session.id:

@@ -87,6 +87,23 @@ def own_registry(environ: Mapping[str, str]) -> str:
     return _normalised_or_none(named)
 
 
+def logs_folder(environ: Mapping[str, str]) -> str:
+    """Where npm keeps a log of each of its runs, as an absolute path; empty if that is not certain. Reads a file."""
+    entries = _entries(_user_file(environ), environ)
+    logs = variable(environ, "logs_dir") or entries.get("logs-dir", "")
+    cache = variable(environ, "cache") or entries.get("cache", "") or _default_cache(environ)
+    folder = logs or (os.path.join(cache, "_logs") if cache else "")
+    if folder.startswith("~/"):
+        folder = os.path.join(environ.get("HOME", ""), folder.removeprefix("~/"))
+    return folder if os.path.isabs(folder) else ""
+
+
+def _default_cache(environ: Mapping[str, str]) -> str:
+    if local := environ.get("LOCALAPPDATA"):  # Windows
+        return os.path.join(local, "npm-cache")
+    return os.path.join(environ["HOME"], ".npm") if environ.get("HOME") else ""
+
+
 def variable(environ: Mapping[str, str], option: str) -> str:
     """An option of npm in an environment, in any spelling that npm understands."""
     wanted = f"npm_config_{option}"

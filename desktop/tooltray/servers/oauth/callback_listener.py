@@ -6,7 +6,7 @@ of somebody else's, another program or a curious browser asks of it is answered,
 
 import asyncio
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from tooltray.servers.oauth import callback_page
@@ -137,6 +137,8 @@ class CallbackListener:
             return callback_page.FORBIDDEN, None
         if not target.startswith("/") or target.partition("?")[0] != PATH:
             return callback_page.NOT_HERE, None
+        if not _is_navigation(lines):
+            return callback_page.FORBIDDEN, None
         if method != "GET":
             return callback_page.WRONG_METHOD, None
         params = _params(target.partition("?")[2])
@@ -157,6 +159,12 @@ class CallbackListener:
         if "error" in params:
             return callback_page.declined(self._name, as_shown(params.get("error_description") or params["error"])), params
         return callback_page.answered(self._name), params
+
+
+def _is_navigation(lines: Sequence[str]) -> bool:
+    """Whether a person's browser goes here, as far as it says so; not where a page elsewhere loads this as a picture, a frame or data."""
+    said = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return said.get("sec-fetch-mode", "navigate") == "navigate" and said.get("sec-fetch-dest", "document") == "document"
 
 
 def callback_params(server: str, address: str) -> dict[str, str]:

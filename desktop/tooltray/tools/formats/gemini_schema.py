@@ -198,9 +198,9 @@ def _whole_limits(schema: Schema) -> dict[str, Any]:
     """Limits that are not reached themselves, for whole numbers."""
     found = {}
     if is_number(low := schema.get("exclusiveMinimum")):
-        found["minimum"] = max(math.floor(low) + 1, schema.get("minimum", low))
+        found["minimum"] = max(math.floor(low) + 1, least if is_number(least := schema.get("minimum")) else low)
     if is_number(high := schema.get("exclusiveMaximum")):
-        found["maximum"] = min(math.ceil(high) - 1, schema.get("maximum", high))
+        found["maximum"] = min(math.ceil(high) - 1, most if is_number(most := schema.get("maximum")) else high)
     return found
 
 

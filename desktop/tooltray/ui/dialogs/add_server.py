@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -16,7 +16,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.covered_code import CoveredCode, FindSpans
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_scroll import FittedScroll
@@ -24,6 +24,7 @@ from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680
+PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for a person
 FEWEST_LINES, MOST_LINES = 3, 12
 
 ReadPasted = Callable[[str], Sequence[Pasted]]
@@ -36,19 +37,32 @@ class AddServerPanel(Surface):
     Args:
         text: to begin with.
         projects: folders into whose own files it can go.
+        find_secrets: where in a text something stands that is not to be read by who looks at the screen.
     """
 
     add_requested = Signal(object)
     cancel_requested = Signal()
     secrets_choice_requested = Signal(str, str)
 
-    def __init__(self, theme: Theme, read_pasted: ReadPasted, taken: Collection[str], text: str = "", projects: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        read_pasted: ReadPasted,
+        taken: Collection[str],
+        text: str = "",
+        projects: Sequence[str] = (),
+        *,
+        find_secrets: FindSpans,
+        prompt_after_ms: int = PROMPT_AFTER_MS,
+    ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
-        self._read_pasted, self._taken = read_pasted, taken
+        self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
         self._has_projects = bool(projects)
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
+        self._prompt_wait = QTimer(self, singleShot=True, interval=prompt_after_ms)
+        self._prompt_wait.timeout.connect(self._show_prompt)
         self.setMaximumWidth(WIDTH)
         self.setAccessibleName(tr("Add server"))
         layout = column(self)
@@ -56,8 +70,8 @@ class AddServerPanel(Surface):
         layout.addWidget(divider())
         content = QWidget()
         self._body = column(content, margins=(24, 16, 24, 20), spacing=8)
+        self._field = CoveredCode(theme, tr("Command, URL or config"), find_secrets, lines=FEWEST_LINES)
         self._body.addLayout(self._source())
-        self._field = CodeView(theme, "", tr("Command, URL or config"), lines=FEWEST_LINES, editable=True, json=True)
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.textChanged.connect(self._on_text_changed)
         self._body.addWidget(self._field)
@@ -100,14 +114,29 @@ class AddServerPanel(Surface):
     def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
         """Says why adding did not work; what was pasted and typed stays."""
         self._set_busy(False)
-        self._drop_failure()
         if is_about_secrets:
             help = SecretsHelp(self._theme, problem)
             help.chosen.connect(self.secrets_choice_requested)
-            self._failure = help
+            self._put_below(help)
         else:
-            self._failure = Banner(self._theme, "error", title(problem), sentences(problem))
-        self._body.insertWidget(self._body.count() - 1, self._failure)
+            self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def on_storing(self, is_storing: bool) -> None:
+        """Secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
+        if is_storing:
+            self._prompt_wait.start()
+        else:
+            self._prompt_wait.stop()
+            self._drop_failure()
+
+    def _show_prompt(self) -> None:
+        text = tr("If it asks for its password, answer there; its window may be behind this one.")
+        self._put_below(Banner(self._theme, "info", tr("Waiting for the keyring"), text))
+
+    def _put_below(self, widget: QWidget) -> None:
+        self._drop_failure()
+        self._failure = widget
+        self._body.insertWidget(self._body.count() - 1, widget)
 
     def on_secrets_closed(self, problem: Problem | None) -> None:
         """Another place for secrets was chosen: it works, and adding goes on, or it does not."""
@@ -131,6 +160,10 @@ class AddServerPanel(Surface):
         line = row()
         line.addWidget(Label(self._theme, tr("Paste a command, a URL or a config"), "strong"))
         line.addStretch(1)
+        self._cover = Button(self._theme, "", "link", small=True)
+        self._cover.clicked.connect(self._on_cover)
+        line.addWidget(self._cover)
+        line.addSpacing(8)
         self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
         line.addWidget(self._check)
         self._verdict = Label(self._theme, "", "caption", "success")
@@ -162,6 +195,7 @@ class AddServerPanel(Surface):
         text = self._field.toPlainText()
         self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
         self._drop_failure()
+        self._draw_cover()
         found: Sequence[Pasted] = ()
         complaint = ""
         if text.strip():
@@ -176,6 +210,14 @@ class AddServerPanel(Surface):
         self._verdict.setText(tr("1 server") if len(found) == 1 else tr("{count} servers", count=len(found)))
         self._show_previews(found)
 
+    def _on_cover(self) -> None:
+        self._field.set_covered(not self._field.is_covered)
+        self._draw_cover()
+
+    def _draw_cover(self) -> None:
+        self._cover.setVisible(self._field.has_secrets)
+        self._cover.set_face(tr("Show secrets") if self._field.is_covered else tr("Hide secrets"), "")
+
     def _show_previews(self, found: Sequence[Pasted]) -> None:
         clear(self._preview_layout)
         self._previews = []
@@ -187,7 +229,7 @@ class AddServerPanel(Surface):
             self._preview_layout.addWidget(Label(self._theme, words, "strong"))
         names = set(self._taken)
         for pasted in found:
-            preview = PastedPreview(self._theme, pasted, frozenset(names))
+            preview = PastedPreview(self._theme, pasted, frozenset(names), self._find_secrets)
             preview.changed.connect(self._on_preview_changed)
             names.add(pasted.name)
             self._previews.append(preview)

@@ -25,7 +25,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.meter import Meter
 from tooltray.ui.widgets.page_scroll import FittedScroll
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
 
 GAP = 24  # px from the screen's edges
 GUARD_MS = 700  # no answer until then: longer than it takes to notice that something came under the pointer
@@ -150,10 +150,10 @@ class ApprovalWindow(QWidget):
     def _buttons(self) -> QHBoxLayout:
         theme = self._theme
         line = row(margins=(24, 16, 24, 12))
-        self._session = Button(theme, tr("Allow this session"))
+        self._session = Button(theme, tr("Allow this session"), heeds_enter=False)
         self._always = Button(theme, tr("Always…"), "ghost")
-        self._refuse = Button(theme, tr("Not now"))
-        self._once = Button(theme, tr("Allow once"), "primary")
+        self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
+        self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
         self._once.setToolTip("Ctrl+Enter")
         self._session.clicked.connect(self._on_session)
         self._always.clicked.connect(self._on_always)
@@ -292,4 +292,4 @@ def _height(layout: QLayout | None, width: int) -> int:
     assert layout is not None
     layout.invalidate()
     layout.activate()
-    return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
+    return height_at(layout, width)

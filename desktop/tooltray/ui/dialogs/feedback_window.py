@@ -180,7 +180,7 @@ class FeedbackWindow(QWidget):
         line = row(margins=(24, 12, 24, 12), spacing=16)
         self._hint = Label(self._theme, "", "caption", "muted", wrap=True)
         line.addWidget(self._hint, 1)
-        self._send = Button(self._theme, "", "primary", "send")
+        self._send = Button(self._theme, "", "primary", "send", heeds_enter=False)
         self._send.setToolTip("Ctrl+Enter")
         line.addWidget(self._send)
         return line

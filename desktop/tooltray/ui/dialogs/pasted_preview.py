@@ -11,6 +11,7 @@ from tooltray.ui.commands import NewServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.covered_code import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
@@ -85,9 +86,10 @@ class PastedPreview(Surface):
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str]) -> None:
+    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str], find_secrets: FindSpans) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self._pasted, self._taken = pasted, taken
+        self._shown_target = covered(pasted.target, find_secrets(pasted.target))
         self._rows: list[SecretRow] = []
         self._layout = column(self, margins=(14, 4, 14, 4))
         self._add_name()
@@ -102,8 +104,8 @@ class PastedPreview(Surface):
 
     def _add_where_it_is(self) -> None:
         pasted = self._pasted
-        self._add(tr("Connects to"), CodeLabel(self._theme, pasted.host or pasted.target), Chip(self._theme, pasted.transport))
-        self._add(tr("Address"), CodeLabel(self._theme, pasted.target, "secondary"))
+        self._add(tr("Connects to"), CodeLabel(self._theme, pasted.host or self._shown_target), Chip(self._theme, pasted.transport))
+        self._add(tr("Address"), CodeLabel(self._theme, self._shown_target, "secondary"))
         plain = [name for name in pasted.headers if name not in pasted.secrets]
         if plain:
             self._add(tr("Headers"), CodeLabel(self._theme, ", ".join(plain)))
@@ -118,7 +120,7 @@ class PastedPreview(Surface):
 
     def _add_what_runs(self) -> None:
         theme, config = self._theme, self._pasted.config
-        self._add(tr("Command"), CodeLabel(theme, self._pasted.target))
+        self._add(tr("Command"), CodeLabel(theme, self._shown_target))
         if config.get("cwd"):
             self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
         plain = [key for key in config.get("env", {}) if key not in self._pasted.secrets]

@@ -144,11 +144,11 @@ class QuestionPanel(Surface):
         self._more.hide()
         words.addWidget(self._more)
         line.addLayout(words, 1)
-        decline = Button(theme, tr("Decline"))
+        decline = Button(theme, tr("Decline"), heeds_enter=False)
         decline.clicked.connect(self._on_decline)
         line.addWidget(decline)
         is_url = self.question.mode == "url"
-        accept = Button(theme, tr("Open page") if is_url else tr("Send"), "primary", "external" if is_url else "")
+        accept = Button(theme, tr("Open page") if is_url else tr("Send"), "primary", "external" if is_url else "", heeds_enter=False)
         accept.setToolTip("Ctrl+Enter")
         accept.clicked.connect(self._on_accept)
         line.addWidget(accept)

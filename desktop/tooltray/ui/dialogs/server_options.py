@@ -43,7 +43,7 @@ class ServerOptionsPanel(SheetFrame):
         self._lazy = OptionList(theme, _lazy_options(), name=tr("When its tools are shown"), may_be_empty=False)
         self._lazy.changed.connect(self._on_lazy)
         self._lazy.setEnabled(False)  # until it is known
-        text = tr("After activation, AI clients list one tool of it; calling that one brings the others.")
+        text = tr("Clients see one small tool; using it loads the rest.")
         self.body.addLayout(_words(theme, tr("When its tools are shown"), text))
         self.body.addWidget(self._lazy)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
@@ -84,7 +84,7 @@ class ServerOptionsPanel(SheetFrame):
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
-            self._cost.setText(tr("Now a client reads {tokens} of it at the start.", tokens=tokens(cost.shown_tokens, cost.tokens)))
+            self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
     def set_entry(self, entry: Mapping[str, Any]) -> None:
         """Says how the server stands in the settings: with which arguments it starts for a project."""
@@ -97,6 +97,8 @@ class ServerOptionsPanel(SheetFrame):
         if self._arguments != before:  # else what a person is writing stays
             self._field.setPlainText("\n".join(self._arguments or ()))
         self._own_lazy = own_lazy_load(entry)
+        if self._own_lazy is None:  # else nothing here says what counts for all servers
+            self._lazy.set_title("all", tr("Default (on demand)") if self._server.is_lazy else tr("Default (all at once)"))
         self._lazy.setEnabled(True)
         self._draw_lazy()
         self._with_arguments.setVisible(has_command)
@@ -178,7 +180,7 @@ def own_lazy_load(entry: Mapping[str, Any]) -> bool | None:
 
 
 def _lazy_options() -> list[tuple[str, str]]:
-    return [("all", tr("As for all servers")), ("lazy", tr("After activation")), ("everything", tr("All at once"))]
+    return [("all", tr("Default")), ("lazy", tr("On demand")), ("everything", tr("All at once"))]
 
 
 def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:

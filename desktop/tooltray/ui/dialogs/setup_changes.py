@@ -30,9 +30,9 @@ class SetupChangesPanel(SheetFrame):
 
     def __init__(self, theme: Theme, preview: SetupPreview) -> None:
         is_import = preview.setup is not None
-        super().__init__(theme, tr("Import a set-up") if is_import else tr("Put default servers back"), WIDTH)
+        super().__init__(theme, tr("Import a backup") if is_import else tr("Restore starter servers"), WIDTH)
         self._preview = preview
-        self._words = (tr("Import"), tr("Importing…")) if is_import else (tr("Put back"), tr("Putting back…"))
+        self._words = (tr("Import"), tr("Importing…")) if is_import else (tr("Restore"), tr("Restoring…"))
         self._what = Label(theme, "", "body", "secondary", wrap=True)
         self.body.addWidget(self._what)
         self._table = self._add_table(theme)

@@ -27,7 +27,8 @@ MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them i
 
 class TrustPanel(SheetFrame):
     """`trusted` carries the project's folder, and the digest of each entry that is wanted by its name in the file; whoever carries it out
-    calls `show_refusal`, or closes the sheet. `file_requested` carries the file's path.
+    calls `show_refusal`, or closes the sheet. `refused` carries the names of
+    what programs have proposed and is not wanted, `file_requested` the file's path.
 
     Args:
         requests: of one project, at least one.
@@ -35,6 +36,7 @@ class TrustPanel(SheetFrame):
     """
 
     trusted = Signal(str, object)
+    refused = Signal(object)
     file_requested = Signal(str)
 
     def __init__(self, theme: Theme, requests: Sequence[TrustRequest], *, guard_ms: int = GUARD_MS) -> None:
@@ -48,14 +50,18 @@ class TrustPanel(SheetFrame):
         self.body.addWidget(self._text)
         self._more = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._more)
-        look = Button(theme, tr("Open the file"), "ghost", "external")
-        look.clicked.connect(self._on_look)
+        if self._project:
+            look = Button(theme, tr("Open the file"), "ghost", "external")
+            look.clicked.connect(self._on_look)
+        else:
+            look = Button(theme, tr("Refuse"), "ghost", "trash")
+            look.clicked.connect(self._on_refuse)
         self.buttons.addWidget(look)
         self.buttons.addStretch(1)
-        self._later = Button(theme, tr("Not now"))
+        self._later = Button(theme, tr("Not now"), heeds_enter=False)
         self._later.clicked.connect(self.close_requested)
         self.buttons.addWidget(self._later)
-        self._go = Button(theme, tr("Trust"), "primary")
+        self._go = Button(theme, tr("Trust"), "primary", heeds_enter=False)
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
         self._show(requests)
@@ -125,6 +131,11 @@ class TrustPanel(SheetFrame):
         self.show_fault(None)
         self._draw()
         self.trusted.emit(self._project, wanted)
+
+    def _on_refuse(self) -> None:
+        """What is switched on is not refused, if anything is."""
+        off = [name for name, entry in self._entries.items() if not entry.is_on]
+        self.refused.emit(tuple(off or self._entries))
 
     def _on_look(self) -> None:
         self.file_requested.emit(self._file)

@@ -129,7 +129,7 @@ class WhyPanel(SheetFrame):
             button.clicked.connect(partial(self._on_copy, remedy.value))
         else:
             return None
-        button.setAccessibleName(f"{button.text()}, {remedy.title}")
+        button.setAccessibleName(f"{button.text()}, {_sentence(remedy.title)}")
         return button
 
     def _fact_box(self, facts: list[tuple[str, str]]) -> Surface:

@@ -14,19 +14,19 @@ from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import client_title
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.client_details import ClientDetails
 from tooltray.ui.widgets.client_tables import ClientTable, SessionTable
 from tooltray.ui.widgets.details_pane import DetailsPane
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.fault_area import FaultArea
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
 from tooltray.ui.widgets.session_details import SessionDetails
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import column, row
 
 SESSIONS, KINDS = 0, 1  # the tabs
 
@@ -56,12 +56,11 @@ class ClientsPage(QWidget):
         filters.addWidget(self._tabs)
         filters.addStretch(1)
         layout.addLayout(filters)
-        self._fault = column(margins=(24, 0, 24, 0))
-        layout.addLayout(self._fault)
+        self._fault = FaultArea(theme, top=0)
         self._stack = QStackedWidget()
         self._split = SplitView(self._stack)
         self._split.closed.connect(self._focus_table)
-        layout.addWidget(self._split, 1)
+        layout.addWidget(NoticesAbove(self._fault, self._split), 1)
         self._nobody = self._build_nobody()
         self._sessions, self._kinds = SessionTable(theme), ClientTable(theme)
         self._sessions.row_chosen.connect(self._open_session)
@@ -142,10 +141,7 @@ class ClientsPage(QWidget):
 
     def show_fault(self, problem: Problem | None) -> None:
         """Says what did not work; None takes it away."""
-        clear(self._fault)
-        self._fault.setContentsMargins(24, 0, 24, 12 if problem is not None else 0)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        self._fault.show_fault(problem)
 
     def _build_nobody(self) -> EmptyState:
         empty = EmptyState(

@@ -27,15 +27,15 @@ from tooltray.ui.file_words import (
     trusted_title,
 )
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.fault_area import FaultArea
 from tooltray.ui.widgets.file_problems import FileProblems
 from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
 from tooltray.ui.widgets.page_scroll import PageScroll
 from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
 
@@ -70,9 +70,8 @@ class FilesPage(QWidget):
         self._reload = Button(theme, tr("Read again…"), icon="refresh")
         self._reload.clicked.connect(self.reload_requested)
         outer.addWidget(Header(theme, tr("Files"), self._reload))
-        self._fault = column(margins=(24, 12, 24, 0))
-        outer.addLayout(self._fault)
-        outer.addWidget(self._lists(), 1)
+        self._fault = FaultArea(theme)
+        outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.set_usable(False)
 
     def set_usable(self, is_usable: bool) -> None:
@@ -109,9 +108,7 @@ class FilesPage(QWidget):
 
     def show_fault(self, problem: Problem | None) -> None:
         """Says on top what did not work; None takes it away."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        self._fault.show_fault(problem)
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:
         table.set_rows(rows)
@@ -128,10 +125,10 @@ class FilesPage(QWidget):
         body = column(inner, spacing=20)
         line.addWidget(inner, 1)
         line.addStretch(0)
-        self._waiting = self._table(self._waiting_columns(), tr("Waits for your yes"), lambda each: each.path)
+        self._waiting = self._table(self._waiting_columns(), tr("Not allowed yet"), lambda each: each.path)
         self._waiting.row_chosen.connect(self._on_waiting_chosen)
         text = tr("Servers of a project run only after you have seen what they start.")
-        self._asked = card_section(self._theme, body, tr("Waits for your yes"), text, self._waiting)
+        self._asked = card_section(self._theme, body, tr("Not allowed yet"), text, self._waiting)
         self._problems = FileProblems(theme)
         self._problems.open_requested.connect(self.file_requested)
         self._problems.more_requested.connect(self.file_chosen)
@@ -165,7 +162,7 @@ class FilesPage(QWidget):
             return (tr("Changed"), "warning") if all(request.is_change for request in each.requests) else (tr("New"), "info")
 
         return [
-            Column(tr("Project"), lambda each: folder_name(each.path), Kind.TEXT, 200, lambda each: each.path),
+            Column(tr("Project"), lambda each: folder_name(each.path) or tr("Programs"), Kind.TEXT, 200, lambda each: each.path),
             Column(tr("Servers"), lambda each: ", ".join(request.entry for request in each.requests), Kind.QUIET),
             Column(tr("State"), care, Kind.CHIP, 130),
             Column(tr("Next"), lambda _: tr("See what they start"), Kind.QUIET, 170),

@@ -13,17 +13,17 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.ui.approval_words import details, ends, granted, granted_to, moment
+from tooltray.ui.approval_words import details, ends, granted, granted_to, moment, own_permissions
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.fault_area import FaultArea
 from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
 from tooltray.ui.widgets.page_scroll import PageScroll
 from tooltray.ui.widgets.setting_rows import card_section
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 CONTENT_WIDTH = 920
@@ -50,11 +50,11 @@ class GrantsPage(QWidget):
         outer.addWidget(Header(theme, tr("Approvals"), self._allow))
         self._stack = QStackedWidget()
         text = tr("A call that is not allowed asks when it comes. What you allow for longer stands here and can be taken back.")
-        self._stack.addWidget(EmptyState(theme, tr("Nothing is allowed for longer than one call"), text, ()))
+        self._none = EmptyState(theme, own_permissions(0), text, ())
+        self._stack.addWidget(self._none)
         self._stack.addWidget(self._lists())
-        self._fault = column(margins=(24, 12, 24, 0))
-        outer.addLayout(self._fault)
-        outer.addWidget(self._stack, 1)
+        self._fault = FaultArea(theme)
+        outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self.set_usable(False)
 
     def set_usable(self, is_usable: bool) -> None:
@@ -85,11 +85,13 @@ class GrantsPage(QWidget):
         self._changed.setVisible(bool(changes))
         self._draw()
 
+    def show_open_servers(self, count: int) -> None:
+        """Says how many servers may do everything without asking, by their own settings."""
+        self._none.set_title(own_permissions(count))
+
     def show_fault(self, problem: Problem | None) -> None:
         """Says on top what did not work; None takes it away."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        self._fault.show_fault(problem)
 
     def _draw(self) -> None:
         self._stack.setCurrentIndex(1 if self._grants or self._changes else 0)

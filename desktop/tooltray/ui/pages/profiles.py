@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import profile_servers
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.fault_area import FaultArea
 from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 MARGIN = 16  # above the table, or a banner
@@ -40,10 +40,9 @@ class ProfilesPage(QWidget):
         layout = column(self)
         self._header = Header(theme, tr("Profiles"), self._add)
         layout.addWidget(self._header)
-        self._fault = column(margins=(24, 0, 24, 0))
-        layout.addLayout(self._fault)
+        self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
-        layout.addWidget(self._stack, 1)
+        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self._nothing = self._build_nothing()
         self._table = Table(theme, _columns(), tr("Profiles"), lambda profile: profile.name)
         self._table.row_chosen.connect(self.edit_requested)
@@ -78,11 +77,7 @@ class ProfilesPage(QWidget):
 
     def show_fault(self, problem: Problem | None) -> None:
         """Says what did not work; None takes it away."""
-        clear(self._fault)
-        margin = MARGIN if problem is not None else 0
-        self._fault.setContentsMargins(24, margin, 24, margin)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        self._fault.show_fault(problem)
 
     def _build_nothing(self) -> EmptyState:
         nothing = EmptyState(

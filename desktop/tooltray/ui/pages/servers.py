@@ -24,6 +24,7 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.header import Header, SearchField
 from tooltray.ui.widgets.notice_area import NoticeArea
+from tooltray.ui.widgets.notices_above import NoticesAbove
 from tooltray.ui.widgets.server_card import ServerCard
 from tooltray.ui.widgets.server_details import ServerDetails
 from tooltray.ui.widgets.server_table import ServerTable
@@ -62,15 +63,16 @@ class ServersPage(QWidget):
         self._found: dict[str, int] = {}  # tools that the search found, by server
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
+        self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
+        self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._is_loaded = self._has_to_move = False
-        self._are_costs_old = True
+        self._are_costs_old, self._is_paused = True, False
         self.notices = NoticeArea(theme)
         layout = column(self)
         layout.addWidget(self._build_header())
         layout.addWidget(self._build_filters())
-        layout.addWidget(self.notices)
         self._stack = QStackedWidget()
-        layout.addWidget(self._stack, 1)
+        layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
         self._loading = EmptyState(theme, tr("The hub is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = self._build_empty()
@@ -109,6 +111,14 @@ class ServersPage(QWidget):
         """Says whether there is a hub that servers could be added to."""
         self._add.setEnabled(can_add)
 
+    def set_paused(self, is_paused: bool) -> None:
+        """Says on the whole page that every call is refused."""
+        self._is_paused = is_paused
+        self.notices.set_paused(is_paused)
+        self._table.set_paused(is_paused)
+        for card in self._cards.values():
+            card.set_paused(is_paused)
+
     def show_refusal(self, name: str, problem: Problem | None) -> None:
         """Says at a server why a wish did not work; None takes it away."""
         if (card := self._cards.get(name)) is not None:
@@ -140,6 +150,10 @@ class ServersPage(QWidget):
     def show_costs_problem(self, problem: Problem) -> None:
         """Says that the tokens could not be counted, and why."""
         self._tokens.show_problem(problem)
+
+    def await_card(self, name: str) -> None:
+        """Gives the keyboard to a server's card once it is there; it is being brought back."""
+        self._returning = name
 
     def toggle_expanded(self, name: str) -> None:
         """Opens a card in place over the whole width, or closes it."""
@@ -208,6 +222,8 @@ class ServersPage(QWidget):
 
     def _on_servers_changed(self) -> None:
         servers = self._servers.servers
+        for server in servers:
+            self._ranks.setdefault(server.name, len(self._ranks))
         self._is_loaded = bool(servers)
         if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
             self._ask_costs()
@@ -235,6 +251,7 @@ class ServersPage(QWidget):
     def _show_cards(self, servers: Sequence[ServerSnapshot]) -> None:
         names = {server.name for server in servers}
         is_changed = self._cards.keys() != names
+        had_focus = [name for name, card in self._cards.items() if name not in names and self._holds_focus(card)]
         for name in self._cards.keys() - names:
             self._cards.pop(name).deleteLater()
         for server in servers:
@@ -242,6 +259,7 @@ class ServersPage(QWidget):
                 card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
                 card.expand_requested.connect(self.toggle_expanded)
                 card.set_cost(self._costs.get(server.name))
+                card.set_paused(self._is_paused)
                 for control in card.controls():
                     self._grid.watch(control)
         if is_changed or self._stack.currentWidget() not in (self._grid, self._nothing_found):
@@ -249,6 +267,25 @@ class ServersPage(QWidget):
         elif self._filter:
             self._has_to_move = True  # a state may have changed sides
             self._on_calmed()
+        if self._returning in self._cards:
+            self._focus_card(self._returning)
+            self._returning = ""
+        elif had_focus:
+            self._focus_card(self._nearest(had_focus[0]))
+
+    def _holds_focus(self, card: ServerCard) -> bool:
+        focused = self.window().focusWidget()
+        return focused is not None and card.isAncestorOf(focused)
+
+    def _nearest(self, name: str) -> str:
+        """The card that stands where a removed one stood."""
+        ranks, place, cards = self._ranks, self._ranks[name], self._cards
+        return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
+
+    def _focus_card(self, name: str) -> None:
+        if (card := self._cards.get(name)) is not None and card.isVisible():
+            card.controls()[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._grid.ensureWidgetVisible(card)
 
     def _place_cards(self) -> None:
         self._has_to_move = False
@@ -278,7 +315,7 @@ class ServersPage(QWidget):
             shown = [
                 server for server in shown if server.name in self._found or _has(words, server.name, server.target, server.description)
             ]
-        return sorted(shown, key=lambda server: server.is_builtin)
+        return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))
 
     def _on_filter(self, index: int) -> None:
         self._filter = index

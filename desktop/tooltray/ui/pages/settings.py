@@ -26,6 +26,7 @@ from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.token_list import TokenList
 
 CONTENT_WIDTH = 920
 
@@ -107,7 +108,7 @@ class SettingsPage(QWidget):
         self._url.setText(http.url or tr("Switched off"))
         self._url.setFont(self._theme.font("mono" if http.url else "caption"))
         self._copy.setVisible(bool(http.url))
-        self._token.setText(tr("Clients send one with every request.") if http.requires_token else tr("No token is asked for."))
+        self._token.setText(tr("Each client needs its own token.") if http.requires_token else tr("No token is asked for."))
         self._closed = http.problem
         self.api.show_http(http)
         self.show_fault("http", None)
@@ -150,12 +151,12 @@ class SettingsPage(QWidget):
         lines.addWidget(setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end))
         lines.addWidget(divider())
         layout.addWidget(self._custom_row)
-        self._auto = Switch(theme, tr("Choose the fastest by itself"))
+        self._auto = Switch(theme, tr("Use the fastest automatically"))
         self._auto.clicked.connect(self.auto_detect_requested)
         add = Button(theme, tr("Add registry"), "ghost", "plus", small=True)
         add.clicked.connect(self.registry_add_requested)
         text = tr("Checked once a day. A server can name its own registry.")
-        layout.addWidget(setting_row(theme, tr("Choose the fastest by itself"), text, add, self._auto))
+        layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
         self._body.addWidget(box)
 
     def _columns(self) -> list[Column]:
@@ -183,10 +184,12 @@ class SettingsPage(QWidget):
         self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
         self._copy.clicked.connect(self._on_copy)
         self._token = Label(theme, "", "caption", "secondary")
+        self.client_tokens = TokenList(theme, tr("Clients with a token"), tr("Each client needs its own."))
         rows = (
             setting_row(theme, tr("Let clients connect over HTTP"), "", self._http),
             setting_row(theme, tr("Address"), "", self._url, self._copy),
             setting_row(theme, tr("Token"), "", self._token),
+            self.client_tokens,
         )
         self._body.addWidget(group(theme, *rows))
 
@@ -199,13 +202,13 @@ class SettingsPage(QWidget):
         theme = self._theme
         self._body.addSpacing(20)
         text = ElidedLabel(theme, tr("Servers and settings as one file, without secrets."), "caption", "muted")
-        self._body.addLayout(heading(theme, tr("Set-up"), text))
+        self._body.addLayout(heading(theme, tr("Backup"), text))
         self._add_fault_place("setup")
         defaults = tr("The servers that come with Tooltray become as they came. Your own stay.")
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), _button(theme, tr("Export…"), self.export_requested)),
             setting_row(theme, tr("Import"), tr("You see what changes first."), _button(theme, tr("Import…"), self.import_requested)),
-            setting_row(theme, tr("Default servers"), defaults, _button(theme, tr("Put default servers back…"), self.reset_requested)),
+            setting_row(theme, tr("Starter servers"), defaults, _button(theme, tr("Restore starter servers…"), self.reset_requested)),
         )
         self._body.addWidget(group(theme, *rows))
 

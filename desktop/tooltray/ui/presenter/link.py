@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from tooltray.confirmation import PERSON, set_asker
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerChanged, ToolCallResult
 from tooltray.snapshots.hub import HubSnapshot
@@ -94,11 +95,13 @@ class EngineLink(QObject):
         if self._presenter is None or self._loop is None or self._ended is None:
             raise _no_hub()
         ended = self._ended
-        work = verb(self._presenter)
+        asked = verb(self._presenter)
+        work = _asked_by_person(asked)
         try:
             call = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
         except RuntimeError:  # the loop has just been closed
             work.close()
+            asked.close()
             raise _no_hub() from None
         waited_for: set[asyncio.Future[Any]] = {call, ended}
         try:
@@ -182,6 +185,12 @@ class EngineLink(QObject):
             self._is_announced = False
         if news and self._presenter is not None:
             self.news_arrived.emit(news)
+
+
+async def _asked_by_person(work: Coroutine[Any, Any, T]) -> T:
+    """The window shows what it is about before it calls a verb that widens something."""
+    set_asker(PERSON)
+    return await work
 
 
 def _nothing() -> None: ...

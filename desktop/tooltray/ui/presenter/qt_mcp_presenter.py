@@ -163,8 +163,8 @@ class QtMcpPresenter(
     async def set_mcp_enabled(self, enabled: bool) -> None:
         await self._link.run(lambda engine: engine.set_mcp_enabled(enabled))
 
-    async def diagnose(self, server: str | None = None) -> list[Any]:
-        return list(await self._link.run(lambda engine: engine.diagnose(server)))
+    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Any]:
+        return list(await self._link.run(lambda engine: engine.diagnose(server, wait_s)))
 
     async def initialize(self) -> None:
         await self._link.run(lambda engine: engine.initialize())

@@ -1,4 +1,4 @@
-"""Programs that control Tooltray over HTTP: whether they may, where, with which token, and whether they decide in the person's place.
+"""Programs that control Tooltray over HTTP: whether they may, where, with which tokens.
 
 Above it: the Settings page. Below it: ApiCommands, which carries its wishes out. A token is shown only while a person wants to see it.
 """
@@ -18,6 +18,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider
 from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.token_list import TokenList
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
 
@@ -26,7 +27,8 @@ class ApiSection(QWidget):
     """`copy_requested` carries a text and what it is; the token's signals are wishes, it never keeps one that is not shown."""
 
     enabled_requested = Signal(bool)
-    trusted_requested = Signal(bool)
+    trust_requested = Signal()
+    distrust_requested = Signal()
     copy_requested = Signal(str, str)
     token_requested = Signal()
     token_copy_requested = Signal()
@@ -44,7 +46,7 @@ class ApiSection(QWidget):
         self._lines = column(box, margins=(16, 0, 16, 0))
         self._switch = Switch(theme, tr("Let programs control Tooltray"))
         self._switch.clicked.connect(self.enabled_requested)
-        text = tr("Over HTTP, with a token of their own. Each has all your rights here.")
+        text = tr("Over HTTP, with tokens of their own.")
         self._lines.addWidget(setting_row(theme, tr("Let programs control Tooltray"), text, self._switch))
         self._details = QWidget()
         self._add_details()
@@ -54,9 +56,8 @@ class ApiSection(QWidget):
 
     def show_http(self, http: HttpStatus) -> None:
         self._switch.set_on(http.is_api_enabled)
-        self._trusted.set_on(http.is_api_trusted)
         self._details.setVisible(http.is_api_enabled)
-        self._warning.setVisible(http.is_api_trusted)
+        self._asked.setVisible(http.is_trust_asked)
         self._address = http.api_url
         self._url.set_text(http.api_url or tr("Not open: HTTP access is switched off"))
         self._url.setFont(self._theme.font("mono" if http.api_url else "caption"))
@@ -107,24 +108,27 @@ class ApiSection(QWidget):
         copy.clicked.connect(self.token_copy_requested)
         rotate = Button(theme, tr("Make another…"), small=True)
         rotate.clicked.connect(self.rotation_requested)
-        self._trusted = Switch(theme, tr("Let programs decide in your place"))
-        self._trusted.clicked.connect(self.trusted_requested)
-        text = tr("Approve calls, trust servers of projects, allow folders. Otherwise only you can.")
+        self.tokens = TokenList(theme, tr("Further tokens"), tr("One for each program: what it may, for how long, and revoked one by one."))
         for widget in (
             setting_row(theme, tr("Address"), "", self._url, self._copy),
-            setting_row(theme, tr("Token"), "", self._hidden, copy, self._show, rotate),
-            setting_row(theme, tr("Let programs decide in your place"), text, self._trusted),
+            setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate),
+            self.tokens,
         ):
             lines.addWidget(divider())
             lines.addWidget(widget)
-        lines.insertWidget(lines.indexOf(widget) - 1, self._whole)  # below the token's own line
-        self._warning = Banner(
+        lines.insertWidget(lines.indexOf(self.tokens) - 1, self._whole)  # below the token's own line
+        yes = Button(theme, tr("New trusted token"), small=True)
+        yes.clicked.connect(self.trust_requested)
+        no = Button(theme, tr("No"), small=True)
+        no.clicked.connect(self.distrust_requested)
+        self._asked = Banner(
             theme,
             "warning",
-            tr("Whoever has the token can say yes for you"),
-            tr("An AI client that finds it can approve its own calls. Switch this on only while you need it."),
+            tr("Shall a program decide in your place?"),
+            tr("A setting of an older version says so, and is not counted: any program could have written it. A token decides that now."),
+            *(yes, no),
         )
-        lines.addWidget(self._warning)
+        lines.addWidget(self._asked)
         lines.addSpacing(12)
 
     def _on_copy(self) -> None:

@@ -1,21 +1,29 @@
 """Buttons: with text, or with an icon only."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.keyboard_focus import is_enter
 
 ICON_GAP = 3  # on top of the 4 px that Qt leaves between icon and text
 ICON_COLORS = {"primary": "text.on_accent", "danger": "error.text", "link": "accent.text"}
 
 
 class Button(QPushButton):
-    """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view."""
+    """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view.
 
-    def __init__(self, theme: Theme, text: str, variant: str = "secondary", icon: str = "", *, small: bool = False) -> None:
+    Args:
+        heeds_enter: Enter presses it while it has the focus; not what answers in a window that comes by itself.
+    """
+
+    def __init__(
+        self, theme: Theme, text: str, variant: str = "secondary", icon: str = "", *, small: bool = False, heeds_enter: bool = True
+    ) -> None:
         super().__init__(text)
+        self._heeds_enter = heeds_enter
         self._theme = theme
         self._icon = icon
         self._variant = variant
@@ -35,6 +43,12 @@ class Button(QPushButton):
             self._icon = icon
             self.setText(text)
             self._tint()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._heeds_enter and is_enter(event):
+            self.click()
+        else:
+            super().keyPressEvent(event)
 
     def _tint(self) -> None:
         gap = ICON_GAP if self.text() else 0

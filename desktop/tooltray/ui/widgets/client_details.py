@@ -33,7 +33,7 @@ class ClientDetails(DetailsPane):
         self._shown = Label(theme, "", "strong", wrap=True)
         self._reason = Label(theme, "", "body", "secondary", wrap=True)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
-        self._meter = Meter(theme, tr("Tokens loaded at the start"), height=4)
+        self._meter = Meter(theme, tr("Tokens that clients read before the first word"), height=4)
         self._meter.hide()
         self.add_section(tr("What it sees"), self._shown, self._reason, self._cost, self._meter)
         self._modes = OptionList(
@@ -48,7 +48,7 @@ class ClientDetails(DetailsPane):
             self._profile = self._add_profiles(theme)
             self._rules = UnaskedCalls(theme, client.auto_approve)
             self._rules.chosen.connect(self._on_rules)
-            self.add_section(tr("Calls that go through unasked"), self._rules)
+            self.add_section(tr("Calls that run without asking"), self._rules)
         self.body.addStretch(1)
         self._draw()
 
@@ -68,7 +68,7 @@ class ClientDetails(DetailsPane):
 
     def show_costs(self, costs: ToolCosts) -> None:
         """Says what definitions cost in this client's context."""
-        self._cost.setText(tr("{tokens} at the start", tokens=tokens(costs.shown_tokens, costs.tokens)))
+        self._cost.setText(tr("It reads {tokens} before the first word", tokens=tokens(costs.shown_tokens, costs.tokens)))
         self._meter.setVisible(costs.tokens > 0)
         self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)
 

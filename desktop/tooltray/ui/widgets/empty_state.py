@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.theme import Theme
@@ -38,12 +38,6 @@ class Beginning(PaintedButton):
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()
-        else:
-            super().keyPressEvent(event)
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         theme = self._theme
         border = "accent" if self.shows_focus else "border.strong" if self.underMouse() else "border"
@@ -69,6 +63,8 @@ class EmptyState(QWidget):
             label = Label(theme, words, style, tone)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             inner.addWidget(label)
+            if style == "title":
+                self._title = label
         if ways:
             inner.addSpacing(16)
         for index, (icon, name, what) in enumerate(ways):
@@ -84,6 +80,9 @@ class EmptyState(QWidget):
         inner.addStretch(3)
         outer.addLayout(inner)
         outer.addStretch(1)
+
+    def set_title(self, title: str) -> None:
+        self._title.setText(title)
 
     def _on_clicked(self) -> None:
         self.way_chosen.emit(self.sender().property("way"))

@@ -53,7 +53,8 @@ class ElidedLabel(Label):
         self.setAccessibleName(text)
 
     def set_text(self, text: str, explanation: str = "") -> None:
-        """Shows `text`; `explanation` is the tooltip even if the text fits."""
+        """Shows `text` on one line, line breaks as spaces; `explanation` is the tooltip even if the text fits."""
+        text = " ".join(text.splitlines())
         if (text, explanation) != (self._full, self._explanation):
             self._full, self._explanation = text, explanation
             self.setAccessibleName(text)

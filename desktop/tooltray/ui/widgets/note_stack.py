@@ -13,7 +13,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import IconButton
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.surface import clear, column, height_at
 
 MOST = 3  # at once; the newest say what a person has just tried
 GAP = 6  # px
@@ -79,7 +79,7 @@ class NoteStack(QScrollArea):
         return super().eventFilter(watched, event)
 
     def _wanted(self) -> int:
-        return self._lines.totalHeightForWidth(max(1, self.viewport().width()))
+        return height_at(self._lines, max(1, self.viewport().width()))
 
     def _fit(self) -> None:
         self.setVisible(self._lines.count() > 0)

@@ -1,8 +1,9 @@
 """The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -11,15 +12,19 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.keyboard_focus import leave_focus
 from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.surface import clear, column
 
 
 class NoticeArea(QWidget):
-    """Shows the hub's failure, else what is wrong with the secrets, else what waits for a person's yes, else the first notice that nobody
-    has put away. `look_requested` and `put_off_requested` are about what waits."""
+    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for a person's yes, else the
+    first notice that nobody has put away. `look_requested` and `put_off_requested` are about what waits, `report_requested` carries what is
+    known of a bug."""
 
     retry_requested = Signal()
+    resume_requested = Signal()
+    report_requested = Signal(str)
     secrets_choice_requested = Signal(str, str)
     look_requested = Signal()
     put_off_requested = Signal()
@@ -29,11 +34,15 @@ class NoticeArea(QWidget):
         self._theme = theme
         self._failure: Problem | None = None
         self._secrets: Problem | None = None
+        self._is_paused = False
+        self._reports: dict[Problem, str] = {}
         self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
         self._extra: tuple[Problem, ...] = ()
         self._put_away: set[Problem] = set()
         self._shown: tuple[object, ...] = ()
+        self.setObjectName("Notices")  # lies over the page for a while: see NoticesAbove
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._layout = column(self)
         self.set_top_margin(0)
         self.hide()
@@ -44,6 +53,11 @@ class NoticeArea(QWidget):
     def set_failure(self, problem: Problem | None) -> None:
         """The hub does not run, and why."""
         self._failure = problem
+        self._draw()
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Calls of AI clients are refused until somebody resumes."""
+        self._is_paused = is_paused
         self._draw()
 
     def set_secrets_problem(self, problem: Problem | None) -> None:
@@ -69,11 +83,18 @@ class NoticeArea(QWidget):
             self._extra = (*self._extra, problem)
         self._draw()
 
+    def add_bug(self, problem: Problem, report: str) -> None:
+        """What went wrong in the program itself, and all that is known of it."""
+        self._reports[problem] = report
+        self.add_notice(problem)
+
     def _draw(self) -> None:
         waiting = [notice for notice in dict.fromkeys((*self._extra, *self._notices)) if notice not in self._put_away]
         shown: tuple[object, ...]
         if self._failure is not None:
             shown = ("failure", self._failure)
+        elif self._is_paused:
+            shown = ("paused",)
         elif self._secrets is not None:
             shown = ("secrets", self._secrets)
         elif self._waiting is not None:
@@ -85,9 +106,12 @@ class NoticeArea(QWidget):
         if shown == self._shown:
             return
         self._shown = shown
+        leave_focus(self)
         clear(self._layout)
         if self._failure is not None:
             self._layout.addWidget(self._failure_banner(self._failure))
+        elif self._is_paused:
+            self._layout.addWidget(self._paused_banner())
         elif self._secrets is not None:
             help = SecretsHelp(self._theme, self._secrets)
             help.chosen.connect(self.secrets_choice_requested)
@@ -103,6 +127,11 @@ class NoticeArea(QWidget):
         again.clicked.connect(self.retry_requested)
         return Banner(self._theme, "error", title(problem), sentences(problem), again)
 
+    def _paused_banner(self) -> Banner:
+        resume = Button(self._theme, tr("Resume"), icon="play", small=True)
+        resume.clicked.connect(self.resume_requested)
+        return Banner(self._theme, "warning", tr("Everything is paused"), tr("AI clients see their tools; every call is refused."), resume)
+
     def _waiting_banner(self, name: str, text: str) -> Banner:
         look = Button(self._theme, tr("See what they start"), small=True)
         look.clicked.connect(self.look_requested)
@@ -116,7 +145,12 @@ class NoticeArea(QWidget):
             text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
         close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
         close.clicked.connect(self._on_close)
-        return Banner(self._theme, "warning", title(problem), text, close)
+        buttons: list[Button] = [close]
+        if report := self._reports.get(problem):
+            copy = Button(self._theme, tr("Copy report"), icon="copy", small=True)
+            copy.clicked.connect(partial(self.report_requested.emit, report))
+            buttons.insert(0, copy)
+        return Banner(self._theme, "warning", title(problem), text, *buttons)
 
     def _on_close(self) -> None:
         problem = self._shown[1]

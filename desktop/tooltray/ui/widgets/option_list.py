@@ -21,13 +21,16 @@ class Option(PaintedButton):
     def __init__(self, theme: Theme, text: str, *, is_round: bool) -> None:
         super().__init__()
         self._theme, self._is_round = theme, is_round
-        self.setText(text)
-        self.setToolTip(text)
-        self.setAccessibleName(text)
+        self.set_title(text)
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(HEIGHT)
+
+    def set_title(self, text: str) -> None:
+        self.setText(text)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
         return QSize(LEFT + MARK + GAP + QFontMetrics(self._theme.font()).horizontalAdvance(self.text()), HEIGHT)
@@ -109,6 +112,11 @@ class OptionList(QWidget):
         """Changes what is chosen, without `changed`."""
         for value, option in self._options:
             option.setChecked(value in chosen)
+
+    def set_title(self, value: str, title: str) -> None:
+        """Calls one of the options something else."""
+        option = next(option for each, option in self._options if each == value)
+        option.set_title(title)
 
     @property
     def first(self) -> QWidget:

@@ -4,6 +4,8 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QScrollArea
 
+from tooltray.ui.widgets.surface import height_at
+
 MARGIN = 24
 
 
@@ -42,7 +44,7 @@ class FittedScroll(PageScroll):
     def sizeHint(self) -> QSize:
         content = self.widget()
         layout = content.layout() if content is not None else None
-        return QSize(self._width, layout.totalHeightForWidth(self._width)) if layout is not None else super().sizeHint()
+        return QSize(self._width, height_at(layout, self._width)) if layout is not None else super().sizeHint()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():

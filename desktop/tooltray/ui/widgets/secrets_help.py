@@ -44,7 +44,7 @@ class SecretsHelp(Surface):
         memory.setToolTip(tr("Forgotten when Tooltray ends"))
         memory.clicked.connect(self._on_memory)
         line.addWidget(memory)
-        again = Button(theme, tr("Try the keyring again"), small=True)
+        again = Button(theme, tr("Try again"), small=True)
         again.clicked.connect(self._on_keyring)
         line.addWidget(again)
         layout.addLayout(line)

@@ -17,8 +17,8 @@ from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.file_words import is_of_file, origin, origin_chip
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_sign import sign
-from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, tool_count
-from tooltray.ui.state_language import IN_USE, server_look
+from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, reached_shortly, tool_count
+from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.button import Button, IconButton
@@ -51,6 +51,7 @@ class ServerCard(GridCard):
         self._refusal: Problem | None = None
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
         self._matches = -1
+        self._is_paused = False
         self._cost: ServerCost | None = None
         self._shown: Foot | None = None
         self._changed_at = 0.0
@@ -85,6 +86,15 @@ class ServerCard(GridCard):
         """Says why what a person asked for did not work, and puts the switch back; None takes it away."""
         self._wanted, self._refusal = None, problem
         self._draw()
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Says that every call is refused, whatever state the server is in."""
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._fill = "surface.sunken" if is_paused else "surface"
+            self._name.set_tone("secondary" if is_paused else "primary")
+            self.update()
+            self._draw()
 
     def set_matches(self, count: int) -> None:
         """Says how many of its tools a search found; -1 is no search."""
@@ -155,7 +165,7 @@ class ServerCard(GridCard):
         line.addWidget(self._tile)
         words = column()
         self._name = ElidedLabel(theme, "", "strong", mode=Qt.TextElideMode.ElideMiddle)
-        self._reached = ElidedLabel(theme, "", "caption", "muted")
+        self._reached = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         words.addWidget(self._name)
         words.addWidget(self._reached)
         line.addLayout(words, 1)
@@ -174,7 +184,7 @@ class ServerCard(GridCard):
         self._badge = StateBadge(self._theme, server_look(self._server))
         line.addWidget(self._badge)
         self._lazy = Chip(self._theme, tr("Lazy"), "accent")
-        self._lazy.setToolTip(tr("AI clients see its tools when they have activated it"))
+        self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         line.addWidget(self._lazy)
         self._origin = Chip(self._theme)
         line.addWidget(self._origin)
@@ -224,11 +234,11 @@ class ServerCard(GridCard):
 
     def _draw(self) -> None:
         server = self._server
-        shown = server_look(server)
+        shown = paused_look(server) if self._is_paused else server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
         self._name.set_text(server.name, server.description)
-        self._reached.set_text(reached(server))
+        self._reached.set_text(reached_shortly(server), reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         self._badge.set_look(shown)
         self._lazy.setVisible(server.is_lazy)
@@ -266,7 +276,8 @@ class ServerCard(GridCard):
         self._why.setVisible(shown.has_why)
         for button in self._page_buttons:
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
-        is_expand = shown.action is Action.EXPAND or (self.is_wide and shown.action is Action.NONE)
+        has_tools = shown.action is Action.TRUST and server.tool_count > 0
+        is_expand = shown.action is Action.EXPAND or has_tools or (self.is_wide and shown.action is Action.NONE)
         self._foot_line.setContentsMargins(0, 0, 0 if is_expand else GHOST, 0)
         self._expand.setVisible(is_expand)
         self._expand.set_face(*((tr("Hide tools"), "chevron-up") if self.is_wide else (tr("Show tools"), "chevron-down")))
@@ -303,6 +314,8 @@ class ServerCard(GridCard):
                 self._wishes.sign_in_requested.emit(name)
             case Action.CANCEL_SIGN_IN:
                 self._wishes.sign_in_cancel_requested.emit(name)
+            case Action.TRUST:
+                self._wishes.trust_requested.emit(name)
             case Action.CHOOSE_FOLDER:
                 self._wishes.folder_requested.emit(name)
             case Action.EXPAND | Action.NONE:

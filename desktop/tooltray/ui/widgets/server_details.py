@@ -11,7 +11,7 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import in_a_row, sentences
-from tooltray.ui.server_words import Action, button_face, foot, reached, saved_processes, tool_count
+from tooltray.ui.server_words import Action, button_face, foot, own_action, reached, saved_processes, tool_count
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import tokens
@@ -47,7 +47,7 @@ class ServerDetails(QFrame):
         self._badge = StateBadge(theme, server_look(server))
         state.addWidget(self._badge)
         self._lazy = Chip(theme, tr("Lazy"), "accent")
-        self._lazy.setToolTip(tr("AI clients see its tools when they have activated it"))
+        self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         state.addWidget(self._lazy)
         state.addStretch(1)
         body.addLayout(state)
@@ -165,14 +165,15 @@ class ServerDetails(QFrame):
         cost = self._cost
         count = tool_count(server)
         self._count.setText(f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count)
-        self._anyway.setVisible(server.state is ServerState.WAITING)
-        self._button.setVisible(shown.action is not Action.NONE and not server.is_builtin)
-        text, icon = button_face(shown.action)
+        self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
+        action = own_action(server)  # what waits of it is looked at from its menu
+        self._button.setVisible(action is not Action.NONE and not server.is_builtin)
+        text, icon = button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
 
     def _on_button(self) -> None:
         name = self._server.name
-        match foot(self._server, self._refusal, datetime.now()).action:
+        match own_action(self._server):
             case Action.START:
                 self._wishes.start_requested.emit(name)
             case Action.RETRY:
@@ -183,6 +184,8 @@ class ServerDetails(QFrame):
                 self._wishes.sign_in_requested.emit(name)
             case Action.CANCEL_SIGN_IN:
                 self._wishes.sign_in_cancel_requested.emit(name)
+            case Action.TRUST:
+                self._wishes.trust_requested.emit(name)
             case Action.CHOOSE_FOLDER:
                 self._wishes.folder_requested.emit(name)
             case Action.NONE:

@@ -22,6 +22,11 @@ class ServerMenu(QMenu):
         self.setFont(theme.font())
         self.setAccessibleName(tr("More for {name}", name=server.name))
         self.aboutToHide.connect(self.deleteLater)
+        if server.waiting:
+            self._add("shield", tr("Look at what waits…")).triggered.connect(self._on_trust)
+            self._add("trash", tr("Refuse")).triggered.connect(self._on_refuse)
+        if server.origin == "proposal":
+            return
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING, ServerState.ON_DEMAND)
         if not server.is_builtin and server.state is not ServerState.WAITING:
             self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
@@ -59,6 +64,12 @@ class ServerMenu(QMenu):
 
     def _on_restart(self) -> None:
         self._wishes.restart_requested.emit(self._name)
+
+    def _on_trust(self) -> None:
+        self._wishes.trust_requested.emit(self._name)
+
+    def _on_refuse(self) -> None:
+        self._wishes.refusal_requested.emit(self._name)
 
     def _on_log(self) -> None:
         self._wishes.log_requested.emit(self._name)

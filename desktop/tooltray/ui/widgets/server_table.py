@@ -8,8 +8,8 @@ from PySide6.QtGui import QResizeEvent
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
-from tooltray.ui.server_words import milliseconds, reached
-from tooltray.ui.state_language import IN_USE, server_look
+from tooltray.ui.server_words import milliseconds, reached, reached_shortly
+from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.server_menu import ServerMenu
@@ -22,10 +22,11 @@ TRAFFIC_COLUMNS, TOKENS_COLUMN = (5, 6), 4
 
 class ServerTable(Table):
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
+        self._is_paused = False
         columns = [
             Column(tr("Name"), lambda server: server.name, Kind.TEXT, 190),
-            Column(tr("State"), server_look, Kind.STATE, 164),
-            Column(tr("Runs"), reached, Kind.QUIET),
+            Column(tr("State"), self._look, Kind.STATE, 164),
+            Column(tr("Runs"), reached_shortly, Kind.QUIET, 0, reached),
             Column(tr("Tools"), lambda server: f"{server.tool_count:,}" if server.tool_count else "–", Kind.NUMBER, 72),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words),
             Column(tr("Calls today"), lambda server: f"{server.calls_today:,}", Kind.NUMBER, 108),
@@ -41,6 +42,14 @@ class ServerTable(Table):
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
         self.set_rows(servers)
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Says that every call is refused, whatever state a server is in."""
+        self._is_paused = is_paused
+        self.viewport().update()
+
+    def _look(self, server: ServerSnapshot) -> Look:
+        return paused_look(server) if self._is_paused else server_look(server)
 
     def set_costs(self, costs: Mapping[str, ServerCost]) -> None:
         """Shows what the definitions of the servers' tools cost, by server."""

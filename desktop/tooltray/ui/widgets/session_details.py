@@ -38,7 +38,7 @@ class SessionDetails(DetailsPane):
         self._profile = Label(theme, "", wrap=True)
         self.add_section(tr("Profile"), self._profile)
         self._activated = Label(theme, "", wrap=True)
-        self.add_section(tr("Activated servers"), self._activated)
+        self.add_section(tr("Loaded servers"), self._activated)
         self.body.addStretch(1)
         self._draw()
 

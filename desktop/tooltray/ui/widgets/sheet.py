@@ -1,6 +1,6 @@
 """A sheet: a panel over the window, with a scrim. Escape or a click outside closes it. It has no event loop of its own."""
 
-from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -43,16 +43,26 @@ class Sheet(QWidget):
         panel.installEventFilter(self)
         window.installEventFilter(self)
         self._progress = 0.0
+        self._painted_box = QRect()
         self._rise = QPropertyAnimation(self, b"progress", self)
         self._rise.setEndValue(1.0)
         self._rise.setEasingCurve(QEasingCurve.Type.OutCubic)
         self._rise.setDuration(theme.duration("base"))
         self.setGeometry(window.rect())
-        self._place()
+        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr]
 
     @property
     def panel(self) -> QWidget:
         return self._panel
+
+    def hold(self) -> None:
+        """From now on a click beside the panel does not close it: what it shows cannot be had a second time."""
+        self._closes_outside = False
+
+    @property
+    def painted_box(self) -> QRect:
+        """Around what the shadow was last painted."""
+        return self._painted_box
 
     def _get_progress(self) -> float:
         return self._progress
@@ -104,17 +114,33 @@ class Sheet(QWidget):
         height = min(max(panel.sizeHint().height(), panel.minimumSizeHint().height()), self.height() - 48)
         sunk = round(RISE * (1 - self._progress))
         panel.setGeometry((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
+        self.update()  # the shadow is painted around where the panel is now
+
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Takes the keyboard back from what lies behind the scrim; other windows may have it."""
+        is_behind = now is not None and now.window() is self.window() and now is not self and not self.isAncestorOf(now)
+        if is_behind and self.isVisible() and not isinstance(now, Sheet):
+            QTimer.singleShot(0, self, self._take_focus)  # not while it is still on its way there
+
+    def _take_focus(self) -> None:
+        """Takes the keyboard, unless a control of the panel has it; Tab then goes to the first one, and no ring is seen before."""
+        focused = self.window().focusWidget()
+        if self.isVisible() and (focused is None or not self._panel.isAncestorOf(focused)):
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.raise_()
+        self._place()
+        self._take_focus()
         self._rise.start()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillRect(self.rect(), self._theme.color("scrim", SCRIM[self._theme.mode] * self._progress))
-            paint_shadow(painter, self._theme, QRectF(self._panel.geometry()), "modal", self._theme.radius("xl"))
+            self._painted_box = self._panel.geometry()
+            paint_shadow(painter, self._theme, QRectF(self._painted_box), "modal", self._theme.radius("xl"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self._closes_outside and not self._panel.geometry().contains(event.position().toPoint()):

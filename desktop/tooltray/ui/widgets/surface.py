@@ -56,6 +56,11 @@ def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spaci
     return layout
 
 
+def height_at(layout: QLayout, width: int) -> int:
+    """Returns how high a layout wants to be at a width; where nothing in it wraps, Qt knows no height for a width."""
+    return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
+
+
 def clear(layout: QLayout) -> None:
     """Takes all widgets out of a layout and deletes them."""
     while (item := layout.takeAt(0)) is not None:

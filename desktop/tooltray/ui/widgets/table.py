@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from tooltray.ui import icons
@@ -130,7 +130,7 @@ def _words(kind: Kind, value: Any) -> str:
 
 
 class CellDelegate(QStyledItemDelegate):
-    def __init__(self, theme: Theme, columns: Sequence[Column], parent: QTableView, inset: int, row_height: int) -> None:
+    def __init__(self, theme: Theme, columns: Sequence[Column], parent: "Table", inset: int, row_height: int) -> None:
         super().__init__(parent)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, parent, inset, row_height
 
@@ -147,7 +147,7 @@ class CellDelegate(QStyledItemDelegate):
             painter.fillRect(box, theme.color("surface.selected"))
             if self._view.hasFocus():
                 painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
-        elif state & QStyle.StateFlag.State_MouseOver:
+        elif self._view.hovered_row == index.row():
             painter.fillRect(box, theme.color("surface.hover"))
         if self._inset or not is_last:
             painter.setPen(theme.color("chart.grid"))
@@ -230,6 +230,7 @@ class Table(QTableView):
         super().__init__()
         row_height = row_height or theme.size("row")
         self._key = key
+        self._hovered_row = -1
         self._model = RowModel(columns, key)
         self._switch = next((index for index, column in enumerate(columns) if column.kind is Kind.SWITCH), -1)
         self.setModel(self._model)
@@ -268,6 +269,11 @@ class Table(QTableView):
     def rows(self) -> Sequence[Any]:
         return self._model.rows
 
+    @property
+    def hovered_row(self) -> int:
+        """The place of the row under the pointer; -1: there is none."""
+        return self._hovered_row
+
     def set_rows(self, rows: Sequence[Any]) -> None:
         """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
         current = self.currentIndex()
@@ -288,6 +294,18 @@ class Table(QTableView):
         rows = len(self._model.rows) * self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(self.horizontalHeader().height() + rows)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
+            self._hover(self.indexAt(event.position().toPoint()).row())
+        elif event.type() == QEvent.Type.Leave:
+            self._hover(-1)
+        return super().viewportEvent(event)
+
+    def _hover(self, row: int) -> None:
+        if row != self._hovered_row:
+            self._hovered_row = row
+            self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard_focus import leave_focus
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.sheet import paint_shadow
 from tooltray.ui.widgets.surface import row
@@ -52,6 +53,7 @@ class Toast(QWidget):
         if not self._is_over:
             self._is_over = True
             self.passed.emit()
+        leave_focus(self)
         self.hide()
         self.deleteLater()
 

@@ -21,7 +21,7 @@ class TokenSummary(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         line = row(self, spacing=10)
-        self._meter = Meter(theme, tr("Tokens loaded at the start"))
+        self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
         self._meter.setFixedWidth(METER)
         line.addWidget(self._meter)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
@@ -32,7 +32,7 @@ class TokenSummary(QWidget):
         shown, all_tokens = costs.shown_tokens, costs.tokens
         self._meter.setVisible(all_tokens > 0)
         self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
-        text = tr("{tokens} loaded at the start", tokens=tokens(shown, all_tokens))
+        text = tr("Clients read {tokens} before the first word", tokens=tokens(shown, all_tokens))
         self._words.setText(text if all_tokens else "")
         self.setToolTip(tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer))
 

@@ -23,7 +23,7 @@ NAME_WIDTH, COMPACT_NAME_WIDTH = 208, 0
 
 def _category(tool: ToolSnapshot) -> tuple[str, str]:
     if not tool.is_approved:
-        return tr("Not allowed"), "warning"
+        return tr("Asks first"), "neutral"
     return (tr("Writes") if tool.category == "write" else tr("Reads")), ""
 
 

@@ -89,6 +89,8 @@ class TrustEntry(Surface):
 
     def _fact_words(self) -> Iterator[tuple[str, QWidget]]:
         request = self._request
+        if request.asked_by:
+            yield tr("Asked for by"), self._plain(tr("the program with the token {name}", name=request.asked_by))
         if request.command:
             yield tr("Starts"), self._code(request.target)
             yield tr("In the folder"), self._code(visible_path(request.cwd or request.project))
@@ -103,7 +105,7 @@ class TrustEntry(Surface):
             environment = tr("nothing by name; like every program that you start, it sees your environment")
             yield tr("Gets"), self._plain(environment if request.command else tr("none of your secrets, none of your variables"))
         yield from self._written_words()
-        yield tr("Goes unasked"), self._plain(unasked(request))
+        yield tr("Runs without asking"), self._plain(unasked(request))
         if place := line_word(request.line):
             yield tr("In the file"), self._plain(place)
 

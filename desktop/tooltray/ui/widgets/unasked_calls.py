@@ -23,7 +23,7 @@ class UnaskedCalls(QWidget):
         self._rules = rules
         layout = column(self, spacing=8)
         options = [(BY_SERVERS, tr("As each server's settings say")), (BY_RULES, tr("By these rules in their place"))]
-        self._whose = OptionList(theme, options, name=tr("Calls that go through unasked"), may_be_empty=False)
+        self._whose = OptionList(theme, options, name=tr("Calls that run without asking"), may_be_empty=False)
         self._whose.changed.connect(self._on_whose)
         layout.addWidget(self._whose)
         self._own = QWidget()

@@ -6,6 +6,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.presenter.approvals.approval_form import LONGEST_ARGUMENTS, MOST_LINES, answer_in, params_of
+from tooltray.presenter.form_answers import AT_ONCE_S
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.wire import envelope
 from tooltray.wire.envelope import Envelope, failure, success
@@ -58,10 +59,18 @@ def test_long_parts_are_cut_and_that_is_said() -> None:
         (success({"action": "accept", "content": {"answer": "once"}}), "once"),
         (success({"action": "accept", "content": {"answer": "always"}}), "refuse"),
         (success({"action": "accept", "content": []}), "refuse"),
-        (success([]), "refuse"),
-        (Envelope(result=Raw(b"{")), "refuse"),
+        (success({"action": "decline"}), "refuse"),
+        (success({"action": "cancel"}), None),
+        (success([]), None),
+        (Envelope(result=Raw(b"{")), None),
         (failure(-1, "no"), None),
     ],
 )
 def test_only_a_choice_that_was_offered_is_a_yes(reply: Envelope, answer: str | None) -> None:
-    assert answer_in(reply, QUESTION) == answer
+    assert answer_in(reply, QUESTION, AT_ONCE_S) == answer
+
+
+def test_a_no_within_a_moment_is_nobodys_and_a_yes_is_one() -> None:
+    assert answer_in(success({"action": "decline"}), QUESTION, AT_ONCE_S / 2) is None
+    assert answer_in(success({"action": "accept", "content": {"answer": "refuse"}}), QUESTION, AT_ONCE_S / 2) is None
+    assert answer_in(success({"action": "accept", "content": {"answer": "once"}}), QUESTION, 0.0) == "once"

@@ -15,7 +15,7 @@ from tooltray.presenter.approvals.approval_questions import (
     snapshot,
 )
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition
@@ -47,7 +47,7 @@ def test_texts_are_harmless() -> None:
     question = shown(b'{"a":"\\u202eb"}', note="first")
     assert (question.tool, question.description, question.client) == ("edit_it\\u0007", "Edits\nit", "Client 1")
     assert question.arguments == '{\n  "a": "\\u202eb"\n}'
-    assert question.why.startswith('first; the tool "edit_it\\u0007" of the server "s" writes')
+    assert question.why == "first; asked because this tool can change things"
 
 
 def test_who_calls_is_what_the_session_says() -> None:

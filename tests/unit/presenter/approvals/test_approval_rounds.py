@@ -166,7 +166,7 @@ async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(tmp_pat
             here.parts.wheel.expire(WAIT_S)
             [error] = await answering
         assert isinstance(error, TooltrayError)
-        assert "nobody said" in (await call)["error"]["message"]
+        assert "nobody answered" in (await call)["error"]["message"]
 
 
 # while a person is asked

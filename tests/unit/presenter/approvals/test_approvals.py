@@ -9,11 +9,12 @@ import pytest
 from msgspec import Raw
 from tests.fakes.approval_desk import READ, WRITE, desk
 from tests.fakes.hub_parts import settled
-from tests.fakes.scripted_server import never, tool
+from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded
 from tooltray.presenter.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
+from tooltray.presenter.second_looks import LookPatience
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.tools import CoveredTool
 from tooltray.tools.suspicion import MOST_WARNINGS
@@ -57,7 +58,7 @@ async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) ->
         assert question.arguments == '{\n  "path": "x",\n  "content": "one\\n***\\u200b"\n}'
         assert question.diff == ("+one", "+***\\u200b")
         assert question.choices == ("once", "session", "always")
-        assert 'the tool "write_it" of the server "s" writes' in question.why
+        assert question.why == "asked because this tool can change things"
         assert (question.warnings, question.definition_diff) == ((), ())
         assert await here.parts.presenter.get_approvals() == [question]
         await here.parts.presenter.answer_approval(question.id, "once")
@@ -100,7 +101,7 @@ async def test_reading_tools_can_be_allowed_together_and_those_that_come_later_a
         assert "all reads of this server were allowed, and this tool is new" in (await here.answer("refuse")).why
         await call
         write = here.calling("write_it")
-        assert "writes" in (await here.answer("refuse")).why
+        assert "can change things" in (await here.answer("refuse")).why
         await write
 
 
@@ -172,7 +173,7 @@ async def test_without_an_answer_a_call_is_refused_in_the_end(tmp_path: Path) ->
         call = here.calling()
         question = await here.asked()
         assert here.parts.wheel.expire(WAIT_S) == 1
-        assert "nobody said within 120 s" in (await call)["error"]["message"]
+        assert "nobody answered within 120 s" in (await call)["error"]["message"]
         assert here.ended == [question.id]
 
 
@@ -274,3 +275,46 @@ async def test_a_call_without_an_id_reaches_no_server(tmp_path: Path, server: st
         here.parts.router.take_notification(here.client, "notifications/mine", params, server="s")
         await here.program.told.wait(lambda told: told.method == "notifications/mine")
         assert not [told for told in here.program.told.all if told.method == "tools/call"]
+
+
+# tools that their server does not list, called by a client that has this server alone
+
+
+async def test_an_unlisted_tool_may_write_whatever_it_is_called(tmp_path: Path) -> None:
+    async with desk(tmp_path, autoApprove=["read", "names:get_*_info"]) as here:
+        here.program.calls |= {name: lambda copy, params: text("found") for name in ("get_it", "get_some_info")}
+        assert "result" in await here.call("get_some_info", server="s")
+        call = here.calling("get_it", server="s")
+        question = await here.asked()
+        assert (question.tool, question.category, question.description) == ("get_it", "write", "The server does not list this tool.")
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert (await call)["result"] == text("found")
+
+
+async def test_an_unlisted_tool_is_looked_for_before_a_person_is_asked(tmp_path: Path) -> None:
+    async with desk(tmp_path, autoApprove=["read"], waits={"look_patience": LookPatience(pause_s=0.0)}) as here:
+        here.program.tools.append(tool("get_late"))
+        assert (await here.call("get_late", server="s", arguments={"text": "hi"}))["result"] == text("hi")
+        assert here.questions == 0
+
+
+async def test_an_unlisted_tool_that_is_allowed_always_is_asked_about_again_once_it_is_listed(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        here.program.calls["hidden"] = lambda copy, params: text("found")
+        await here.allow("hidden", server="s")
+        assert "result" in await here.call("hidden", server="s")
+        assert here.questions == 1
+        await here.redefine(WRITE, READ, tool("hidden", description="Sends it"))
+        call = here.calling("hidden", server="s")
+        assert "defined in another way" in (await here.answer("refuse")).why
+        assert "error" in await call
+
+
+async def test_an_unlisted_tool_that_is_switched_off_while_the_person_looks_is_not_called(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling("hidden", server="s")
+        question = await here.asked()
+        await here.parts.conf.change_server("s", disabled_tools=["hidden"])
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert "is not offered any more" in (await call)["error"]["message"]
+        assert here.calls == 0

@@ -12,6 +12,15 @@ from tooltray.events import ApprovalEnded
 from tooltray.presenter.approvals.waiting_approvals import KEPT_FOR_S
 from tooltray.wire.envelope import failure
 
+YES = {"action": "accept", "content": {"answer": "once"}}
+
+
+@pytest.fixture
+def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no test waits: however quick an answer is, a person may have given it."""
+    monkeypatch.setattr("tooltray.presenter.form_answers.AT_ONCE_S", 0.0)
+
+
 # legacy clients
 
 
@@ -27,23 +36,46 @@ async def test_a_legacy_client_is_asked_where_no_desktop_is(tmp_path: Path) -> N
         assert len(client.asked.all) == 1
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"action": "decline"},
-        {"action": "cancel"},
-        {"action": "accept"},
-        {"action": "accept", "content": {"answer": "refuse"}},
-        {"action": "accept", "content": {"answer": "reads"}},
-        {"action": "accept", "content": {"answer": ["once"]}},
-        "yes",
-    ],
-)
-async def test_what_is_no_clear_yes_of_a_client_is_a_no(tmp_path: Path, answer: Any) -> None:
+NO_YES: list[Any] = [
+    {"action": "decline"},
+    {"action": "accept"},
+    {"action": "accept", "content": {"answer": "refuse"}},
+    {"action": "accept", "content": {"answer": "reads"}},
+    {"action": "accept", "content": {"answer": ["once"]}},
+]
+
+
+@pytest.mark.parametrize("answer", NO_YES)
+async def test_what_a_person_says_and_is_no_clear_yes_is_a_no(tmp_path: Path, answer: Any, a_person_answers_at_once: None) -> None:
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own", capabilities=FORM, answer=answer)
         assert await here.refusal(client=client) == "the person refused this call of 'write_it'"
-        assert here.calls == 0
+        assert (here.calls, await here.parts.presenter.get_approvals()) == (0, [])
+
+
+@pytest.mark.parametrize("answer", [*NO_YES, {"action": "cancel"}, "yes"])
+async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(tmp_path: Path, answer: Any) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=answer)
+        refusal = await here.refusal(client=client)
+        assert "Its AI client was asked, and nobody answered there. To allow it, a person types in a terminal: tooltray approve" in refusal
+        [waiting] = await here.parts.presenter.get_approvals()
+        assert f"tooltray approve {waiting.id} " in refusal
+        await here.parts.presenter.answer_approval(waiting.id, "once")
+        assert "result" in await here.call(client=client)
+        assert len(client.asked.all) == 1
+
+
+async def test_a_form_that_was_left_alone_is_nobodys_no_however_long_it_was_there(tmp_path: Path, a_person_answers_at_once: None) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "cancel"})
+        assert "nobody answered there" in await here.refusal(client=client)
+
+
+async def test_a_yes_counts_however_quick_it_is(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=YES)
+        assert "result" in await here.call(client=client)
 
 
 async def test_a_client_that_cannot_ask_after_all_gets_the_command(tmp_path: Path) -> None:
@@ -76,7 +108,7 @@ async def test_a_call_that_a_client_is_asked_about_can_be_answered_elsewhere(tmp
 async def test_nonsense_of_any_depth_is_no_yes_of_a_client(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own", capabilities=FORM, answer=raw(b"[" * 100_000 + b"]" * 100_000))
-        assert await here.refusal(client=client) == "the person refused this call of 'write_it'"
+        assert "nobody answered there" in await here.refusal(client=client)
 
 
 # modern clients
@@ -85,9 +117,6 @@ async def test_nonsense_of_any_depth_is_no_yes_of_a_client(tmp_path: Path) -> No
 async def modern(here: Any, client: Any, state: str = "", answer: Any = None, **params: Any) -> dict[str, Any]:
     rounds = {"requestState": state, "inputResponses": {"1": answer}} if state else {}
     return dict(await here.call(client=client, is_modern=True, **rounds, **params))
-
-
-YES = {"action": "accept", "content": {"answer": "once"}}
 
 
 async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(tmp_path: Path) -> None:
@@ -103,12 +132,20 @@ async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answe
         assert "inputResponses" not in here.program.asked.all[-1].params
 
 
-async def test_a_modern_no_is_a_no(tmp_path: Path) -> None:
+async def test_a_modern_no_is_a_no(tmp_path: Path, a_person_answers_at_once: None) -> None:
     async with desk(tmp_path, has_window=False) as here:
         client = here.session("Own")
         first = (await modern(here, client))["result"]
         last = await modern(here, client, first["requestState"], {"action": "decline"})
-        assert "refused" in last["error"]["message"]
+        assert "the person refused" in last["error"]["message"]
+
+
+async def test_a_modern_client_that_says_no_at_once_has_asked_nobody(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        first = (await modern(here, client))["result"]
+        last = await modern(here, client, first["requestState"], {"action": "decline"})
+        assert "nobody answered there" in last["error"]["message"]
 
 
 async def test_an_old_yes_does_not_let_other_arguments_through(tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 """What a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
 
+import asyncio
 import json
+import logging
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.approval_desk import READ, WRITE, desk
+from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import entry, settled
 from tests.fakes.scripted_server import error, tool
 
@@ -14,7 +17,9 @@ from tooltray.config.grants import Grant, GrantStore
 from tooltray.errors import TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.presenter.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
+from tooltray.presenter.relisting import AT_ONCE
 from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.servers import ServerState
 from tooltray.tools.fingerprints import fingerprint
 
 CHANGED = tool("write_it", description="Sends it")
@@ -304,6 +309,95 @@ async def test_a_granted_call_of_a_session_with_a_copy_of_its_own_goes_by_what_t
         here.program.copy.notify("notifications/tools/list_changed")
         await settled()
         assert "result" in await here.call()
+
+
+# definitions that change and are not announced
+
+
+@pytest.mark.parametrize("answer", ["always", "session"])
+async def test_a_granted_call_goes_by_the_present_list_also_if_no_change_was_announced(tmp_path: Path, answer: str) -> None:
+    async with desk(tmp_path, waits={"present_for_s": 0.0}) as here:
+        await here.allow(answer=answer)
+        here.program.tools = [CHANGED, READ]
+        call = here.calling()
+        assert "defined in another way" in (await here.answer("refuse")).why
+        assert "error" in await call
+        assert here.calls == 1
+
+
+async def test_the_present_list_is_asked_for_once_in_a_while_and_only_where_a_grant_counts(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, waits={"present_for_s": 600.0}, autoApprove=["read"]) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 1
+    async with desk(tmp_path / "other", has_window=False, waits={"present_for_s": 0.0}, autoApprove=["read"]) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call("read_it")
+        assert here.program.count("tools/list") == 1
+        assert "result" in await here.call()
+        assert here.program.count("tools/list") == 2
+
+
+async def test_granted_calls_that_come_together_share_one_look_at_the_list(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, is_started=False, waits={"present_for_s": 600.0}) as here:
+        go_on = here.program.hold("tools/list")
+        await here.parts.servers.start("s")
+        await here.program.request("tools/list")
+        go_on.set()
+        await here.parts.listed()
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        go_on.clear()
+        calls = [here.calling(arguments={"number": number}) for number in range(5)]
+        await here.program.request("tools/list", count=2)
+        await settled()
+        go_on.set()
+        assert all(["result" in await call for call in calls])
+        assert here.program.count("tools/list") == 2
+
+
+async def test_looks_at_the_list_are_no_changes_after_which_a_server_is_listed_less_often(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, waits={"present_for_s": 0.0}) as here, asyncio.timeout(PATIENCE_S):
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3 * AT_ONCE):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 1 + 3 * AT_ONCE
+
+
+async def test_a_granted_call_waits_for_one_list_of_a_server_that_announces_changes_all_the_time(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here, asyncio.timeout(PATIENCE_S):
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+
+        def listed(copy: Any, params: Any) -> Any:
+            copy.notify("notifications/tools/list_changed")
+            return {"tools": here.program.tools}
+
+        here.program.handlers["tools/list"] = listed
+        here.program.copy.notify("notifications/tools/list_changed")
+        await here.program.request("tools/list", count=3)
+        assert "result" in await here.call()
+
+
+async def test_a_copy_of_ones_own_is_looked_at_by_itself_and_not_with_each_call(tmp_path: Path) -> None:
+    for present_for_s, looks in ((600.0, 2), (0.0, 4)):  # the first copy once, and its own
+        options = {"waits": {"present_for_s": present_for_s}, "isolation": "session"}
+        async with desk(tmp_path / str(looks), has_window=False, **options) as here:
+            await here.parts.presenter.add_grant("s", "tool", "write_it")
+            for _ in range(3):
+                assert "result" in await here.call()
+            assert here.program.count("tools/list") == looks
+
+
+async def test_a_list_that_is_as_it_was_is_not_worked_out_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    async with desk(tmp_path, WRITE, WRITE, has_window=False, waits={"present_for_s": 0.0}) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        for _ in range(3):
+            assert "result" in await here.call()
+        assert here.program.count("tools/list") == 4
+        assert caplog.text.count("is left out") == 1
 
 
 async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_others(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tooltray.presenter.approvals import approval_rounds as rounds
 from tooltray.presenter.approvals.approval_questions import asked_call
 from tooltray.presenter.approvals.waiting_approvals import KEPT_FOR_S, MOST_PASSES, MOST_REFUSED
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.clients import SessionProject
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition

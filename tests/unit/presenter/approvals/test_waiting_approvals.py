@@ -7,7 +7,7 @@ from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus
 from tooltray.presenter.approvals.approval_questions import AskedCall
 from tooltray.presenter.approvals.waiting_approvals import EXPIRED, MOST_OF_ONE_SERVER, MOST_WAITING, WAIT_S, Question, WaitingApprovals
 from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.tool_manager import Route
+from tooltray.presenter.tool_routes import Route
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tools import approval
 from tooltray.tools.definition import read_definition

@@ -12,7 +12,7 @@ from msgspec import Raw
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.pictures import attached, png
-from tests.fakes.scripted_server import ScriptedServer, tool
+from tests.fakes.scripted_server import ScriptedServer, raw, tool
 
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, HubServer
 from tooltray.events import EventBus, FeedbackAsked
@@ -190,7 +190,7 @@ async def test_who_asked_for_progress_hears_that_it_waits(made: Made) -> None:
 
 async def test_where_no_window_is_the_first_news_say_how_to_answer(made: Made) -> None:
     async with made(has_window=False) as parts:
-        call = Waiting(parts, meta={"progressToken": 7})
+        call = Waiting(parts, parts.client(capabilities=FORM, answer=never), meta={"progressToken": 7})
         shown = await call.report()
         _, params = await call.client.told.wait()
         assert f"tooltray feedback answer {shown.id}" in params["message"]
@@ -203,31 +203,82 @@ async def test_where_no_window_is_the_first_news_say_how_to_answer(made: Made) -
 FORM: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
-@pytest.mark.parametrize(
-    ("answer", "first"),
-    [
-        ({"action": "accept", "content": {"answer": "From the client"}}, "From the client"),
-        ({"action": "accept", "content": {"answer": " "}}, "The person closed"),
-        ({"action": "accept"}, "The person closed"),
-        ({"action": "decline"}, "The person closed"),
-        ({"action": "cancel"}, "The person closed"),
-    ],
-)
-async def test_where_no_window_is_the_clients_own_person_is_asked(made: Made, answer: Any, first: str) -> None:
+async def never(method: str) -> Envelope:
+    """A person who thinks."""
+    await asyncio.Event().wait()
+    return failure(-32000, "never")
+
+
+@pytest.fixture
+def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no test waits: however quick an answer is, a person may have given it."""
+    monkeypatch.setattr("tooltray.presenter.form_answers.AT_ONCE_S", 0.0)
+
+
+CLOSED: list[Any] = [{"action": "accept", "content": {"answer": " "}}, {"action": "accept"}, {"action": "decline"}]
+HEADLESS: list[Any] = [*CLOSED, {"action": "cancel"}, failure(-32601, "no"), raw(b"[" * 100_000 + b"]" * 100_000), ["x"]]
+
+
+async def test_where_no_window_is_the_clients_own_person_is_asked(made: Made) -> None:
     async with made(has_window=False) as parts:
+        answer = {"action": "accept", "content": {"answer": "From the client"}}
         call = Waiting(parts, parts.client(capabilities=FORM, answer=answer))
-        assert texts(await call.result())[0].startswith(first)
+        assert texts(await call.result()) == ["From the client"]
         ((method, params),) = call.client.asked.all
         assert (method, params["message"]) == ("elicitation/create", "# Done")
         assert params["requestedSchema"]["required"] == ["answer"]
 
 
-@pytest.mark.parametrize("answer", [failure(-32601, "no"), "nonsense", ["x"]])
-async def test_a_client_that_answers_nonsense_leaves_it_to_the_command_line(made: Made, answer: Any) -> None:
+@pytest.mark.parametrize("answer", CLOSED)
+async def test_a_person_closes_the_clients_form(made: Made, answer: Any, a_person_answers_at_once: None) -> None:
     async with made(has_window=False) as parts:
         call = Waiting(parts, parts.client(capabilities=FORM, answer=answer))
-        await call.client.asked.wait()
-        assert texts(await call.answer())[0] == "Yes"
+        assert texts(await call.result())[0].startswith("The person closed")
+        assert parts.feedbacks.waiting() == []
+
+
+@pytest.mark.parametrize("answer", HEADLESS)
+async def test_a_client_that_shows_its_form_to_nobody_says_so_and_the_report_stays(made: Made, answer: Any) -> None:
+    async with made(has_window=False) as parts:
+        client = parts.client(capabilities=FORM, answer=answer)
+        (text,) = texts(await Waiting(parts, client).result())
+        [report] = parts.feedbacks.waiting()
+        assert text.startswith("The AI client was asked to show the report, and nobody answered there. The report is kept")
+        assert f"tooltray feedback answer {report.id}" in text
+        again = Waiting(parts, client)  # it is asked anew, and another call waits with it
+        assert "nobody answered there" in texts(await again.result())[0]
+        await parts.feedbacks.answer(report.id, "Yes", ())
+        assert texts(await Waiting(parts, client).result())[0] == "Yes"
+
+
+async def test_where_neither_a_window_nor_a_form_is_that_is_said_at_once(made: Made) -> None:
+    async with made(has_window=False) as parts:
+        client = parts.client(capabilities={"elicitation": {"url": {}}})
+        (text,) = texts(await Waiting(parts, client).result())
+        [report] = parts.feedbacks.waiting()
+        assert text.startswith("Nobody can be asked: no Tooltray window is open, and this AI client shows no forms. The report is kept")
+        assert f"tooltray feedback answer {report.id}" in text
+        assert client.asked.all == []
+        await parts.feedbacks.answer(report.id, "Yes", ())
+        assert texts(await Waiting(parts, client).result())[0] == "Yes"
+
+
+async def test_calls_that_wait_with_one_that_was_left_alone_wait_no_longer(made: Made) -> None:
+    go_on = asyncio.Event()
+
+    async def leave(method: str) -> Any:
+        await go_on.wait()
+        return {"action": "cancel"}
+
+    async with made(has_window=False) as parts:
+        client = parts.client(capabilities=FORM, answer=leave)
+        first = Waiting(parts, client)
+        await client.asked.wait()
+        second = Waiting(parts, client)
+        await parts.heard.event(FeedbackAsked, count=2)
+        go_on.set()
+        for call in (first, second):
+            assert "nobody answered there" in texts(await call.result())[0]
 
 
 async def test_an_answer_of_the_command_line_withdraws_the_question(made: Made) -> None:
@@ -266,12 +317,9 @@ async def test_an_answer_that_comes_too_late_from_the_client_changes_nothing(mad
         await is_late.wait()
 
 
-@pytest.mark.parametrize(("has_window", "capabilities"), [(True, FORM), (False, {"elicitation": {"url": {}}}), (False, {})])
-async def test_nobody_is_asked_twice_or_in_a_way_that_cannot_be_answered(
-    made: Made, has_window: bool, capabilities: dict[str, Any]
-) -> None:
-    async with made(has_window=has_window) as parts:
-        call = Waiting(parts, parts.client(capabilities=capabilities))
+async def test_nobody_is_asked_twice(made: Made) -> None:
+    async with made() as parts:
+        call = Waiting(parts, parts.client(capabilities=FORM))
         assert texts(await call.answer())[0] == "Yes"
         assert call.client.asked.all == []
 
@@ -310,7 +358,7 @@ async def test_an_answer_of_the_command_line_is_not_lost_while_a_modern_client_i
 
 async def test_a_modern_client_that_comes_back_with_no_answer_takes_that_of_the_command_line(made: Made) -> None:
     async with made(has_window=False) as parts:
-        client = parts.client()
+        client = parts.client(capabilities=FORM, answer=never)
         required = await Waiting(parts, client, is_modern=True).result()
         await parts.feedbacks.answer(parts.feedbacks.waiting()[0].id, "From the shell", ())
         await settled()

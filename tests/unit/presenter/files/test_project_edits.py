@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
 
+from tooltray.config.edited_files import EditedFiles
+from tooltray.config.file_history import FileHistory
+from tooltray.config.file_swap import exchange
 from tooltray.config.files.file_text import MAX_FILE_BYTES
 from tooltray.config.revisions import digest_of, revision_of
 from tooltray.errors import Conflict, NotFound, TooltrayError
@@ -125,15 +129,44 @@ async def test_what_another_program_writes_meanwhile_is_kept(folder: Path) -> No
                 os.replace(_written(folder, json.dumps(document)), pipe)
             return super().items()
 
-    entry = Entry(ONE)
-    await ProjectEdits().add(str(folder), "one", entry)
+    entry, edits = Entry(ONE), ProjectEdits(files=EditedFiles(pause=lambda _: None))
+    await edits.add(str(folder), "one", entry)
     assert set(json.loads(pipe.read_text())["mcpServers"]) == {"one", "other0"}
     entry.left = 1000
     with pytest.raises(TooltrayError, match="again and again"):
-        await ProjectEdits().add(str(folder), "two", entry)
+        await edits.add(str(folder), "two", entry)
 
 
 def _written(folder: Path, text: str) -> Path:
     path = folder / "new"
     path.write_text(text)
     return path
+
+
+@pytest.mark.parametrize("save", [save_in_place, save_by_rename])
+async def test_what_a_person_saves_in_the_very_moment_is_kept(folder: Path, save: Save) -> None:
+    saves = iter([{"mcpServers": {"theirs": ONE}}])
+
+    def save_and_exchange(one: str, other: str) -> bool:
+        for document in saves:
+            save(file(folder), json.dumps(document).encode())
+        return exchange(one, other)
+
+    file(folder).write_text("{}")
+    await ProjectEdits(files=EditedFiles(exchange=save_and_exchange)).add(str(folder), "one", ONE)
+    assert set(json.loads(file(folder).read_text())["mcpServers"]) == {"one", "theirs"}
+    assert [each.name for each in folder.iterdir()] == [file(folder).name]
+
+
+async def test_a_half_written_file_is_waited_for(folder: Path) -> None:
+    file(folder).write_text('{"mcpServers": {')
+    whole = json.dumps({"mcpServers": {"theirs": ONE}}).encode()
+    await ProjectEdits(files=EditedFiles(pause=lambda _: save_in_place(file(folder), whole))).add(str(folder), "one", ONE)
+    assert set(json.loads(file(folder).read_text())["mcpServers"]) == {"one", "theirs"}
+
+
+async def test_what_was_there_before_is_kept_in_the_history(folder: Path, tmp_path: Path) -> None:
+    file(folder).write_text('{"mine": 1}')
+    history = FileHistory(tmp_path / "history", clean=lambda content: content)
+    await ProjectEdits(history).add(str(folder), "one", ONE)
+    assert [each.read_bytes() for each in history.versions(file(folder))] == [b'{"mine": 1}']

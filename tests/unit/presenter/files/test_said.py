@@ -20,7 +20,7 @@ SHOP = ServerFileSnapshot(
 def test_what_waits_is_told_with_its_file_and_the_way_to_say_yes() -> None:
     [line] = waiting_lines([OWN, SHOP])
     look = "tooltray trust '/p/my shop'"
-    assert line == f"These servers of /p/my shop/.mcp.json wait for your yes: files, w\\u202eeb. Look at them with: {look}"
+    assert line == f"/p/my shop/.mcp.json brings files, w\\u202eeb. Look at what they start, and allow them: {look}"
 
 
 def test_what_everybody_has_is_told_by_its_names_here() -> None:

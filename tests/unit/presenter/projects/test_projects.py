@@ -218,7 +218,7 @@ async def test_a_reset_stops_every_copy_and_forgets_what_was_chosen(tmp_path: Pa
         await hub.parts.presenter.stop_server("t")
         await hub.parts.presenter.reset_deferred_state()
         assert hub.program.running == []
-        assert [server.state for server in hub.parts.servers.deferred()] == [ServerState.WAITING] * 2
+        assert [server.state for server in hub.parts.servers.deferred()] == [ServerState.WAITING, ServerState.STOPPED]
         with pytest.raises(TooltrayError, match=WAITS):
             await hub.parts.presenter.start_server("s")
         assert await hub.opened(client)  # its next use starts it again

@@ -1,6 +1,7 @@
 """presenter/sign_ins.py and what it works with, as one, with a real authorization server on the loopback."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ async def test_a_person_signs_in_and_the_server_starts(tmp_path: Path) -> None:
         told = [each.server for each in parts.heard.of(ServerChanged)]
         assert any(each.has_sign_in_page for each in told)
         await parts.presenter.finish_sign_in("far")  # it is over, and was well
+
+
+async def test_who_signs_in_to_a_server_that_was_stopped_starts_it_for_good(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await wants_sign_in(parts)
+        await parts.presenter.stop_server("far")
+        page = await parts.presenter.begin_sign_in("far")
+        await browse(page.url)
+        await state(parts, RUNNING)
+        assert json.loads(parts.home.stopped.read_bytes()) == {"servers": []}
 
 
 async def test_a_sign_in_that_nobody_waits_for_counts_all_the_same(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import hub_parts
+from tests.fakes.hub_parts import BARELY, hub_parts
 from tests.fakes.lazy_hub import (
     PROMPT,
     PROMPTS,
@@ -165,7 +165,7 @@ async def test_a_server_that_crashes_and_comes_back_is_waited_for(tmp_path: Path
 async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever(tmp_path: Path) -> None:
     program = six()
     program.hold("tools/list")
-    async with hub_parts(tmp_path, **lazy(x=program), waits={"lists_wait_s": 0.02, "first_listing_wait_s": 0.02}) as parts:
+    async with hub_parts(tmp_path, **lazy(x=program), waits={"lists_wait_s": 0.02, **BARELY}) as parts:
         client = parts.client()
         result = await called(parts, client, "activate_x")
         assert "has not said which tools it has" in said(result)
@@ -175,7 +175,7 @@ async def test_a_server_that_does_not_say_what_it_has_is_not_waited_for_for_ever
 async def test_what_else_it_has_is_not_waited_for_for_ever_either(tmp_path: Path) -> None:
     program = rich(tool("a"))
     program.hold("prompts/list")
-    options = {"lists_wait_s": 0.02, "first_listing_wait_s": 0.02}
+    options = {"lists_wait_s": 0.02, **BARELY}
     async with hub_parts(tmp_path, **lazy(x=program), waits=options) as parts:
         answer = await activated(parts, parts.client(), "x")
         assert (answer["toolCount"], answer["promptCount"]) == (1, 0)

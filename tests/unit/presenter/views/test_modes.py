@@ -139,7 +139,7 @@ async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path:
 
 async def test_automatically_only_the_tools_of_a_session_s_profile_and_server_count(tmp_path: Path) -> None:
     options = large(2, AUTOMATIC_TOKENS * 5)
-    options["settings"]["profiles"] = {"none": {"servers": []}}
+    options["settings"]["profiles"] = {"none": {"servers": []}, "half": {"servers": ["s"], "tools": {"s": ["t0"]}}}
     options["settings"]["publish"]["clients"] = {"b": {"profile": "none"}}
     options["servers"]["t"] = entry("y")
     async with hub_parts(tmp_path, **options) as parts:
@@ -148,6 +148,8 @@ async def test_automatically_only_the_tools_of_a_session_s_profile_and_server_co
 
         modes = [parts.modes.shown(each).mode for each in (session("a"), session("b"), session(profile="none"), session(server="t"))]
         assert modes == ["search", "everything", "everything", "everything"]
+        half, whole = parts.modes.shown(session(profile="half")).reason, parts.modes.shown(session("a")).reason
+        assert ("1 tool" in half, "2 tools" in whole) == (True, True)
 
 
 async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_person_says_in_its_place_does(tmp_path: Path) -> None:

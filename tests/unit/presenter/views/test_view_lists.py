@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.fakes.hub_parts import hub_parts
+from tests.fakes.hub_parts import BARELY, hub_parts
 from tests.fakes.lazy_hub import PROMPT, SEARCH, TOOLS, activated, answered, called, described, lazy, names_of, ready, rich, said, six
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -93,8 +93,7 @@ async def test_equal_views_are_one_list_and_a_change_makes_another(tmp_path: Pat
 async def test_a_view_made_while_servers_start_is_not_kept(tmp_path: Path) -> None:
     slow = six()
     go_on = slow.hold("initialize")
-    options = {"first_listing_wait_s": 0.02}
-    async with hub_parts(tmp_path, **lazy(x=six(), open=slow), waits=options) as parts:
+    async with hub_parts(tmp_path, **lazy(x=six(), open=slow), waits=BARELY) as parts:
         await ready(parts, "x")
         parts.servers.get("open").start()
         client = parts.client()

@@ -91,6 +91,27 @@ async def test_every_event_is_told_by_its_name_with_an_id_and_its_content() -> N
         assert (first, second) == (start + 1, start + 2)
 
 
+async def test_a_stream_ends_before_the_next_event_when_its_token_has_ended() -> None:
+    bus, may_read = EventBus(), [True]
+    reader = Reader()
+    writing = asyncio.get_running_loop().create_task(streams(bus).stream("", lambda: may_read[0])(reader))
+    await reader.written.wait()
+    bus.publish(ServerStarted("a"))
+    await reader.until_told(1)
+    may_read[0] = False
+    bus.publish(ServerStarted("b"))
+    assert await writing is True
+    assert [data["serverName"] for _, data in reader.told] == ["a"]
+
+
+@in_fake_time
+async def test_a_stream_in_which_nothing_happens_ends_with_its_token_too() -> None:
+    asked: list[bool] = []
+    reader = Reader()
+    assert await streams(EventBus()).stream("", lambda: asked.append(True) or len(asked) < 2)(reader) is True  # type: ignore[func-returns-value]
+    assert KEEPALIVE not in reader.written.all
+
+
 async def test_who_comes_again_gets_what_was_missed_and_nothing_twice() -> None:
     bus = EventBus()
     events = streams(bus)

@@ -38,13 +38,13 @@ async def test_each_server_is_listed_with_how_it_is_and_its_tools(tmp_path: Path
 
 async def test_a_server_that_is_added_starts_and_stands_in_the_settings(tmp_path: Path) -> None:
     program = ScriptedServer(tool("read"))
-    async with rest_hub(tmp_path, programs={"node": program}) as hub:
+    async with rest_hub(tmp_path, programs={"node": program}, is_trusted=True) as hub:
         asked = {"name": "new-server", "command": "node", "args": ["server.js"], "transport": "stdio"}
         answer = await hub.ask("POST", "/servers", asked)
         assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/new-server")
         assert answer.json["name"] == "new-server"
         assert on_disk(hub)["mcpServers"] == {
-            "new-server": {"command": "node", "args": ["server.js"], "type": "stdio", "autoApprove": ["read"]}
+            "new-server": {"command": "node", "args": ["server.js"], "type": "stdio", "autoApprove": ["all"]}
         }
         await program.copies.wait()
         assert (await hub.ask("GET", answer.headers["Location"])).json["target"] == "node server.js"
@@ -84,7 +84,7 @@ async def test_an_entry_that_cannot_be_used_is_told_and_leaves_nothing_behind(tm
 
 
 async def test_plain_secrets_go_to_where_secrets_are_and_are_never_shown(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path, programs={"p": ScriptedServer()}) as hub:
+    async with rest_hub(tmp_path, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
         await hub.ask("POST", "/servers", {"name": "s", "command": "p", "env": {"API_KEY": KEY, "MODE": "fast"}})
         await hub.ask("POST", "/servers", {"name": "web", "url": "http://127.0.0.1:9/mcp", "headers": {"Authorization": f"Bearer {KEY}"}})
         entries = on_disk(hub)["mcpServers"]
@@ -97,7 +97,7 @@ async def test_plain_secrets_go_to_where_secrets_are_and_are_never_shown(tmp_pat
 
 
 async def test_secrets_of_a_server_that_could_not_be_added_are_taken_back(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
+    async with rest_hub(tmp_path, is_trusted=True) as hub:
         hub.parts.home.settings.unlink()
         hub.parts.home.settings.mkdir()  # so that it cannot be written
         answer = await hub.ask("POST", "/servers", {"name": "s", "command": "p", "env": {"API_KEY": KEY}})
@@ -107,7 +107,7 @@ async def test_secrets_of_a_server_that_could_not_be_added_are_taken_back(tmp_pa
 
 
 async def test_a_server_that_somebody_else_has_added_meanwhile_keeps_its_secret(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path) as hub:
+    async with rest_hub(tmp_path, is_trusted=True) as hub:
         there = {"new": {"command": "p", "disable": True, "env": {"A": "${secret:new/API_KEY}"}}}
 
         def somebody_saves() -> None:
@@ -121,7 +121,7 @@ async def test_a_server_that_somebody_else_has_added_meanwhile_keeps_its_secret(
 
 async def test_an_entry_comes_without_its_plain_secrets_and_may_go_back_as_it_came(tmp_path: Path) -> None:
     servers = {"s": {"command": "p", "disable": True, "env": {"API_KEY": KEY}}}
-    async with rest_hub(tmp_path, servers=servers) as hub:
+    async with rest_hub(tmp_path, servers=servers, is_trusted=True) as hub:
         shown = await hub.ask("GET", "/servers/s/entry")
         assert shown.json == {"command": "p", "disable": True, "env": {"API_KEY": "${secret:s/API_KEY}"}}
         assert (await hub.ask("GET", "/entries")).json == {"s": shown.json}
@@ -134,7 +134,7 @@ async def test_an_entry_comes_without_its_plain_secrets_and_may_go_back_as_it_ca
 
 
 async def test_who_has_seen_an_earlier_entry_changes_and_removes_nothing(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True}}) as hub:
+    async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True}}, is_trusted=True) as hub:
         seen = (await hub.ask("GET", "/servers/s")).headers["ETag"]
         assert (await hub.ask("PUT", "/servers/s", {"command": "q", "disable": True}, headers={"If-Match": seen})).status == 200
         for method, content in (("PUT", {"command": "r", "env": {"API_KEY": KEY}}), ("DELETE", None)):
@@ -146,12 +146,13 @@ async def test_who_has_seen_an_earlier_entry_changes_and_removes_nothing(tmp_pat
         assert (await hub.ask("DELETE", "/servers/s", headers={"If-Match": "*"})).status == 204
 
 
-async def test_calls_that_go_unasked_become_fewer_by_a_program_and_never_more(tmp_path: Path) -> None:
+async def test_calls_that_go_unasked_become_fewer_by_a_program_and_more_only_by_a_persons_yes(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, servers={"s": {"command": "p", "disable": True, "autoApprove": ["read", "write"]}}) as hub:
-        for rules, status in ((["read"], 200), (["read", "write"], 403), ([], 200), (["all"], 403), (["read"], 403), (None, 403)):
+        for rules, waits in ((["read"], False), (["read", "write"], True), ([], False), (["all"], True), (["read"], True)):
             answer = await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True, "autoApprove": rules})
-            assert answer.status == status, rules
-        assert (await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True})).status == 403  # which is to read
+            assert (answer.status, answer.json["waiting"]) == (200, waits), rules
+        assert (await hub.ask("PUT", "/servers/s", {"command": "p", "disable": True})).json["waiting"]  # without rules reads go unasked
+        assert on_disk(hub)["mcpServers"]["s"]["autoApprove"] == []
 
 
 async def test_a_server_is_removed(tmp_path: Path) -> None:
@@ -172,8 +173,16 @@ async def test_a_restart_is_answered_before_it_is_done(tmp_path: Path) -> None:
         program.may_end.clear()
         answer = await hub.ask("POST", "/servers/s/restart")
         assert (answer.status, answer.json) == (202, {"state": "restarting"})
+        shown = (await hub.ask("GET", "/servers/s")).json
+        assert (shown["state"], shown["status"], shown["reason"]) == ("restarting", "disconnected", "it is being restarted")
+        go_on = program.hold("initialize")
         program.may_end.set()
         await program.copies.wait(count=2)
+        assert (await hub.ask("GET", "/servers/s")).json["state"] == "restarting"
+        go_on.set()
+        await hub.parts.heard.state("s", ServerState.RUNNING, count=2)
+        shown = (await hub.ask("GET", "/servers/s")).json
+        assert (shown["state"], shown["status"]) == ("running", "connected")
         assert (await hub.ask("POST", "/servers/nobody/restart")).status == 404
         assert (await hub.ask("POST", "/servers/off/restart")).status == 409
 
@@ -197,7 +206,7 @@ async def test_a_server_is_started_and_stopped_and_shown_as_it_is_then(tmp_path:
 
 async def test_one_tool_is_switched_off_and_another_is_called_otherwise(tmp_path: Path) -> None:
     program = ScriptedServer(tool("a/b"), tool("c"))
-    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}) as hub:
+    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": program}, is_trusted=True) as hub:
         await hub.ask("POST", "/servers/s/start")
         assert (await hub.ask("PUT", "/servers/s/tools/a%2Fb", {"enabled": False})).status == 204
         assert on_disk(hub)["mcpServers"]["s"]["disabledTools"] == ["a/b"]
@@ -214,14 +223,14 @@ async def test_a_server_of_a_project_goes_into_its_file_and_is_there_at_once_tho
     shop = tmp_path.resolve() / "shop"
     shop.mkdir()
     settings = {"allowedFolders": [str(shop)]}
-    async with rest_hub(tmp_path / "home", programs={"p": ScriptedServer(tool("read"))}, settings=settings) as hub:
+    async with rest_hub(tmp_path / "home", programs={"p": ScriptedServer(tool("read"))}, settings=settings, is_trusted=True) as hub:
         await hub.parts.files.start()
         answer = await hub.ask("POST", "/servers", {"name": "a", "command": "p", "env": {"API_KEY": KEY}, "project": str(shop)})
         assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/a")
         assert (answer.json["project"], answer.json["file"]) == (str(shop), str(shop / ".mcp.json"))
         written = json.loads((shop / ".mcp.json").read_text())["mcpServers"]
         assert written == {"a": {"command": "p", "env": {"API_KEY": "${secret:a/API_KEY}"}}}
-        assert (await hub.ask("GET", "/servers/a")).json["autoApprove"] == ["read"]
+        assert (await hub.ask("GET", "/servers/a")).json["autoApprove"] == ["all"]
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("GET", "/servers/a")).json == (await hub.ask("GET", f"/servers?project={shop}")).json[0]
         assert len((await hub.ask("GET", f"/servers?project={shop}/../shop")).json) == 1  # by whatever path it is reached
@@ -256,7 +265,7 @@ async def test_of_programs_that_add_one_name_at_once_the_first_has_it_with_its_o
 
 
 async def test_of_programs_that_change_what_they_have_seen_at_once_one_does_and_its_secret_counts(tmp_path: Path) -> None:
-    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": ScriptedServer()}) as hub:
+    async with rest_hub(tmp_path, servers={"s": entry("p")}, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
         seen = (await hub.ask("GET", "/servers/s")).headers["ETag"]
         keys = [f"{KEY}{number}" for number in range(4)]
         asked = ({"command": "p", "autoApprove": ["read"], "env": {"API_KEY": key}} for key in keys)

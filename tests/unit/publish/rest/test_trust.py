@@ -21,10 +21,18 @@ from tests.fakes.scripted_server import ScriptedServer, tool
         {"publish": {"clients": None}},
         {"publish": None},
         {"publish": "x"},
+        {"publish": {"clients": {"known": {"profile": None}}}},
+        {"profiles": {"few": {"servers": None}}},
+        {"customNpmRegistry": "http://127.0.0.1:9/"},
+        {"npmRegistries": [{"url": "http://127.0.0.1:9/"}]},
+        {"autoDetectNpmRegistry": True},
+        {"secrets": {"backend": "file"}},
     ],
 )
 async def test_settings_that_let_more_happen_unasked_are_for_trusted_programs(tmp_path: Path, changes: dict[str, Any]) -> None:
-    async with rest_hub(tmp_path) as hub:
+    settings = {"profiles": {"few": {"servers": []}}, "autoDetectNpmRegistry": False}
+    settings |= {"publish": {"clients": {"known": {"profile": "few"}}}}
+    async with rest_hub(tmp_path, settings=settings) as hub:
         before = hub.parts.home.settings.read_bytes()
         assert (await hub.ask("PATCH", "/settings", changes)).status == 403
         assert hub.parts.home.settings.read_bytes() == before
@@ -107,16 +115,19 @@ OTHERS = ({"command": "q"}, {"args": ["more"]}, {"env": {"NODE_OPTIONS": "-r x"}
 
 
 @pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("rules", [["all"], ["write"], ["look_*"]])
-async def test_what_was_allowed_to_one_program_is_not_kept_for_another(tmp_path: Path, other: dict[str, Any], rules: list[str]) -> None:
+@pytest.mark.parametrize("rules", [["all"], ["read"]])
+async def test_another_program_waits_whatever_was_allowed_to_the_one_before(
+    tmp_path: Path, other: dict[str, Any], rules: list[str]
+) -> None:
     there = {"command": "p", "env": {"API_KEY": "${secret:s/API_KEY}"}, "disable": True, "autoApprove": rules}
     given = {key: value for key, value in {**there, **other}.items() if value is not None}
     async with rest_hub(tmp_path, servers={"s": there}) as hub:
-        assert (await hub.ask("PUT", "/servers/s", given)).status == 403
+        answer = await hub.ask("PUT", "/servers/s", given)
+        assert (answer.status, answer.json["waiting"]) == (200, True)
         assert (await hub.ask("GET", "/servers/s/entry")).json == there
-        assert (await hub.ask("PUT", "/servers/s", {**given, "autoApprove": ["read"]})).status == 200
     async with rest_hub(tmp_path / "trusted", servers={"s": there}, is_trusted=True) as hub:
-        assert (await hub.ask("PUT", "/servers/s", given)).status == 200
+        answer = await hub.ask("PUT", "/servers/s", given)
+        assert (answer.status, answer.json["waiting"]) == (200, False)
 
 
 async def test_the_same_program_keeps_what_was_allowed_also_where_its_key_is_put_away(tmp_path: Path) -> None:
@@ -136,6 +147,6 @@ async def test_another_program_in_a_projects_file_does_not_get_what_a_person_cho
         name = await presenter.add_mcp_server("db", {"command": "p"}, project=str(folder))
         await presenter.set_server_auto_approve(name, ["all"])
         for body in ({"command": "q"}, {"command": "q", "autoApprove": ["read"]}):
-            assert (await hub.ask("PUT", f"/servers/{name}", body)).status == 403
+            assert (await hub.ask("PUT", f"/servers/{name}", body)).json["waiting"]
         assert "q" not in (folder / ".mcp.json").read_text().split('"')
         assert (await hub.ask("PUT", f"/servers/{name}", {"command": "p", "descriptions": "Data"})).status == 200

@@ -1,5 +1,6 @@
 """What people copy from READMEs is read as they mean it, and what cannot be read is refused in words."""
 
+import contextlib
 import json
 
 import pytest
@@ -261,6 +262,22 @@ def test_no_text_leads_to_anything_but_servers_or_a_refusal(text: str) -> None:
 # what is reached by a URL
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://mcp.linear.app/mcp",
+        "http://www.api.mcp/",
+        "claude mcp add --transport http linear https://mcp.linear.app/mcp",
+        '{"mcpServers": {"a": {"url": "https://mcp", "headers": {"X-Key": "b"}}}}',
+        "docker run -i --rm -e A=b ghcr.io/x/y",
+    ],
+)
+def test_a_text_can_be_read_after_each_key_with_which_it_is_typed(text: str) -> None:
+    for end in range(len(text) + 1):
+        with contextlib.suppress(TooltrayError):
+            assert all(found.name for found in parse_pasted(text[:end]))
+
+
 def test_a_url_names_its_host_and_shows_no_key() -> None:
     server = only("https://me:pw@mcp.example.org:8443/mcp?team=a&api_key=k#x")
     assert (server.is_remote, server.transport, server.host) == (True, "http", "mcp.example.org:8443")
@@ -313,10 +330,18 @@ def test_a_toml_block_may_take_headers_from_variables() -> None:
         ({"url": "https://example.org/mcp", "transport": "sse"}, "sse"),
         ({"httpUrl": "https://example.org/mcp", "type": "streamable-http"}, "http"),
         ({"url": "https://example.org/mcp", "type": "remote"}, "http"),
+        ({"url": "https://example.org/mcp", "transportType": "sse"}, "sse"),
+        ({"url": "https://example.org/sse", "type": "http", "transport": "streamableHttp"}, "http"),
     ],
 )
 def test_the_transport_is_what_the_entry_says_or_what_the_address_is_by_habit(entry: dict[str, str], transport: str) -> None:
     assert only(json.dumps(entry)).transport == transport
+
+
+def test_fields_that_name_different_transports_are_refused() -> None:
+    entry = {"url": "https://example.org/mcp", "type": "http", "transport": "sse"}
+    with pytest.raises(TooltrayError, match="type / transport differ; keep one of them"):
+        parse_pasted(json.dumps(entry))
 
 
 @pytest.mark.parametrize(

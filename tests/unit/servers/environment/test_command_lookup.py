@@ -1,6 +1,7 @@
 """Commands are found as a shell would find them, and what is said where they are not."""
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,13 @@ from tooltray.errors import Problem
 from tooltray.servers.environment.command_lookup import (
     DEFAULT_PATH,
     Lookup,
+    downloads,
     is_launcher,
     look_up,
     look_up_on_windows,
     not_found,
     program_name,
+    why_not_run,
 )
 
 
@@ -88,7 +91,7 @@ def test_any_other_command_that_is_missing_is_told_with_where_it_was_looked_for(
 
 def test_a_path_that_leads_nowhere_is_told_as_such() -> None:
     error = not_found(look_up("/no/such/npx", env={}, cwd="/"))
-    assert error.problem == Problem("'/no/such/npx' is not there or may not be run", "looked in /no/such", "Correct the command's path.")
+    assert error.problem == Problem("'/no/such/npx' is not there", "looked in /no/such", "Correct the command's path.")
 
 
 @pytest.mark.parametrize(
@@ -155,3 +158,75 @@ def test_on_windows_the_name_of_a_program_has_no_ending(command: str, name: str)
 
 def test_elsewhere_the_name_of_a_program_has_its_ending() -> None:
     assert program_name("/usr/bin/npx.cmd", is_windows=False) == "npx.cmd"
+
+
+# what downloads
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("npx -y pkg", "/usr/bin/uvx tool", "bunx pkg", "npm exec pkg", "pnpm dlx pkg", "uv run server.py", "uv tool run tool"),
+        *("pipx run tool", "docker run -i --rm image", "podman run image", "deno run npm:pkg", "go run ./cmd", "cargo run", "bun x pkg"),
+        *("bash -c 'cd /x && exec npx -y pkg'", "env A=1 uvx tool", "sh -lc 'docker run image'"),
+    ],
+)
+def test_what_has_to_be_downloaded_or_built_first_may_take_its_time(line: str) -> None:
+    command, *args = shlex.split(line)
+    assert downloads(command, args)
+
+
+@pytest.mark.parametrize("line", ["node server.js", "python3 -m server", "docker ps", "uv pip", "bash server.sh", "env", "sh -c 'sleep 5'"])
+def test_other_commands_download_nothing(line: str) -> None:
+    command, *args = shlex.split(line)
+    assert not downloads(command, args)
+
+
+# what is there and cannot be run
+
+
+def test_a_file_that_is_not_executable_is_told_to_be_so(tmp_path: Path) -> None:
+    file = program(tmp_path / "README.md", is_executable=False)
+    error = not_found(look_up(str(file), env={}, cwd="/"))
+    assert error.problem == Problem(f"'{file}' is not executable", "", f"If it is a program: chmod +x {file}")
+
+
+def test_a_relative_one_is_told_with_its_place(tmp_path: Path) -> None:
+    file = program(tmp_path / "server.py", is_executable=False)
+    error = not_found(look_up("./server.py", env={}, cwd=str(tmp_path)))
+    assert (error.problem.title, error.problem.message) == ("'./server.py' is not executable", str(file))
+
+
+def test_a_name_whose_file_on_the_path_is_not_executable_is_told_where_that_is(tmp_path: Path) -> None:
+    file = program(tmp_path / "b" / "server", is_executable=False)
+    error = not_found(look_up("server", env={"PATH": f"{tmp_path}/a:{tmp_path}/b"}, cwd="/"))
+    assert (error.problem.title, error.problem.message) == ("'server' is not executable", str(file))
+
+
+def test_a_folder_is_no_program(tmp_path: Path) -> None:
+    error = not_found(look_up(f"{tmp_path}/", env={}, cwd="/"))
+    assert error.problem == Problem(f"'{tmp_path}/' is a folder, no program", "", "Name the program in it.")
+
+
+@pytest.mark.parametrize(
+    ("content", "what", "hint"),
+    [
+        (b"#!/no/such/python\nprint()", "its first line names '/no/such/python', which is not there", "Install that"),
+        (b"#!/bin/sh\r\necho", "its first line names '/bin/sh', which is not there", "correct the file's first line"),
+        (b"#!\n", "its first line names '', which is not there", "Install that"),
+        (b"\x7fELF\x02\x01", "it is a program for another system (why)", "Get the one for this computer"),
+        (b"print('hello')\n", "it is a text without a first line that says what runs it (why)", "Put that in front as the command"),
+        (b"#!/bin/sh\necho", "why", "Check that the command is a program"),
+        (b"\x00\x01", "why", "Check that the command is a program"),
+    ],
+)
+def test_why_an_executable_file_is_not_run_is_seen_from_its_beginning(tmp_path: Path, content: bytes, what: str, hint: str) -> None:
+    file = tmp_path / "server"
+    file.write_bytes(content)
+    said, to_do = why_not_run(str(file), "why")
+    assert said == what
+    assert hint in to_do
+
+
+def test_of_a_file_that_cannot_be_read_the_systems_words_are_told(tmp_path: Path) -> None:
+    assert why_not_run(str(tmp_path / "gone"), "why")[0] == "why"

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.certificates import Authority
 from tests.fakes.heard import Record
-from tests.fakes.http_server import Hit, connected, message_of, result_of, serving
+from tests.fakes.http_server import Hit, answering, connected, message_of, result_of, serving
 from yarl import URL
 
 from tooltray.servers.authorization import Refusal
@@ -245,6 +245,24 @@ async def test_a_host_that_does_not_exist_is_named() -> None:
             message = message_of(await client.call("initialize"))
         assert "far.invalid" in message
         assert client.dispatcher.closed.is_set()
+
+
+async def test_why_a_server_cannot_be_reached_is_known_until_it_answers_again() -> None:
+    async with serving() as server:
+        url = server.url
+        async with connected(url) as client:
+            assert client.transport.failure is None
+            server.on["initialize"] = answering(404)
+            await client.call("initialize")
+            assert client.transport.failure.problem.title == f"127.0.0.1:{server.port} has no MCP at this address (HTTP 404)"
+            del server.on["initialize"]
+            await client.call("tools/list", {})
+            assert client.transport.failure is None
+    for is_sse in (False, True):
+        async with connected(url, is_sse=is_sse) as gone:
+            await gone.call("initialize")
+            await gone.dispatcher.closed.wait()
+            assert gone.transport.failure.problem.title == f"nothing answers at 127.0.0.1:{server.port}"
 
 
 async def test_requests_go_through_the_proxy_of_the_environment() -> None:

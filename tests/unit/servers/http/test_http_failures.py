@@ -10,7 +10,15 @@ from yarl import URL
 
 from tooltray.activity.masking import Mask
 from tooltray.phrases import Phrase
-from tooltray.servers.http.http_failures import SHOWN_BODY_CHARACTERS, error_in, failed, is_lost_session, refusal
+from tooltray.servers.http.http_failures import (
+    SHOWN_BODY_CHARACTERS,
+    error_in,
+    failed,
+    failure_of,
+    is_lost_session,
+    refusal,
+    status_failure,
+)
 from tooltray.wire.envelope import Worded
 
 AT = URL("https://far.example/mcp?key=hidden")
@@ -120,3 +128,61 @@ def test_a_network_that_leads_nowhere_is_said_in_the_system_s_words() -> None:
     key: Any = type("Key", (), {"host": "far.example", "port": 443, "ssl": True})()
     error = aiohttp.ClientConnectorError(key, OSError(113, "No route to host"))
     assert failed(error, AT).reason == "no connection to https://far.example/mcp: No route to host"
+
+
+# headlines
+
+
+def key_of(host: str, port: int) -> Any:
+    return type("Key", (), {"host": host, "port": port, "ssl": True})()
+
+
+@pytest.mark.parametrize(
+    ("error", "title"),
+    [
+        (aiohttp.ClientConnectorDNSError(key_of("far.example", 443), OSError(-2, "unknown")), "far.example cannot be found"),
+        (aiohttp.ClientConnectorError(key_of("far.example", 443), ConnectionRefusedError()), "nothing answers at far.example"),
+        (aiohttp.ClientConnectorError(key_of("far.example", 443), OSError(113, "No route to host")), "far.example cannot be reached"),
+        (aiohttp.ClientConnectorSSLError(key_of("far.example", 443), OSError(1, "wrong")), "far.example speaks no https"),
+        (aiohttp.ConnectionTimeoutError(), "far.example does not answer"),
+        (
+            aiohttp.ClientProxyConnectionError(key_of("proxy.example", 3128), OSError(1, "no")),
+            "the proxy proxy.example:3128 cannot be reached",
+        ),
+        (aiohttp.ClientHttpProxyError(None, (), status=407), "the proxy does not let through to far.example"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_server_that_cannot_be_reached_has_the_reason_as_its_headline_and_what_to_do(error: Any, title: str) -> None:
+    found = failure_of(failed(error, AT))
+    assert found is not None
+    assert (found.problem.title, found.is_lasting) == (title, False)
+    assert "hidden" not in str(found.problem)
+    assert found.problem.message
+    assert found.problem.hint
+
+
+def test_what_breaks_on_the_way_has_no_headline_of_its_own() -> None:
+    assert failure_of(failed(aiohttp.ServerDisconnectedError(), AT)) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "title"),
+    [
+        (401, "far.example refuses access (HTTP 401)"),
+        (403, "far.example refuses access (HTTP 403)"),
+        (404, "far.example has no MCP at this address (HTTP 404)"),
+        (405, "far.example has no MCP at this address (HTTP 405)"),
+        (429, "far.example is asked too often (HTTP 429)"),
+        (502, "far.example has a fault of its own (HTTP 502)"),
+    ],
+)
+def test_an_http_error_has_a_headline_that_shows_no_path(status: int, title: str) -> None:
+    found = status_failure(status, AT)
+    assert found is not None
+    assert (found.problem.title, found.problem.message) == (title, "")
+    assert found.problem.hint
+
+
+def test_other_statuses_are_left_to_what_the_server_says() -> None:
+    assert status_failure(400, AT) is None
+    assert status_failure(404, URL("http://127.0.0.1:8000/x")).problem.title.startswith("127.0.0.1:8000 has no MCP")  # type: ignore[union-attr]

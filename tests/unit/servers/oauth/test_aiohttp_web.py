@@ -90,7 +90,7 @@ async def test_an_answer_that_breaks_off_is_none() -> None:
 async def test_nobody_there_is_said_so_without_path_and_query() -> None:
     async with asking() as (server, asks):
         pass
-    with pytest.raises(NoAnswer, match="nothing answers there") as raised:
+    with pytest.raises(NoAnswer, match="was refused") as raised:
         await asks.post(f"{server.origin}/secret/a?secret=x", form={})
     assert "secret" not in raised.value.reason
 

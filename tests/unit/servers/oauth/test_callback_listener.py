@@ -119,6 +119,22 @@ async def test_what_is_not_the_answer_changes_nothing(target: str, status: int) 
         assert (await listener.wait(STATE))["code"] == "right"
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document", 200),
+        ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: image", 403),
+        ("Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: iframe", 403),
+    ],
+)
+async def test_a_browser_that_goes_there_is_taken_and_a_page_that_loads_it_is_not(said: str, status: int) -> None:
+    async with listening() as (listener, address):
+        listener.expect(STATE)
+        target = at(urlsplit(address).path, state=STATE, code="c")
+        answer = await raw(address, request(address, target).replace(b"\r\n\r\n", f"\r\n{said}\r\n\r\n".encode()))
+        assert answer.startswith(b"HTTP/1.1 %d" % status)
+
+
 @pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS", ""])
 async def test_only_a_page_that_is_opened_counts(method: str) -> None:
     async with listening() as (listener, address):

@@ -99,6 +99,10 @@ def test_listed_values(schema: Any, found: Any) -> None:
         ({"type": "integer", "format": "int64", "minimum": 0, "maximum": 9}, {**INTEGER, "format": "int64", "minimum": 0, "maximum": 9}),
         ({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9.5}, {**INTEGER, "minimum": 1, "maximum": 9}),
         ({"type": "integer", "exclusiveMinimum": 0, "minimum": 5}, {**INTEGER, "minimum": 5}),
+        (
+            {"type": "integer", "exclusiveMinimum": 0, "minimum": "5", "exclusiveMaximum": 9, "maximum": []},
+            {**INTEGER, "minimum": 1, "maximum": 8},
+        ),
         ({"type": "number", "exclusiveMinimum": 0, "maximum": 1.5}, {**NUMBER, "maximum": 1.5, "description": "More than 0"}),
         ({"type": "number", "multipleOf": 0.5}, {**NUMBER, "description": "multipleOf: 0.5"}),
         ({"type": "integer", "minimum": True}, INTEGER),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tooltray.snapshots.http import ClientTokenSnapshot, HttpStatus
+from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.ui.presenter.link import EngineLink
 
@@ -54,6 +54,17 @@ class AccessVerbs:
 
     async def rotate_api_token(self) -> str:
         return await self._link.run(lambda engine: engine.rotate_api_token())
+
+    async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
+        return await self._link.run(lambda engine: engine.list_api_tokens())
+
+    async def create_api_token(
+        self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> NewApiToken:
+        return await self._link.run(lambda engine: engine.create_api_token(name, scope, expires_in_s, trusted))
+
+    async def revoke_api_token(self, name: str) -> None:
+        await self._link.run(lambda engine: engine.revoke_api_token(name))
 
     async def list_client_tokens(self) -> list[ClientTokenSnapshot]:
         return await self._link.run(lambda engine: engine.list_client_tokens())

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.setup import SettingsDocument
 from tooltray.ui.presenter.link import EngineLink
 
@@ -19,3 +20,9 @@ class SettingsVerbs:
 
     async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
         return await self._link.run(lambda engine: engine.get_recent_calls(limit))
+
+    async def get_environment(self) -> EnvironmentSnapshot:
+        return await self._link.run(lambda engine: engine.get_environment())
+
+    async def forget_environment(self) -> None:
+        await self._link.run(lambda engine: engine.forget_environment())

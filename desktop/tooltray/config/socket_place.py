@@ -1,0 +1,121 @@
+"""Where the socket of a home with a long path is: a socket's address has room for some 100 bytes. Linux and macOS.
+
+Above it: user_posix. Below it: the file system. Standard library only. The bridge finds the same place by its own copy of these rules
+(tooltray_bridge/long_home.py); a contract test holds the two together. Of these folders the first counts that is there and is this user's
+alone:
+
+1. the one that `run/socket-folder` in the home names: made by a hub under a name that nobody can know before, so nobody can take it first
+2. `tooltray-<hash>` in `/run/user/<uid>`, into which nobody else can write; `<hash>` is that of the home's path
+3. `/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
+
+A hub makes the second where there is such a folder, else the first. It leaves a link to its socket in the third, where bridges of that
+version look; where another user has taken that name, they do not find it.
+"""
+
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+RUNTIME_FOLDERS = "/run/user"
+SHARED_FOLDER = "/tmp"
+RECORD = "run/socket-folder"
+NAME = "hub.sock"
+MAX_RECORD_BYTES = 4096  # a path has no more
+_HASH_CHARACTERS = 16
+
+
+def find_socket(root: Path) -> Path:
+    """Where a hub listens or will listen; what is returned where there is no folder yet is in one that nobody else can make."""
+    for folder in (_recorded(root), _of_session(root), _of_old_versions(root)):
+        if folder and _is_ours(folder):
+            return folder / NAME
+    return _of_session(root) / NAME
+
+
+def make_folder(root: Path) -> None:
+    """Makes the socket's folder where there is none; two who do so at once make one. The home's own folders are there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    lock = os.open(root / "run", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        recorded = _recorded(root)
+        if recorded and _is_ours(recorded):
+            return
+        if _is_ours(Path(RUNTIME_FOLDERS, str(os.getuid()))):
+            _of_session(root).mkdir(mode=0o700, exist_ok=True)
+        if not _is_ours(_of_session(root)):
+            _record(root, tempfile.mkdtemp(prefix="tooltray-", dir=SHARED_FOLDER))
+    finally:
+        os.close(lock)
+
+
+def tell_old_versions(root: Path) -> None:
+    """Leaves a link to the socket where older bridges look for it. Only for who holds the home's lock."""
+    folder = _of_old_versions(root)
+    with suppress(OSError):  # the name is taken, or a folder of another user
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if _is_ours(folder):
+            with suppress(FileNotFoundError):
+                os.unlink(folder / NAME)
+            os.symlink(find_socket(root), folder / NAME)
+
+
+def remove_folder(root: Path) -> None:
+    """Removes the socket, its folder, and what leads to it. Only for who holds the home's lock."""
+    socket = find_socket(root)
+    for path in (socket, _of_old_versions(root) / NAME, root / RECORD):
+        with suppress(OSError):
+            path.unlink()
+    for folder in (socket.parent, _of_old_versions(root)):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _recorded(root: Path) -> Path | None:
+    try:
+        record = os.open(root / RECORD, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(record)
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        folder = os.read(record, MAX_RECORD_BYTES) if is_ours else b""
+    finally:
+        os.close(record)
+    return Path(os.fsdecode(folder)) if folder.startswith(b"/") and b"\0" not in folder else None
+
+
+def _record(root: Path, folder: str) -> None:
+    """A reader finds the whole record, or the one before."""
+    descriptor, temporary = tempfile.mkstemp(dir=root / "run", prefix=".socket-folder.")
+    with open(descriptor, "wb") as file:
+        file.write(os.fsencode(folder))
+    os.replace(temporary, root / RECORD)
+
+
+def _of_session(root: Path) -> Path:
+    return Path(RUNTIME_FOLDERS, str(os.getuid()), f"tooltray-{_hash_of(root)}")
+
+
+def _of_old_versions(root: Path) -> Path:
+    return Path(SHARED_FOLDER, f"tooltray-{os.getuid()}-{_hash_of(root)}")
+
+
+def _hash_of(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:_HASH_CHARACTERS]
+
+
+def _is_ours(folder: Path) -> bool:
+    """A folder, no link, into which nobody else can write."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022

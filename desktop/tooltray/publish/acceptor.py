@@ -1,0 +1,102 @@
+"""Takes connections on a bound socket, also when this process has no descriptor left: who is one too many is told so.
+
+Above it: bridge_listener and http_site. Below it: the event loop. asyncio's own servers leave such peers waiting without a word, look again
+each second, and log each look. Here one descriptor is kept in reserve: it is given up to take such a connection, to say why it ends.
+"""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import socket
+from collections.abc import Callable
+
+from tooltray.tasks import TaskKeeper
+
+logger = logging.getLogger(__name__)
+AT_ONCE = 64  # connections taken in one turn of the loop: calls go on between
+NO_DESCRIPTOR = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
+PAUSE_S = 0.1  # before the next look, where not even the reserve could be had again
+HEARD_BYTES = 65536  # of what a peer said that is turned away: with that unread, TCP would take back our words
+
+
+class Acceptor:
+    """Belongs to one event loop. `close` may be called twice."""
+
+    def __init__(self, place: socket.socket, make_protocol: Callable[[], asyncio.BaseProtocol], *, backlog: int, too_many: bytes) -> None:
+        """
+        Args:
+            place: bound; closed with this.
+            make_protocol: for each connection.
+            too_many: what is said to who is one too many.
+        """
+        self._place, self._make_protocol, self._too_many = place, make_protocol, too_many
+        self._loop = asyncio.get_running_loop()
+        self._tasks = TaskKeeper()
+        self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self._pause: asyncio.TimerHandle | None = None
+        self._has_told = self._is_closed = False
+        place.setblocking(False)
+        place.listen(backlog)
+        self._loop.add_reader(place, self._accept)
+
+    def close(self) -> None:
+        """Takes no connection any more; those that were taken go on."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._pause:
+            self._pause.cancel()
+        self._loop.remove_reader(self._place)
+        self._place.close()
+        self._give_up_reserve()
+
+    def _accept(self) -> None:
+        for _ in range(AT_ONCE):
+            try:
+                connection, _ = self._place.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno not in NO_DESCRIPTOR:
+                    raise
+                self._turn_away()
+                return
+            self._has_told = False
+            self._tasks.spawn(self._connect(connection), name="connection")
+
+    async def _connect(self, connection: socket.socket) -> None:
+        try:
+            await self._loop.connect_accepted_socket(self._make_protocol, connection)
+        except OSError as error:  # it has gone already
+            logger.debug("a connection could not be taken: %s", error)
+            connection.close()
+
+    def _turn_away(self) -> None:
+        """Says to one connection that there are too many."""
+        if not self._has_told:
+            self._has_told = True
+            logger.warning("there are too many open connections and files; new AI clients are turned away")
+        self._give_up_reserve()
+        with contextlib.suppress(OSError):
+            connection, _ = self._place.accept()
+            with connection:
+                connection.setblocking(False)
+                connection.send(self._too_many)
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(HEARD_BYTES)
+        try:
+            self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # something else of ours was faster: not to spin until there is one again
+            self._loop.remove_reader(self._place)
+            self._pause = self._loop.call_later(PAUSE_S, self._look_again)
+
+    def _look_again(self) -> None:
+        self._pause = None
+        self._loop.add_reader(self._place, self._accept)
+
+    def _give_up_reserve(self) -> None:
+        if self._reserve >= 0:
+            os.close(self._reserve)
+            self._reserve = -1

@@ -1,0 +1,78 @@
+"""The few variables that decide whether a server reaches anything: certificates, proxies, package indexes, the agent with a person's keys.
+
+Above it: what looks them up where the system keeps them, what remembers them, and the login shell, whose start they are part of. Below it:
+the file system. One table; whoever adds a line here adds the variable everywhere.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" stands behind a user and a password
+_HOSTS = re.compile(r"[\w.*:,/ \[\]-]*")
+_URL = re.compile(r"(?:[\w.-]+=)?https?://[^\s/@?#]+(?:/[^\s@?#]*)?", re.IGNORECASE)  # uv's indexes may have a name in front
+_KEY = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some indexes have a person's key in the path
+_USER = re.compile(r"[^\s/@]*@")
+_FLAGS = ("0", "1", "true", "false")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """
+    Attributes:
+        can_be_used: whether a value has a meaning now; one of a file that is gone only does harm.
+        can_be_remembered: whether a value may be written into a file.
+    """
+
+    can_be_used: Callable[[str], bool]
+    can_be_remembered: Callable[[str], bool]
+
+
+def _exists(value: str) -> bool:
+    return bool(value) and all(Path(part).is_absolute() and Path(part).exists() for part in value.split(os.pathsep))
+
+
+def _always(value: str) -> bool:
+    return True
+
+
+def _never(value: str) -> bool:
+    return False
+
+
+def _is_plain_index(value: str) -> bool:
+    return all(_URL.fullmatch(each) and not _KEY.search(each.partition("://")[2].partition("/")[2]) for each in value.split())
+
+
+PATH = Kind(_exists, _exists)
+PROXY = Kind(_always, lambda value: _ADDRESS.fullmatch(value) is not None)
+HOSTS = Kind(_always, lambda value: _HOSTS.fullmatch(value) is not None)
+INDEX = Kind(_always, _is_plain_index)
+FLAG = Kind(_always, lambda value: value.lower() in _FLAGS)
+AGENT = Kind(_exists, _never)  # it is another one in each session
+
+VARIABLES: Mapping[str, Kind] = {
+    **dict.fromkeys(("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "PIP_CERT"), PATH),
+    **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), PROXY),
+    **dict.fromkeys(("no_proxy", "NO_PROXY", "UV_INSECURE_HOST", "PIP_TRUSTED_HOST"), HOSTS),
+    **dict.fromkeys(("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"), INDEX),
+    **dict.fromkeys(("UV_NATIVE_TLS", "UV_SYSTEM_CERTS", "NODE_USE_SYSTEM_CA"), FLAG),
+    "SSH_AUTH_SOCK": AGENT,
+}
+
+
+def meaning(name: str) -> str:
+    """The same for both spellings of a proxy: who sets one of them has decided about both."""
+    return name.lower() if name.lower().endswith("_proxy") else name
+
+
+def in_environ(environ: Mapping[str, str]) -> dict[str, str]:
+    """Those of an environment."""
+    return {name: environ[name] for name in VARIABLES if name in environ}
+
+
+def shown(value: str) -> str:
+    """A value as people may see it: without a proxy's user and password."""
+    return _USER.sub("***@", value)

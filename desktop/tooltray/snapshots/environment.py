@@ -1,0 +1,41 @@
+"""Which of the variables that decide whether a server works are set, as people see them: no password is in here."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EnvironmentVariable:
+    """
+    Attributes:
+        value: without user and password.
+        origin: `login shell`, `remembered`, or the place in the system.
+        since: the day since when it is remembered; empty for any other.
+        is_used: servers get it; not where its file is gone.
+    """
+
+    name: str
+    value: str
+    origin: str
+    since: str
+    is_used: bool
+
+
+@dataclass(frozen=True)
+class EnvironmentChange:
+    """A variable that was set when a server last worked.
+
+    Attributes:
+        was: empty: it was set, and its value is not kept.
+        now: empty: it is missing.
+    """
+
+    server: str
+    name: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True)
+class EnvironmentSnapshot:
+    variables: tuple[EnvironmentVariable, ...]
+    changes: tuple[EnvironmentChange, ...]

@@ -1,0 +1,167 @@
+"""How many bytes wait for a peer that does not read: for each peer, and for all peers of a hub together.
+
+Above it: the dispatcher, which asks for room, and the queues in front of each peer (outbox, publish/http_events), which say what waits and
+what has left. Below it: the event loop's timers. Knows no message.
+
+A reply that does not fit into its client's queue becomes an error: the server that wrote it goes on with the calls of others. Only where
+all queues together are full are servers not read, and then the clients that have stopped reading are cut off, the fullest queue first: a
+pause is felt by every client of those servers.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
+PEER_BYTES = 64 * 2**20  # waiting for one peer; a larger message passes where nothing else waits
+HUB_BYTES = 256 * 2**20  # in all queues: a hub with all of them full stays below 400 MB
+SERVERS_BYTES = 128 * 2**20  # of these, towards servers, which are not cut off: some room is always the clients'
+RESUMED_BELOW_BYTES = 192 * 2**20
+LOOKED_AT_EVERY_S = 0.2  # while all is full: calls of others wait that long, and may wait a second
+READS_BYTES = 2**20  # what a client that reads takes within that time; a slow one takes ten times as much
+
+
+class Unsent:
+    """What waits for one peer.
+
+    Attributes:
+        all: what waits for all peers.
+        bytes: how many wait for this one; 0 nearly always.
+        ends: each ends one of the connections by which they would leave.
+    """
+
+    __slots__ = ("_is_server", "all", "bytes", "ends", "taken_bytes")
+
+    def __init__(self, all: "AllUnsent", *, is_server: bool) -> None:
+        self.all, self._is_server = all, is_server
+        self.bytes = self.taken_bytes = 0
+        self.ends: set[Callable[[], object]] = set()
+
+    def add(self, size: int) -> None:
+        """So many bytes more wait."""
+        self.bytes += size
+        if self._is_server:
+            self.all.add_to_servers(size)
+        else:
+            self.all.add(self, size)
+
+    def take(self, size: int) -> None:
+        """So many have left, or will never leave."""
+        self.bytes -= size
+        self.taken_bytes += size
+        if self._is_server:
+            self.all.add_to_servers(-size)
+        else:
+            self.all.take(self, size)
+
+    def has_room(self, size: int) -> bool:
+        """Whether a message may still wait here, too."""
+        if self._is_server and self.all.servers_bytes + size > SERVERS_BYTES:
+            return False
+        return not self.bytes or self.bytes + size <= PEER_BYTES
+
+    def no_room(self, name: str, what: str) -> str:
+        """What is told where a message does not fit."""
+        return f"{name} does not read what it is sent, and {self.bytes:,} bytes wait for it already: {what}"
+
+    def hold(self, size: int) -> None:
+        """So many bytes wait now."""
+        if size > self.bytes:
+            self.add(size - self.bytes)
+        elif size < self.bytes:
+            self.take(self.bytes - size)
+
+
+class AllUnsent:
+    """What waits for all peers of a hub. Belongs to one event loop.
+
+    Attributes:
+        is_full: servers are not to be read now.
+        servers_bytes: how many wait for servers.
+    """
+
+    def __init__(self) -> None:
+        self.bytes = self.servers_bytes = 0
+        self.is_full = False
+        self._waiting: dict[Unsent, None] = {}  # clients
+        self._pauses: dict[Callable[[], object], Callable[[], object]] = {}  # of connections to servers: what pauses, and what resumes
+        self._has_room = asyncio.Event()
+        self._looks = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def of(self, *, is_server: bool) -> Unsent:
+        """The account of a peer that has just connected."""
+        return Unsent(self, is_server=is_server)
+
+    def follow(self, pause: Callable[[], object], resume: Callable[[], object]) -> Callable[[], None]:
+        """From now on `pause` and `resume` are called as reading a server has to stop and may go on; until what this returns is called."""
+        self._pauses[pause] = resume
+        if self.is_full:
+            pause()
+
+        def unfollow() -> None:
+            self._pauses.pop(pause, None)
+
+        return unfollow
+
+    async def room(self) -> None:
+        """Waits while servers are not to be read."""
+        while self.is_full:
+            await self._has_room.wait()
+
+    # what the accounts call
+
+    def add(self, peer: Unsent, size: int) -> None:
+        self.bytes += size
+        self._waiting[peer] = None
+        if self.bytes + self.servers_bytes > HUB_BYTES and not self.is_full:
+            self._fill()
+
+    def take(self, peer: Unsent, size: int) -> None:
+        self.bytes -= size
+        if not peer.bytes:
+            self._waiting.pop(peer, None)
+        if self.is_full and self.bytes + self.servers_bytes < RESUMED_BELOW_BYTES:
+            self._drain()
+
+    def add_to_servers(self, size: int) -> None:
+        self.servers_bytes += size
+
+    # inside
+
+    def _fill(self) -> None:
+        self.is_full, self._looks = True, 0
+        for pause in list(self._pauses):
+            pause()
+        self._look_later()
+
+    def _drain(self) -> None:
+        self.is_full = False
+        assert self._timer, "it was full"
+        self._timer.cancel()
+        self._has_room.set()
+        self._has_room = asyncio.Event()
+        for resume in list(self._pauses.values()):
+            resume()
+
+    def _look_later(self) -> None:
+        for peer in self._waiting:
+            peer.taken_bytes = 0
+        self._timer = asyncio.get_running_loop().call_later(LOOKED_AT_EVERY_S, self._look)
+
+    def _look(self) -> None:
+        """Cuts off who has not read since the last look; at the second look the fullest queue in any case, since others wait."""
+        self._looks += 1
+        peers = [peer for peer in self._waiting if peer.ends]
+        stalled = [peer for peer in peers if peer.taken_bytes < READS_BYTES]
+        chosen = stalled or (peers if self._looks > 1 else [])
+        freed = 0
+        for peer in sorted(chosen, key=lambda each: each.bytes, reverse=True):
+            if self.bytes + self.servers_bytes - freed < RESUMED_BELOW_BYTES:
+                break
+            freed += peer.bytes
+            logger.info("too much waits for peers that do not read; what waited for one of them was given up (%d bytes)", peer.bytes)
+            for end in list(peer.ends):
+                end()
+        if self.is_full:
+            self._look_later()

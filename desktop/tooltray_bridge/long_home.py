@@ -1,0 +1,47 @@
+"""Where the socket of a home with a long path is.
+
+Above it: paths, for the few homes whose own path leaves no room for it. Below it: nothing of ours. The rules are those at the top of
+tooltray/config/socket_place.py; a hub makes the folders, a bridge only looks for them.
+"""
+
+import os
+import stat
+from hashlib import sha256
+
+RUNTIME_FOLDERS = "/run/user"
+SHARED_FOLDER = "/tmp"
+RECORD = b"/run/socket-folder"
+MAX_RECORD_BYTES = 4096
+
+
+def find_socket(home: bytes) -> bytes:
+    """Where the hub of this home listens, or would."""
+    user, digest = os.getuid(), sha256(home).hexdigest()[:16]
+    of_session = os.fsencode(f"{RUNTIME_FOLDERS}/{user}/tooltray-{digest}")
+    of_old_versions = os.fsencode(f"{SHARED_FOLDER}/tooltray-{user}-{digest}")
+    for folder in (_recorded(home), of_session, of_old_versions):
+        if folder and _is_ours(folder):
+            return folder + b"/hub.sock"
+    return of_session + b"/hub.sock"
+
+
+def _recorded(home: bytes) -> bytes:
+    try:
+        record = os.open(home.rstrip(b"/") + RECORD, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        status = os.fstat(record)
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        folder = os.read(record, MAX_RECORD_BYTES) if is_ours else b""
+    finally:
+        os.close(record)
+    return folder.rstrip(b"/") if folder[:1] == b"/" and b"\0" not in folder else b""
+
+
+def _is_ours(folder: bytes) -> bool:
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022

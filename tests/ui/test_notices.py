@@ -1,0 +1,184 @@
+"""What the Servers page says above its cards: it moves nothing from under the pointer, and says plainly that everything is paused."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QCursor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import control, words
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.main_window import CLIENTS, FILES, GRANTS, PROFILES
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.fault_area import FaultArea
+from tooltray.ui.widgets.notice_area import NoticeArea
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.server_table import ServerTable
+from tooltray.ui.widgets.toast import show_toast
+
+BROKEN = Problem("The settings could not be read", "line 4 is no JSON")
+
+
+def point_at(desk: Desk, widget: QWidget) -> None:
+    """Moves the pointer into the middle of a widget."""
+    window = desk.window.windowHandle()
+    assert window is not None
+    place = widget.mapTo(desk.window, widget.rect().center())
+    QCursor.setPos(desk.window.mapToGlobal(place))  # where Qt looks when what is under the pointer goes
+    QTest.mouseMove(window, place)
+
+
+def top(desk: Desk, name: str) -> int:
+    return desk.card(name).mapTo(desk.window, QPoint(0, 0)).y()
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def with_cards(desk: Desk) -> NoticeArea:
+    await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+    await settle()
+    return desk.window.page.notices
+
+
+async def test_a_notice_that_comes_moves_no_card_from_under_the_pointer(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        notices = await with_cards(desk)
+        before = top(desk, "a")
+        point_at(desk, desk.card("a"))
+        await until(desk.card("a").underMouse)
+        notices.add_notice(BROKEN)
+        await until(notices.isVisible)
+        await settle()
+        assert top(desk, "a") == before
+        point_at(desk, control(desk.window, "Copy entry for a client"))
+        await until(lambda: top(desk, "a") > before)
+
+
+async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_left(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        notices = await with_cards(desk)
+        before = top(desk, "a")
+        notices.add_notice(BROKEN)
+        await until(lambda: top(desk, "a") > before)
+        close = control(notices, "Put this notice away")
+        place = close.mapTo(desk.window, close.rect().center())
+        point_at(desk, close)
+        await until(close.underMouse)
+        close.click()
+        await until(notices.isHidden)
+        await settle()
+        below = desk.window.childAt(place)
+        assert below is not None
+        assert not any(card.isAncestorOf(below) for card in desk.window.page.cards.values())
+        assert top(desk, "a") > before
+        point_at(desk, control(desk.window, "Copy entry for a client"))
+        await until(lambda: top(desk, "a") == before)
+
+
+def badges(desk: Desk) -> dict[str, str]:
+    found = {}
+    for name, card in desk.window.page.cards.items():
+        badge = card.findChild(StateBadge)
+        assert isinstance(badge, StateBadge)
+        found[name] = badge.accessibleName()
+    return found
+
+
+async def test_everything_that_is_paused_says_so_and_can_be_resumed_there(theme: Theme) -> None:
+    servers = [server("a"), server("b", ServerState.ERROR, problem=Problem("x"))]
+    async with Desk(FakePresenter(servers, is_paused=True), theme) as desk:
+        notices = await with_cards(desk)
+        assert "Everything is paused" in words(notices)
+        assert badges(desk) == {"a": "Paused", "b": "Error", "hub": "Paused"}
+        muted = desk.card("a").grab().toImage()
+        control(notices, "Resume").click()
+        await desk.asked("set_mcp_enabled", True)
+        await until(notices.isHidden)
+        assert badges(desk) == {"a": "Connected", "b": "Error", "hub": "Connected"}
+        assert desk.card("a").grab().toImage() != muted
+
+
+async def test_a_card_that_comes_while_everything_is_paused_is_paused_too(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")], is_paused=True), theme) as desk:
+        await with_cards(desk)
+        desk.engine.tell(server("late"))
+        desk.engine._publish_config()
+        await until(lambda: badges(desk).get("late") == "Paused")
+
+
+async def test_the_table_of_many_is_paused_too(theme: Theme) -> None:
+    many: list[ServerSnapshot] = [server(f"s{number}") for number in range(30)]
+    async with Desk(FakePresenter(many, is_paused=True), theme) as desk:
+        table = desk.window.page.findChild(ServerTable)
+        assert isinstance(table, ServerTable)
+        await until(lambda: table.isVisible() and len(table.rows) == 31)
+        assert table.model().index(0, 1).data() == "Paused"
+
+
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_what_keeps_the_hub_from_running_is_said_before_that_it_is_paused(theme: Theme, is_failing: bool) -> None:
+    notices = NoticeArea(theme)
+    notices.set_secrets_problem(Problem("The keyring is locked"))
+    notices.set_paused(True)
+    notices.set_failure(BROKEN if is_failing else None)
+    shown = notices.findChild(Banner)
+    assert isinstance(shown, Banner)
+    assert shown.accessibleName().startswith("The settings could not be read" if is_failing else "Everything is paused")
+
+
+async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")], is_paused=True), theme) as desk:
+        notices = await with_cards(desk)
+        resume = control(notices, "Resume")
+        resume.setFocus(Qt.FocusReason.MouseFocusReason)
+        resume.click()
+        await until(notices.isHidden)
+        assert QApplication.focusWidget() is desk.window
+        toast = show_toast(theme, desk.window, "a is stopped", "Undo")
+        control(toast, "Undo").setFocus(Qt.FocusReason.TabFocusReason)
+        toast.dismiss()
+        assert QApplication.focusWidget() is desk.window
+
+
+@pytest.mark.parametrize("index", [CLIENTS, PROFILES, GRANTS, FILES])
+async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, index: int) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        window = desk.window
+        window.open_page(index)
+        page = {
+            CLIENTS: window.view_pages.clients,
+            PROFILES: window.view_pages.profiles,
+            GRANTS: window.grant_pages.page,
+            FILES: window.file_pages.page,
+        }[index]
+        await until(lambda: page.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
+        area = page.findChild(NoticesAbove)
+        fault = page.findChild(FaultArea)
+        assert isinstance(area, NoticesAbove)
+        assert isinstance(fault, FaultArea)
+        await settle()
+        point_at(desk, area)
+        await until(area.underMouse)
+        place = area.rect().center()
+        before = area.childAt(place)
+        page.show_fault(BROKEN)
+        await until(fault.isVisible)
+        await settle()
+        assert "The settings could not be read" in words(fault)
+        assert area.content_top == 0
+        assert area.childAt(place) is before
+        point_at(desk, control(window, "Copy entry for a client"))
+        await until(lambda: area.content_top > 0)
+        page.show_fault(None)
+        await until(fault.isHidden)

@@ -1,0 +1,139 @@
+"""A sheet opens as high as what is in it, has the keyboard while it is there, and gives it back."""
+
+import asyncio
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import control
+
+from tooltray.ui.dialogs.add_server import AddServerPanel
+from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
+from tooltray.ui.grant_commands import GrantSubjects
+from tooltray.ui.main_window import FILES, SERVERS
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.sheet import Sheet
+
+
+def opened(desk: Desk) -> Sheet:
+    assert desk.window.sheet is not None
+    return desk.window.sheet
+
+
+def whole_content(sheet: Sheet) -> bool:
+    """Whether nothing in a sheet has to be scrolled to."""
+    scroll = sheet.panel.findChild(FittedScroll)
+    assert isinstance(scroll, FittedScroll)
+    content = scroll.widget()
+    assert content is not None
+    return content.height() <= scroll.viewport().height() and scroll.verticalScrollBar().maximum() == 0
+
+
+def has_focus_inside(sheet: Sheet) -> bool:
+    focused = QApplication.focusWidget()
+    return focused is not None and (focused is sheet or sheet.panel.isAncestorOf(focused))
+
+
+def options_from_the_menu(desk: Desk, name: str) -> None:
+    """Opens the options of a server as a person does."""
+    control(desk.card(name), f"More for {name}").setFocus(Qt.FocusReason.MouseFocusReason)
+    control(desk.card(name), f"More for {name}").click()
+    menu = next(each for each in desk.card(name).findChildren(QMenu) if each.isVisible())
+    menu.setActiveAction(next(action for action in menu.actions() if action.text() == "Options…"))
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+
+
+async def test_the_sheet_that_adds_a_server_opens_with_room_for_its_field(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.open_add_server()
+        sheet = opened(desk)
+        field = sheet.panel.findChild(CodeView)
+        assert isinstance(field, CodeView)
+        assert field.visibleRegion().boundingRect().height() == field.height()
+        assert whole_content(sheet)
+
+
+async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        panel = AllowToolsPanel(theme, GrantSubjects((), ()))
+        sheet = desk.window.open_sheet(panel)
+        before = QRect(panel.geometry())
+        assert whole_content(sheet)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert panel.geometry() == before
+
+
+async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.open_add_server()
+        sheet = opened(desk)
+        await until(lambda: sheet.panel.isVisible())
+        panel = sheet.panel
+        assert isinstance(panel, AddServerPanel)
+        small = QRect(panel.geometry())
+        shown_before = sheet.grab().toImage()
+        field = panel.findChild(CodeView)
+        assert isinstance(field, CodeView)
+        field.setPlainText("npx -y @scope/server-notes")
+        await until(lambda: panel.height() > small.height())
+        await until(lambda: opened(desk).grab().toImage() != shown_before)
+        assert sheet.painted_box == panel.geometry()
+
+
+@pytest.mark.parametrize("opens", ["menu", "shortcut"])
+async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, opens: str) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        if opens == "menu":
+            options_from_the_menu(desk, "a")
+        else:
+            QTest.keyClick(desk.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+        sheet = opened(desk)
+        await until(lambda: has_focus_inside(sheet))
+        for _ in range(30):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+            focused = QApplication.focusWidget()
+            assert focused is not None
+            assert sheet.panel.isAncestorOf(focused)
+
+
+async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_has_the_keyboard_again(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        options_from_the_menu(desk, "a")
+        sheet = opened(desk)
+        await until(lambda: has_focus_inside(sheet))
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        await until(lambda: desk.window.sheet is None)
+        assert QApplication.focusWidget() is control(desk.card("a"), "More for a")
+
+
+async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_add_server()
+        sheet = opened(desk)
+        behind: QWidget = control(desk.card("a"), "Use a")
+        behind.setFocus(Qt.FocusReason.TabFocusReason)
+        await until(lambda: has_focus_inside(sheet))
+        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: has_focus_inside(sheet))
+
+
+async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.window.page.cards)
+        desk.window.open_add_server()
+        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        assert desk.window.page.isVisible()
+        opened(desk).dismiss()
+        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        assert not desk.window.page.isVisible()
+        assert (SERVERS, FILES) == (0, 4)

@@ -1,0 +1,71 @@
+"""Every verb of McpPresenter that widens what may happen asks for a confirmation before it does anything; what narrows asks for none."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.fakes.hub_parts import HubParts, hub_parts
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.errors import Denied
+from tooltray.presenter.mcp_presenter import McpPresenter
+
+SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
+Verb = Callable[[McpPresenter, str], Awaitable[object]]
+WIDENING: dict[str, Verb] = {
+    "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
+    "a yes to what a program wants": lambda hub, folder: hub.trust_entries("", {"a": "x"}),
+    "a yes to a call": lambda hub, folder: hub.answer_approval("x", "once"),
+    "a grant": lambda hub, folder: hub.add_grant("s", "reads"),
+    "a changed tool": lambda hub, folder: hub.accept_tool_change("s", "t"),
+    "an allowed folder": lambda hub, folder: hub.allow_folder(folder),
+    "a server for a folder": lambda hub, folder: hub.start_for_project("d", folder),
+    "a client's project": lambda hub, folder: hub.set_session_project("x", folder),
+    "wider rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", ["all"]),
+    "rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", ["read"]),
+    "a trusted token": lambda hub, folder: hub.create_api_token("x", trusted=True),
+    "an address for others": lambda hub, folder: hub.change_settings({"publish": {"http": {"host": "0.0.0.0"}}}),
+    "no token any more": lambda hub, folder: hub.change_settings({"publish": {"http": {"requireToken": False}}}),
+    "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
+}
+NARROWING: dict[str, Verb] = {
+    "fewer rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", []),
+    "no rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", []),
+    "a token that is not trusted": lambda hub, folder: hub.create_api_token("x"),
+    "other settings": lambda hub, folder: hub.change_settings({"publish": {"mode": "search"}}),
+    "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
+    "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
+}
+
+
+def written(parts: HubParts) -> object:
+    return json.loads(parts.home.settings.read_bytes())
+
+
+@pytest.mark.parametrize("what", WIDENING)
+async def test_what_widens_is_denied_where_nobody_confirms_it_and_changes_nothing(tmp_path: Path, what: str) -> None:
+    folder = tmp_path.resolve() / "shop"
+    folder.mkdir()
+    async with hub_parts(tmp_path / "home", servers=SERVERS, programs={"p": ScriptedServer(tool("t"))}) as parts:
+        before = written(parts)
+        with asked_by(UNATTENDED), pytest.raises(Denied, match="needs a person at a terminal"):
+            await WIDENING[what](parts.presenter, str(folder))
+        assert written(parts) == before
+        assert await parts.presenter.get_grants() == []
+
+
+@pytest.mark.parametrize("what", NARROWING)
+async def test_what_narrows_needs_nobody(tmp_path: Path, what: str) -> None:
+    async with hub_parts(tmp_path / "home", servers=SERVERS, programs={"p": ScriptedServer(tool("t"))}) as parts:
+        with asked_by(UNATTENDED):
+            await NARROWING[what](parts.presenter, str(tmp_path))
+
+
+async def test_a_folder_in_one_that_is_allowed_needs_no_second_yes(tmp_path: Path) -> None:
+    inside = tmp_path.resolve() / "src" / "shop"
+    inside.mkdir(parents=True)
+    async with hub_parts(tmp_path / "home", servers={}, settings={"allowedFolders": [str(inside.parent)]}) as parts:
+        with asked_by(UNATTENDED):
+            assert await parts.presenter.allow_folder(str(inside)) == str(inside)
