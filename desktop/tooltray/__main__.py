@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tooltray.config.home import Home
+    from tooltray.home.home import Home
 
 
 def main() -> int:

@@ -16,15 +16,15 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import Problem, TooltrayError
 from tooltray.event_loop import new_event_loop
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 from tooltray.uncaught import log_loop_exception
 
 if TYPE_CHECKING:
-    from tooltray.config.hub_place import HubRunning
     from tooltray.engine import Engine, EngineOptions
+    from tooltray.home.hub_place import HubRunning
     from tooltray.ui.desktop import Desktop
     from tooltray.ui.presenter.link import EngineLink
 
@@ -68,11 +68,11 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from PySide6.QtCore import QLocale, QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
-    from tooltray.config.atomic_file import write_atomically
-    from tooltray.config.said_once import SaidOnce
-    from tooltray.publish.bridge_entry import bridge_entry_text
-    from tooltray.servers.entries.pasted import parse_pasted
-    from tooltray.servers.entries.secret_spans import secret_spans
+    from tooltray.downstream.bridge_entry import bridge_entry_text
+    from tooltray.entries.pasted import parse_pasted
+    from tooltray.entries.secret_spans import secret_spans
+    from tooltray.files.atomic_file import write_atomically
+    from tooltray.home.one_time_notices import SaidOnce
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.api_commands import ApiCommands
     from tooltray.ui.approval_prompt import ApprovalPrompt
@@ -88,11 +88,11 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
     from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+    from tooltray.ui.server_requests import ServerWishes
     from tooltray.ui.settings_commands import SettingsCommands
     from tooltray.ui.theme import Theme, system_mode
     from tooltray.ui.tray import Tray
     from tooltray.ui.view_commands import ViewCommands
-    from tooltray.ui.wishes import ServerWishes
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # addresses of sign-ins; the window says that no browser opened
@@ -234,7 +234,7 @@ class EngineThread:
 
     async def _live(self) -> str:
         from tooltray.engine import EngineOptions
-        from tooltray.servers.environment.remembered_variables import is_started_in_terminal
+        from tooltray.launch.remembered_variables import is_started_in_terminal
 
         asyncio.get_running_loop().set_exception_handler(log_loop_exception)
         with self._lock:
@@ -273,8 +273,8 @@ class EngineThread:
         Raises:
             TooltrayError: there is a hub that does not leave, or the engine cannot start.
         """
-        from tooltray.config.hub_place import HubRunning
         from tooltray.engine import Engine
+        from tooltray.home.hub_place import HubRunning
 
         deadline = asyncio.get_running_loop().time() + LOCK_WAIT_S
         while True:
@@ -326,7 +326,7 @@ def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> Tooltr
 
 def _note_display(home: Home) -> None:
     """Notes on which display the desktop is, so that a bridge may start it there again."""
-    from tooltray.config.atomic_file import write_atomically
+    from tooltray.files.atomic_file import write_atomically
 
     noted = {name: os.environ[name] for name in DISPLAY_VARIABLES if name in os.environ}
     try:

@@ -59,6 +59,7 @@ class Unattended(Person):
 
 
 PERSON, UNATTENDED = Person(), Unattended()
+YES_TO_CALLS = "A yes to tool calls"  # what widens approval
 _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
 
 

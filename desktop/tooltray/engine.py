@@ -15,59 +15,59 @@ from pathlib import Path
 from typing import Literal
 
 from tooltray import __version__
+from tooltray.access.api_token import ApiToken
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
-from tooltray.config.api_token import ApiToken
-from tooltray.config.api_tokens import ApiTokens
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.file_history import FileHistory
-from tooltray.config.files.reading import read_file
-from tooltray.config.home import Home
-from tooltray.config.hub_place import HubPlace
-from tooltray.config.leftovers import remove_leftovers
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.proposal_store import ProposalStore
-from tooltray.config.secrets import SecretStore, take_passphrase
-from tooltray.config.watcher import FileWatcher
+from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.seen_servers import SeenServers
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.names import PublishedNames
+from tooltray.control.control_session import HubControl
+from tooltray.downstream import stdio_connection
+from tooltray.downstream.endpoints import Doors, make_doors
+from tooltray.downstream.idle_exit import IdleExit
+from tooltray.downstream.served.call_log import ServedCallLog
+from tooltray.downstream.served.required import RequiredServers, check_served
+from tooltray.downstream.served.surroundings import in_surroundings
+from tooltray.entries.clean_text import clean_text
+from tooltray.entries.proposal_store import ProposalStore
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import use_pidfd_watcher
 from tooltray.events import EventBus
-from tooltray.presenter.elicitations import Elicitations
-from tooltray.presenter.feedback.ready_answers import read_shipped
-from tooltray.presenter.files.file_parts import make_files
-from tooltray.presenter.files.hot_reload import HotReload
-from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.feedback.ready_answers import read_shipped
+from tooltray.files.file_history import FileHistory
+from tooltray.files.watcher import FileWatcher
+from tooltray.foreign_configs.reading import read_file
+from tooltray.home.home import Home
+from tooltray.home.hub_place import HubPlace
+from tooltray.home.leftovers import remove_leftovers
+from tooltray.launch.descriptors import raise_limit
+from tooltray.launch.login_shell import LoginShell, own_environ
+from tooltray.launch.remembered_variables import RememberedVariables
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.launch.variable_sources import VariableSources
+from tooltray.presenter.file_parts import make_files
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.offer_parts import make_offer_parts
 from tooltray.presenter.presenter_parts import make_presenter_parts
 from tooltray.presenter.request_parts import RequestParts, make_request_parts
-from tooltray.presenter.seen_servers import SeenServers
-from tooltray.presenter.served.call_log import ServedCallLog
-from tooltray.presenter.served.required import RequiredServers, check_served
-from tooltray.presenter.served.surroundings import in_surroundings
-from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.presenter.server_parts import make_registries, make_server_parts
-from tooltray.presenter.trusted_tokens import TrustedTokens
-from tooltray.presenter.views.view_parts import make_view_parts
-from tooltray.publish import stdio_connection
-from tooltray.publish.control_session import HubControl
-from tooltray.publish.doors import Doors, make_doors
-from tooltray.publish.idle_exit import IdleExit
+from tooltray.presenter.view_parts import make_view_parts
+from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.resources import resource
-from tooltray.servers.descriptors import raise_limit
-from tooltray.servers.entries.clean_text import clean_text
-from tooltray.servers.environment.login_shell import LoginShell, own_environ
-from tooltray.servers.environment.remembered_variables import RememberedVariables
-from tooltray.servers.environment.variable_sources import VariableSources
+from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.server_files.hot_reload import HotReload
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import TaskKeeper, end_in_turn, finish_in_thread
-from tooltray.tools.catalogue import CatalogueStore
-from tooltray.tools.names import PublishedNames
-from tooltray.wire.deadlines import DeadlineWheel
 
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over

@@ -1,7 +1,7 @@
 """Where the socket of a home with a long path is.
 
 Above it: paths, for the few homes whose own path leaves no room for it. Below it: nothing of ours. The rules are those at the top of
-tooltray/config/socket_place.py; a hub makes the folders, a bridge only looks for them.
+tooltray/home/socket_place.py; a hub makes the folders, a bridge only looks for them.
 """
 
 import os

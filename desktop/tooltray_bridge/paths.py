@@ -1,6 +1,6 @@
 """Where the hub's socket is, found from HOME alone.
 
-Above it: hot and start. The rules are those at the top of tooltray/config/home.py, in bytes and without `os`, whose import costs more than
+Above it: hot and start. The rules are those at the top of tooltray/home/home.py, in bytes and without `os`, whose import costs more than
 everything else here; what is rare (an untidy path, a missing HOME, a long path) imports what it needs.
 """
 

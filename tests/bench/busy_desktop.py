@@ -13,7 +13,7 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QTimer
 
 from tooltray import app
-from tooltray.config.home import find_home
+from tooltray.home.home import find_home
 
 WORK_S, EVERY_MS = 0.2, 1000
 

@@ -27,9 +27,9 @@ from msgspec import Raw
 from tests.fakes import hub_parts
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.publish.sessions import Sessions
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.envelope import dump, load
+from tooltray.downstream.sessions import Sessions
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import dump, load
 
 ROUND = 250  # calls; short enough that some rounds are undisturbed
 TOOL = "echo"

@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import aiohttp
 from tests.fakes.authorization_server import browse
 
-from tooltray.config.server_config import OAuthSettings
 from tooltray.errors import TooltrayError
-from tooltray.servers.oauth.authorization_client import AuthorizationClient
-from tooltray.servers.oauth.callback_listener import CallbackListener
-from tooltray.servers.oauth.tokens import Tokens
-from tooltray.servers.oauth.web_requests import make_web
+from tooltray.settings.server_config import OAuthSettings
+from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.sign_ins.oauth.callback_listener import CallbackListener
+from tooltray.sign_ins.oauth.tokens import Tokens
+from tooltray.sign_ins.oauth.web_requests import make_web
 
 MOST_SIGN_INS = 2  # for one request: the first, and one for more
 META = "io.modelcontextprotocol/"

@@ -26,9 +26,9 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance, status_code_conformance
 from tests.end2end.processes import World, new_world
 
-from tooltray.config.home import Home
-from tooltray.publish.control_client import ControlClient
-from tooltray.publish.rest.openapi import document
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
+from tooltray.rest.openapi import document
 
 EXAMPLES = 200
 WRONG = 80  # of them, where something can be wrong

@@ -17,8 +17,8 @@ from typing import Any
 
 from msgspec import Raw
 
-from tooltray.tools.definition import read_definitions
-from tooltray.wire.envelope import load
+from tooltray.catalogue.definition import read_definitions
+from tooltray.protocol.envelope import load
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).with_name("definitions")

@@ -23,9 +23,9 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts, settled
 from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
-from tooltray.publish.control_session import HubControl
-from tooltray.publish.sessions import Sessions
-from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.control.control_session import HubControl
+from tooltray.downstream.sessions import Sessions
+from tooltray.protocol.dispatcher import RawDispatcher
 
 FOLDER = Path(__file__).with_name("wire")
 SIGNS = ("->", "<-", "<=", "=>")

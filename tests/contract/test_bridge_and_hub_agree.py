@@ -16,12 +16,12 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
 from tooltray.cli.arguments import parse
-from tooltray.cli.outcome import HUB_RUNNING
-from tooltray.config import socket_place, user_posix
-from tooltray.config.home import Home, find_home
-from tooltray.publish.connection import Connection, Hello
-from tooltray.wire import envelope, framing
-from tooltray.wire.unsent import AllUnsent
+from tooltray.cli.error_report import HUB_RUNNING
+from tooltray.downstream.connection import Connection, Hello
+from tooltray.home import socket_place, user_posix
+from tooltray.home.home import Home, find_home
+from tooltray.protocol import envelope, framing
+from tooltray.protocol.unsent import AllUnsent
 from tooltray_bridge import hot, lines, long_home, paths, start, tracker
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
@@ -223,6 +223,6 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
 
 
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
-    from tooltray.publish.connection import MAX_HELLO_BYTES
+    from tooltray.downstream.connection import MAX_HELLO_BYTES
 
     assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES

@@ -72,34 +72,34 @@ class Copy:
 
 def add_server_type(copy: Copy) -> None:
     """A new type of server."""
-    copy.write("unix_transport.py", "servers")
-    copy.insert("servers/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
+    copy.write("unix_transport.py", "transports")
+    copy.insert("transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
-        "servers/transports.py",
-        "from tooltray.servers.transport_order import",
-        "from tooltray.servers.unix_transport import make_unix",
+        "transports/transports.py",
+        "from tooltray.transports.transport_order import",
+        "from tooltray.transports.unix_transport import make_unix",
     )
-    copy.replace("config/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
-    copy.insert("config/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
-    copy.insert("config/server_config.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
-    copy.replace("config/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")')
+    copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
+    copy.insert("settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
+    copy.insert("settings/server_config.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
+    copy.replace(
+        "settings/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")'
+    )
 
 
 def add_format(copy: Copy) -> None:
     """A new tool format."""
-    copy.write("plain.py", "tools/formats")
-    copy.insert("tools/formats/__init__.py", "    for each in (", "        Plain(),")
-    copy.insert(
-        "tools/formats/__init__.py", "from tooltray.tools.formats.openai_responses", "from tooltray.tools.formats.plain import Plain"
-    )
-    copy.append("presenter/format_verbs.py", VERBS)
+    copy.write("plain.py", "formats")
+    copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
+    copy.insert("formats/__init__.py", "from tooltray.formats.openai_responses", "from tooltray.formats.plain import Plain")
+    copy.append("formats/api.py", VERBS)
     for verb in ("mcp_tools_to_plain_tools", "plain_call_to_mcp_tool", "mcp_response_to_plain"):
         copy.insert("presenter/verbs.py", "VERBS: tuple", f'    "{verb}",')
 
 
 def add_rule(copy: Copy) -> None:
     """A new approval rule."""
-    copy.insert("tools/approval.py", "RULES: Mapping", '    "ends:": lambda tool, ending: tool.name.endswith(ending),')
+    copy.insert("catalogue/approval.py", "RULES: Mapping", '    "ends:": lambda tool, ending: tool.name.endswith(ending),')
 
 
 def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> None:

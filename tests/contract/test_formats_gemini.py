@@ -1,4 +1,4 @@
-"""tools/formats against the types of the `google-genai` package, on the definitions of all real servers of the tests."""
+"""formats/ against the types of the `google-genai` package, on the definitions of all real servers of the tests."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from tests.contract.gemini_shape import check_tools
 from tests.contract.recorded_definitions import recorded, usable
 from tests.contract.results import RESULTS, responded
 
-from tooltray.tools.formats import FORMATS
+from tooltray.formats import FORMATS
 
 GEMINI = FORMATS["gemini"]
 SERVERS = recorded()

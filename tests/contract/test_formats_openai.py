@@ -1,4 +1,4 @@
-"""tools/formats against the types of the `openai` package, on the definitions of all real servers of the tests."""
+"""formats/ against the types of the `openai` package, on the definitions of all real servers of the tests."""
 
 import re
 from typing import Any
@@ -18,7 +18,7 @@ from tests.contract.json_schemas import check_is_whole, check_parameters
 from tests.contract.recorded_definitions import recorded, usable
 from tests.contract.results import RESULTS, responded
 
-from tooltray.tools.formats import FORMATS
+from tooltray.formats import FORMATS
 
 CHAT, RESPONSES = FORMATS["openai_chat"], FORMATS["openai_responses"]
 SERVERS = recorded()

@@ -12,8 +12,8 @@ from tests.contract.recorded_definitions import recorded
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
+from tooltray.formats import FORMATS
 from tooltray.snapshots.calls import MCPToolCall
-from tooltray.tools.formats import FORMATS
 
 SERVERS = recorded()
 MAX_DEPTH = 8  # of arguments that are made up

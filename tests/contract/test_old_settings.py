@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.migrations import CURRENT_VERSION
 from tooltray.events import EventBus
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.migrations import CURRENT_VERSION
 
 SETTINGS = Path(__file__).parent / "settings"
 

@@ -7,10 +7,10 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
+from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
-from tooltray.servers.diagnosis import Diagnosis
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse, RecentCall
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot

@@ -19,7 +19,7 @@ from tests.fakes.conversation import META, PREFIX, Conversation
 from tests.fakes.fake_channel import line, make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.wire import envelope, eras, protocol
+from tooltray.protocol import envelope, eras, protocol
 
 # AI clients: each line as it is written, and the ids that must be answered with a result, in this order
 

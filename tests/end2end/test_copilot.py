@@ -14,9 +14,9 @@ from copilot.tools import tool_result_to_external_tool_text_result_for_llm
 from tests.end2end.processes import World, wait_until
 from tests.fakes.copilot_runtime import CopilotRuntime
 
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.copilot import CopilotTools, copilot_tools
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 
 HABITS = [sys.executable, str(Path(__file__).parent / "servers" / "habits.py")]
 SHORT_S = 1.0  # for a call that is to be given up

@@ -16,12 +16,12 @@ from tests.end2end.processes import BRIDGE, Program, World, is_running, new_worl
 from tests.end2end.raw_client import RawClient
 from tests.fakes.copilot_runtime import CopilotRuntime
 
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.copilot import copilot_tools
-from tooltray.presenter.patience import RESTART_AFTER_S
-from tooltray.publish.control_client import ControlClient
-from tooltray.publish.rest.server_views import status_of
+from tooltray.home.home import Home
+from tooltray.rest.server_views import status_of
 from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.patience import RESTART_AFTER_S
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine

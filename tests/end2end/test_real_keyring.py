@@ -11,8 +11,8 @@ from tests.end2end.processes import World
 # the argument is a list of calls; each line of stdout is a call's result, or the name of its error's class
 PROGRAM = """
 import asyncio, json, sys
-from tooltray.config.home import find_home
-from tooltray.config.secrets import SecretStore
+from tooltray.home.home import find_home
+from tooltray.secrets.secrets import SecretStore
 from tooltray.errors import TooltrayError
 
 async def main():

@@ -11,14 +11,14 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
+from tooltray.downstream.client_session import ClientSession
 from tooltray.events import EventBus, ToolListChanged
-from tooltray.presenter.handshake import Greeting
-from tooltray.presenter.held_calls import HeldCalls
-from tooltray.presenter.session_state import SessionState
-from tooltray.publish.client_session import ClientSession
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.eras import Era
+from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.eras import Era
+from tooltray.upstream.handshake import Greeting
+from tooltray.upstream.held_calls import HeldCalls
 
 PREFIX = "io.modelcontextprotocol/"
 META = {

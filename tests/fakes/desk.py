@@ -8,10 +8,10 @@ from typing import cast
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
 
-from tooltray.config.atomic_file import write_atomically
+from tooltray.entries.pasted import parse_pasted
+from tooltray.entries.secret_spans import secret_spans
+from tooltray.files.atomic_file import write_atomically
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.servers.entries.pasted import parse_pasted
-from tooltray.servers.entries.secret_spans import secret_spans
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.api_commands import ApiCommands
 from tooltray.ui.commands import Commands
@@ -23,11 +23,11 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.settings_commands import SettingsCommands
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_commands import ViewCommands
 from tooltray.ui.widgets.server_card import ServerCard
-from tooltray.ui.wishes import ServerWishes
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from tests.fakes.heard import Record
 
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import Envelope, success
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import Envelope, success
 
 TICK_S = 0.01
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 Answer = Any | Callable[..., Any]
 

@@ -10,15 +10,15 @@ from msgspec import Raw
 from tests.fakes.heard import Record
 
 from tooltray.errors import TooltrayError
-from tooltray.presenter.caller import Session
-from tooltray.presenter.handshake import Greeting
-from tooltray.presenter.held_calls import HeldCalls
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.session_state import SessionState
 from tooltray.presenter.verbs import VERBS
-from tooltray.wire import envelope, eras
-from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.wire.eras import ClientInfo, Era, Head
+from tooltray.protocol import envelope, eras
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
+from tooltray.protocol.eras import ClientInfo, Era, Head
+from tooltray.sessions.caller import Session
+from tooltray.sessions.session_state import SessionState
+from tooltray.upstream.handshake import Greeting
+from tooltray.upstream.held_calls import HeldCalls
 
 INSTRUCTIONS = "Servers: fs."  # of a session that has all servers
 

@@ -12,7 +12,7 @@ from tests.fakes.hub_parts import Client, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
-from tooltray.presenter.files.server_files import ServerFiles
+from tooltray.server_files.server_files import ServerFiles
 
 
 class FileHub(SessionHub):

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tooltray.config.files.file_server import FileEntry, FileServer, Origin
-from tooltray.config.server_config import MCPServerConfig
-from tooltray.presenter.session_state import SessionState
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.file_server import FileEntry, FileServer, Origin
+from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.clients import SessionProject
 
 SHOP, TOOLS_FOLDER = "/projects/shop", "/projects/tools"

@@ -13,16 +13,16 @@ import aiohttp
 from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Record
 
-from tooltray.publish.http_app import HttpApp
-from tooltray.publish.http_guard import Guard
-from tooltray.publish.http_modern import ModernHttp
-from tooltray.publish.http_sessions import HttpSessions
-from tooltray.publish.http_sse import SseHttp
-from tooltray.publish.streamable_http import StreamableHttp
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import METHOD_NOT_FOUND, Envelope, failure, load, success
-from tooltray.wire.event_stream import Event, EventReader
+from tooltray.downstream.http_app import HttpApp
+from tooltray.downstream.http_modern import ModernHttp
+from tooltray.downstream.http_sessions import HttpSessions
+from tooltray.downstream.sse import SseHttp
+from tooltray.downstream.streamable_http import StreamableHttp
+from tooltray.http_server.guard import Guard
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, failure, load, success
+from tooltray.protocol.event_stream import Event, EventReader
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 MODERN_META = {

@@ -10,15 +10,15 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import PATIENCE_S, Record
 
-from tooltray.servers.authorization import Authorization
-from tooltray.servers.http.http_connections import HttpConnection
-from tooltray.servers.http.http_transport import HttpTransport
-from tooltray.servers.http.sse_transport import SseTransport
-from tooltray.servers.http.trust import tls_context
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import NOTHING, Envelope, dump, success
-from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.transports.authorization import Authorization
+from tooltray.transports.http.certificate_trust import tls_context
+from tooltray.transports.http.http_connections import HttpConnection
+from tooltray.transports.http.http_transport import HttpTransport
+from tooltray.transports.http.sse_transport import SseTransport
 
 VERSION = "2025-11-25"
 SESSION = "session-of-the-test"

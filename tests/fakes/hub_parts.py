@@ -17,47 +17,47 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
+from tooltray.access.api_token import ApiToken
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.masking import Mask
-from tooltray.config.api_token import ApiToken
-from tooltray.config.api_tokens import ApiTokens
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.files.reading import read_file
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.proposal_store import ProposalStore
-from tooltray.config.registry_cache import RegistryCache
-from tooltray.config.secrets import SecretStore
+from tooltray.calls.elicitations import Elicitations
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.first_listings import FirstPatience
+from tooltray.catalogue.names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
+from tooltray.entries.proposal_store import ProposalStore
 from tooltray.errors import Problem
 from tooltray.events import EventBus
-from tooltray.presenter.elicitations import Elicitations
-from tooltray.presenter.files.file_parts import make_files
-from tooltray.presenter.files.server_files import ServerFiles
-from tooltray.presenter.first_listings import FirstPatience
-from tooltray.presenter.held_calls import HeldCalls
+from tooltray.foreign_configs.reading import read_file
+from tooltray.home.home import Home
+from tooltray.launch.program_launch import Launch
+from tooltray.launch.remembered_variables import RememberedVariables
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.launch.variable_sources import VariableSources
+from tooltray.presenter.file_parts import make_files
 from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offer_parts import make_offer_parts
-from tooltray.presenter.patience import Patience
 from tooltray.presenter.presenter_parts import make_presenter_parts
 from tooltray.presenter.request_parts import RequestParts, make_request_parts
-from tooltray.presenter.server_environment import ServerEnvironment
 from tooltray.presenter.server_parts import make_server_parts
-from tooltray.presenter.session_state import SessionState
-from tooltray.presenter.start_gate import StartGate
-from tooltray.presenter.trusted_tokens import TrustedTokens
-from tooltray.presenter.views.view_parts import make_view_parts
-from tooltray.servers.environment.remembered_variables import RememberedVariables
-from tooltray.servers.environment.variable_sources import VariableSources
-from tooltray.servers.stdio_transport import Launch
-from tooltray.servers.transport import Transport
+from tooltray.presenter.view_parts import make_view_parts
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.registries.registry_cache import RegistryCache
+from tooltray.secrets.secrets import SecretStore
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
-from tooltray.tools.catalogue import CatalogueStore
-from tooltray.tools.names import PublishedNames
-from tooltray.wire import eras
-from tooltray.wire.envelope import NOTHING, Envelope, dump, success
+from tooltray.transports.transport import Transport
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.patience import Patience
+from tooltray.upstream.start_gate import StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way

@@ -7,8 +7,8 @@ from msgspec import Raw
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, opened
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, dump
 
 TOOLS, PROMPTS, RESOURCES = (f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources"))
 SEARCH = ["find_tools", "call_tool"]

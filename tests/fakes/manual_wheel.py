@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tooltray.wire.unsent import AllUnsent
+from tooltray.protocol.unsent import AllUnsent
 
 
 class ManualDeadline:

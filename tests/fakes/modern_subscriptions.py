@@ -8,9 +8,9 @@ from tests.fakes.heard import Record
 from tests.fakes.hub_parts import HubParts, loaded
 from tests.fakes.scripted_server import Copy, ScriptedServer, never
 
-from tooltray.presenter.mcp_client import McpClient
-from tooltray.presenter.server_listen import ServerListens
-from tooltray.presenter.subscriptions import Subscriptions
+from tooltray.calls.subscriptions import Subscriptions
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_listen import ServerListens
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 LISTENED = "subscriptions/listen"

@@ -9,10 +9,10 @@ from typing import Any
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import Copy, Handler, ScriptedServer, error
 
+from tooltray.catalogue.offer import KINDS, OfferKind
 from tooltray.events import PromptListChanged, ResourceListChanged
-from tooltray.tools.offer import KINDS, OfferKind
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, dump
 
 
 class OfferingServer(ScriptedServer):

@@ -10,9 +10,9 @@ from tests.fakes.hub_parts import Client, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
-from tooltray.presenter.deferred_server import DeferredServer
-from tooltray.presenter.mcp_client import McpClient
-from tooltray.wire.eras import Era
+from tooltray.protocol.eras import Era
+from tooltray.upstream.deferred_server import DeferredServer
+from tooltray.upstream.mcp_client import McpClient
 
 TEMPLATE = ["--project", "{project_path}", "--name={project_name}"]
 

@@ -11,11 +11,11 @@ from tests.fakes.hub_parts import Client, loaded, opened
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.presenter.mcp_client import McpClient
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
-from tooltray.wire.eras import Era
+from tooltray.upstream.mcp_client import McpClient
 
 
 class Relay:

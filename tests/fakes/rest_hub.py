@@ -16,15 +16,15 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.http_hub import Answer, ScriptedClients
 from tests.fakes.hub_parts import HubParts, hub_parts
 
-from tooltray.config.api_tokens import TokenHolder
-from tooltray.publish.http_app import HttpApp
-from tooltray.publish.http_guard import Guard
-from tooltray.publish.http_modern import ModernHttp
-from tooltray.publish.http_sessions import HttpSessions
-from tooltray.publish.http_sse import SseHttp
-from tooltray.publish.rest.app import RestApi
-from tooltray.publish.streamable_http import StreamableHttp
-from tooltray.wire.deadlines import DeadlineWheel
+from tooltray.access.api_tokens import TokenHolder
+from tooltray.downstream.http_app import HttpApp
+from tooltray.downstream.http_modern import ModernHttp
+from tooltray.downstream.http_sessions import HttpSessions
+from tooltray.downstream.sse import SseHttp
+from tooltray.downstream.streamable_http import StreamableHttp
+from tooltray.http_server.guard import Guard
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.rest.app import RestApi
 
 TOKEN, READ_TOKEN, CALL_TOKEN = "tooltray_api_right", "tooltray_api_read", "tooltray_api_call"
 

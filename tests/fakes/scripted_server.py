@@ -14,12 +14,12 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.heard import Record
 
-from tooltray.servers.transport import ConnectionFailure
-from tooltray.wire.deadlines import DeadlineWheel
-from tooltray.wire.dispatcher import RawDispatcher
-from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
-from tooltray.wire.protocol import MODERN_VERSIONS
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.protocol import MODERN_VERSIONS
+from tooltray.transports.transport import ConnectionFailure
 
 Handler = Callable[["Copy", Any], Awaitable[Any] | Any]
 """Takes the copy and the params; returns the result, or an Envelope with a result or an error."""

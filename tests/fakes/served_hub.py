@@ -13,16 +13,16 @@ from tests.fakes.heard import Heard
 from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import ScriptedClients
 
-from tooltray.config.files.file_server import Endpoint, FileEntry, FileReading, FileServer
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.secrets import SecretStore
-from tooltray.config.server_config import MCPServerConfig
+from tooltray.downstream.served.served_listener import ServedListener
+from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.events import EventBus, ServerFilesChanged
-from tooltray.publish.served.served_listener import ServedListener
-from tooltray.publish.served.served_tokens import ServedTokens
+from tooltray.home.home import Home
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.file_server import Endpoint, FileEntry, FileReading, FileServer
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import TaskKeeper
-from tooltray.wire.deadlines import DeadlineWheel
 
 FILE = "/configs/config.json"
 

@@ -10,8 +10,8 @@ from typing import Any
 from tests.fakes.hub_parts import Client, HubParts
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.wire import eras
-from tooltray.wire.envelope import Envelope, dump
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, dump
 
 
 class SessionHub:

@@ -13,8 +13,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, field, words
 
+from tooltray.entries.secret_spans import secret_spans
 from tooltray.errors import TooltrayError
-from tooltray.servers.entries.secret_spans import secret_spans
 from tooltray.ui.dialogs.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip

@@ -11,11 +11,11 @@ from PySide6.QtCore import QCoreApplication, QTranslator
 from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
-from tooltray.config.settings import read_settings
-from tooltray.config.settings_places import SettingsPlaces
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
+from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_places import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import in_a_row, whole
@@ -79,14 +79,20 @@ def test_no_text_goes_past_tr() -> None:
 SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotUse", "CannotRead", "CannotOpen", "NotJson", "ValueError"}
 """What carries a sentence for a person."""
 OF_STARTS = (
-    *("servers/stdio_transport.py", "servers/transports.py", "servers/self_reference.py", "servers/environment/command_lookup.py"),
-    *("servers/environment/login_shell.py", "servers/http/http_*.py", "servers/http/sse_transport.py", "servers/http/proxies.py"),
-    *("presenter/instance.py", "presenter/managed_server.py", "presenter/handshake.py", "presenter/notices.py", "config/secret_errors.py"),
+    *("transports/stdio_transport.py", "transports/transports.py", "transports/self_reference.py", "launch/command_lookup.py"),
+    *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "transports/http/proxies.py"),
+    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/secret_errors.py"),
 )
 """Where that is worded which a card says of a server that does not run."""
 OF_FILES = (
-    *("config/settings.py", "config/settings_file.py", "config/settings_places.py", "config/server_config.py", "config/usable.py"),
-    *("config/json_text.py", "config/files/*.py", "presenter/files/*.py"),
+    *(
+        "settings/settings.py",
+        "settings/settings_file.py",
+        "settings/settings_places.py",
+        "settings/server_config.py",
+        "settings/usable.py",
+    ),
+    *("files/json_text.py", "foreign_configs/[!c]*.py", "foreign_configs/config_page.py", "server_files/*.py", "settings/file_server.py"),
 )
 """Where that is worded which a window says of files with servers in them."""
 

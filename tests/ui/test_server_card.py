@@ -18,6 +18,7 @@ from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, stopped
 from tooltray.ui.state_language import server_look
@@ -26,7 +27,6 @@ from tooltray.ui.widgets.server_card import HEIGHT, ServerCard
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.tool_table import ToolTable
-from tooltray.ui.wishes import ServerWishes
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
 NOW = datetime(2026, 11, 21, 12, 0)

@@ -11,8 +11,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
+from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem, TooltrayError
-from tooltray.servers.diagnosis import Diagnosis, Remedy
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.dialogs.log_panel import LogPanel

@@ -24,15 +24,15 @@ def test_complete_files_pass_whatever_the_others_lack() -> None:
 
 
 def test_a_missing_branch_is_told_with_its_file() -> None:
-    files = {**complete_files(), "desktop/tooltray/tools/approval.py": {"missing_lines": [], "missing_branches": [[12, -3], [12, 14]]}}
+    files = {**complete_files(), "desktop/tooltray/catalogue/approval.py": {"missing_lines": [], "missing_branches": [[12, -3], [12, 14]]}}
 
     (told,) = script.incomplete({"files": files})
-    assert told.startswith("desktop/tooltray/tools/approval.py")
+    assert told.startswith("desktop/tooltray/catalogue/approval.py")
     assert "0 lines and 2 branches are missing 12->exit 12->14" in told
 
 
 def test_a_pattern_that_matches_no_file_is_told() -> None:
     files = complete_files()
-    del files["desktop/tooltray/tools/approval.py"]
+    del files["desktop/tooltray/rest/app.py"]
 
-    assert script.incomplete({"files": files}) == ["desktop/tooltray/tools/approval.py: no such file was measured"]
+    assert script.incomplete({"files": files}) == ["desktop/tooltray/rest/app.py: no such file was measured"]

@@ -12,11 +12,11 @@ import msgspec
 
 from tooltray import __version__
 from tooltray.events import ConfigChanged, EventBus
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
+from tooltray.protocol.protocol import HANDSHAKE_VERSIONS
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot
-from tooltray.wire import envelope
-from tooltray.wire.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
-from tooltray.wire.protocol import HANDSHAKE_VERSIONS
 
 NAME = "hub"
 COLLECT_FEEDBACK = "collect_feedback"

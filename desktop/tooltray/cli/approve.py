@@ -11,13 +11,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tooltray.cli import unasked
+from tooltray.cli import auto_approve
 from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.terminal import clean, clean_line, count, cut, print_json, print_table
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 LAST_DAY = 10**10  # beyond it no calendar goes on; times in a file may have been written by hand
@@ -109,11 +109,11 @@ def _grant(hub: ControlClient, args: argparse.Namespace, words: Sequence[str]) -
 
 
 def rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses which calls of one kind of AI client go through unasked."""
+    """Chooses which calls of one kind of AI client go through auto_approve."""
     chosen = None if args.default else args.rules
     with contextlib.closing(started_hub(home)) as hub:
         before = next((each["auto_approve"] for each in hub.call("get_client_modes") if each["client"] == args.client), None)
-        if chosen is None or not unasked.narrows(chosen, before or ()):
+        if chosen is None or not auto_approve.narrows(chosen, before or ()):
             check_terminal()
             print(f"What goes through unasked for {clean_line(args.client)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
@@ -124,11 +124,11 @@ def rules(args: argparse.Namespace, home: Home) -> int:
 
 
 def server_rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses which calls of one server go through unasked."""
-    chosen = unasked.checked(args.name, args.rules)
+    """Chooses which calls of one server go through auto_approve."""
+    chosen = auto_approve.checked(args.name, args.rules)
     with contextlib.closing(hub_or_settings(home)) as hub:
-        before = unasked.of_entry(hub.call("get_server_entry", name=args.name)["counts"])
-        if not unasked.narrows(chosen, before):
+        before = auto_approve.of_entry(hub.call("get_server_entry", name=args.name)["counts"])
+        if not auto_approve.narrows(chosen, before):
             check_terminal()
             print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():

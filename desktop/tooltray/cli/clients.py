@@ -10,7 +10,7 @@ from typing import Any
 
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 
 def token(args: argparse.Namespace, home: Home) -> int:

@@ -19,9 +19,9 @@ from tooltray.cli.servers import START_TIMEOUT_S, note_start, running_in_words, 
 from tooltray.cli.start_progress import progress_shown
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.cli.unused_secrets import REMOVE
-from tooltray.config.home import Home
+from tooltray.control.control_client import Hub
 from tooltray.errors import Problem, TooltrayError, in_one_line
-from tooltray.publish.control_client import Hub
+from tooltray.home.home import Home
 
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
@@ -175,7 +175,7 @@ def _check_secrets(hub: Hub, home: Home) -> Check:
 
 
 def _check_bridge(home: Home) -> Check:
-    from tooltray.publish.bridge_entry import bridge_entry
+    from tooltray.downstream.bridge_entry import bridge_entry
 
     entry = bridge_entry(home)["mcpServers"]["tooltray"]
     words = [entry["command"], *entry["args"]]

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
-from tooltray.config.feedback_history import FeedbackHistory, as_lost
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
-from tooltray.presenter.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
-from tooltray.presenter.feedback.feedbacks import SEE_REPORTS
-from tooltray.presenter.feedback.kept_answers import ANSWER_KEPT_S
-from tooltray.presenter.feedback.picture_headers import read_picture
-from tooltray.publish.control_client import ControlClient
+from tooltray.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.feedback.feedback_history import FeedbackHistory, as_lost
+from tooltray.feedback.feedbacks import SEE_REPORTS
+from tooltray.feedback.kept_answers import ANSWER_KEPT_S
+from tooltray.feedback.picture_headers import read_picture
+from tooltray.home.home import Home
 
 NOTHING_WAITS = "No report waits for an answer."
 LONGEST_FIRST_LINE = 80  # characters of a summary in a list

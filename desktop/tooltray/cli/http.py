@@ -11,8 +11,8 @@ from typing import Any
 from tooltray.cli.http_api import api_words
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.terminal import clean_line, print_json, problem_line
-from tooltray.config.home import Home
-from tooltray.publish.control_client import Hub
+from tooltray.control.control_client import Hub
+from tooltray.home.home import Home
 
 TOKEN_HERE = "TOKEN"  # where a person puts what `clients token` showed
 

@@ -13,8 +13,8 @@ from tooltray.cli.approve import day
 from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.terminal import clean_line, print_json, print_note, print_table, problem_line
-from tooltray.config.home import Home
-from tooltray.publish.control_client import Hub
+from tooltray.control.control_client import Hub
+from tooltray.home.home import Home
 
 TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name
 TRUSTED = "Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders."

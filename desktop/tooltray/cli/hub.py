@@ -7,10 +7,10 @@ import os
 import time
 
 from tooltray.cli.confirm import asker, is_at_terminal
-from tooltray.config.home import Home
-from tooltray.config.hub_lock import HubLock
+from tooltray.control.control_client import ControlClient, Hub
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient, Hub
+from tooltray.home.home import Home
+from tooltray.home.hub_lock import HubLock
 
 LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
 RETRY_EVERY_S = 0.05
@@ -52,7 +52,7 @@ def started_hub(home: Home) -> ControlClient:
         return client
     home.prepare()
     _remember_environment(home)
-    from tooltray.publish.bridge_entry import default_home
+    from tooltray.downstream.bridge_entry import default_home
     from tooltray_bridge.start import HubStart
 
     start = HubStart(os.fspath(home.root), os.fspath((default_home() or home).root))
@@ -71,7 +71,7 @@ def started_hub(home: Home) -> ControlClient:
 
 def _remember_environment(home: Home) -> None:
     """The hub that is started gets nothing of this process; what a person's terminal has of certificates and proxies it finds there."""
-    from tooltray.servers.environment.remembered_variables import RememberedVariables, is_started_in_terminal
+    from tooltray.launch.remembered_variables import RememberedVariables, is_started_in_terminal
 
     if is_started_in_terminal():
         remembered = RememberedVariables(home.environment)

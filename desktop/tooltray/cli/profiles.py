@@ -7,11 +7,11 @@ import argparse
 import contextlib
 from typing import Any
 
-from tooltray.cli.effect import check_effect
 from tooltray.cli.hub import started_hub
-from tooltray.cli.named import warn_of_missing
+from tooltray.cli.known_names import warn_of_missing
+from tooltray.cli.overridden import check_effect
 from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 EVERY = "*"
 """In the place of a server's name: all servers."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.servers.projects import is_inside
+from tooltray.upstream.project_folder import is_inside
 
 FILE = ".mcp.json"
 

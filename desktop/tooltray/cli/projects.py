@@ -11,8 +11,8 @@ from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import folder_path, hub_or_settings, started_hub
 from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table, state_in_words
-from tooltray.config.home import Home
-from tooltray.publish.control_client import Hub
+from tooltray.control.control_client import Hub
+from tooltray.home.home import Home
 
 OF_CLIENTS = "For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed"
 

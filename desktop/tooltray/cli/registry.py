@@ -10,7 +10,7 @@ from typing import Any
 
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
 COUNTS_LATER = "Servers that run get it when they start again."

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
-from tooltray.config.home import Home
-from tooltray.publish.control_client import ControlClient
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
 
 READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
 KEPT, WAITING = "keep", "wait"

@@ -19,7 +19,7 @@ from tooltray.cli import arguments
 from tooltray.cli.options.usage import UsageError
 
 if TYPE_CHECKING:
-    from tooltray.config.home import Home
+    from tooltray.home.home import Home
 
 WRONG_USAGE = 2
 
@@ -51,8 +51,8 @@ def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: 
     except SystemExit:  # after `--help` and `--version`
         _flush_quietly()
         raise
-    from tooltray.cli.outcome import outcome  # after this line things cost time; `--version` does not come here
-    from tooltray.config.home import find_home
+    from tooltray.cli.error_report import outcome  # after this line things cost time; `--version` does not come here
+    from tooltray.home.home import find_home
 
     def action() -> int:
         home = find_home(args.home, environ)
@@ -76,7 +76,7 @@ def _flush_quietly() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        from tooltray.cli.outcome import silence_stdout
+        from tooltray.cli.error_report import silence_stdout
 
         silence_stdout()
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.secret_input import ask_for_passphrase, ask_for_secret, is_person_there
 from tooltray.cli.terminal import clean_line, print_json
-from tooltray.config.home import Home
-from tooltray.config.secret_errors import SecretsLocked
-from tooltray.config.secrets import PASSPHRASE_VARIABLE
+from tooltray.control.control_client import ControlClient, Hub
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient, Hub
+from tooltray.home.home import Home
+from tooltray.secrets.secret_errors import SecretsLocked
+from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = "the system's keyring (nothing else is chosen)"

@@ -6,8 +6,8 @@ child: the guardian lives as long as the hub and should stay small.
 
 import argparse
 
-from tooltray.cli.outcome import outcome
-from tooltray.config.home import Home
+from tooltray.cli.error_report import outcome
+from tooltray.home.home import Home
 
 
 def serve(args: argparse.Namespace, home: Home) -> int:

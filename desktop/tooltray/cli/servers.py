@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tooltray.cli import unasked
+from tooltray.cli import auto_approve
 from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.project_server import FILE, project_entry, real_folder
@@ -35,15 +35,15 @@ from tooltray.cli.terminal import (
     to_json,
 )
 from tooltray.cli.unused_secrets import going, gone, once_unlocked
-from tooltray.config.home import Home
+from tooltray.control.control_client import Hub
 from tooltray.errors import Problem, TooltrayError, in_one_line
-from tooltray.publish.control_client import Hub
+from tooltray.home.home import Home
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5
-APPROVED = [unasked.ALL]  # who types a server's command line trusts it
+APPROVED = [auto_approve.ALL]  # who types a server's command line trusts it
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
@@ -99,7 +99,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     Returns:
         1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
     """
-    rules = [unasked.READ] if args.ask else unasked.checked(args.name, args.approve)
+    rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
     args.server, args.is_approval_chosen = args.name, bool(rules)
     if args.project is not None:
         args.project = real_folder(args.project)
@@ -118,7 +118,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         print_json(done | {"started": added.is_started, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
-        print(unasked.in_words(args.rules))
+        print(auto_approve.in_words(args.rules))
         if twin:
             print_note(
                 f"{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {args.server}"
@@ -228,13 +228,13 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
     """A server that is replaced may do no more than before without asking."""
     entry = hub.call("get_mcp_servers").get(name)
-    return APPROVED if entry is None else unasked.of_entry(entry)
+    return APPROVED if entry is None else auto_approve.of_entry(entry)
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
     """The server of another name that runs the same program in the same way; empty: none."""
-    from tooltray.config.server_config import config_hash
-    from tooltray.config.settings import read_entry
+    from tooltray.settings.server_config import config_hash
+    from tooltray.settings.settings import read_entry
 
     for name, entry in hub.call("get_mcp_servers").items():
         with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing, and the new one is refused when it is stored
@@ -260,8 +260,8 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
 def _note_braces(args: argparse.Namespace) -> None:
     """What is not filled in, although it looks so."""
     if args.deferred:
-        from tooltray.config.expansion import project_remark
-        from tooltray.config.settings import read_entry
+        from tooltray.settings.expansion import project_remark
+        from tooltray.settings.settings import read_entry
 
         if remark := project_remark(read_entry(args.name, _entry(args))):
             print_note(remark)
@@ -336,7 +336,7 @@ def _note_plain_headers(args: argparse.Namespace) -> None:
 def _note_plain_variables(args: argparse.Namespace) -> None:
     """The same for the environment of a command."""
     if args.env:
-        from tooltray.servers.entries.pasted import looks_secret
+        from tooltray.entries.pasted import looks_secret
 
         for name in (name for name, value in args.env if looks_secret(name, value)):
             print_note(f"{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace")
@@ -346,9 +346,9 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     """A well-known server may start without its key, and fail at each call."""
     if args.url:
         return
-    from tooltray.config.settings import read_entry
+    from tooltray.catalogue.known_servers import KnownServers
     from tooltray.resources import resource
-    from tooltray.tools.known_servers import KnownServers
+    from tooltray.settings.settings import read_entry
 
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}

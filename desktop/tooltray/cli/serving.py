@@ -15,19 +15,19 @@ from dataclasses import dataclass
 from typing import IO, Literal, Protocol
 
 from tooltray.activity.structured_log import StructuredLog, short_stack
-from tooltray.cli.outcome import FAILED, HUB_RUNNING, complain, silence_stdout
-from tooltray.config.home import Home
-from tooltray.config.hub_lock import HubLock
-from tooltray.config.hub_place import HubRunning
+from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
+from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
+from tooltray.downstream.bridge_entry import bridge_entry_text
 from tooltray.engine import Engine, EngineOptions, HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
-from tooltray.publish.bridge_entry import bridge_entry_text
-from tooltray.publish.control_client import END_TIMEOUT_S, ControlClient
-from tooltray.servers.environment.remembered_variables import is_started_in_terminal
+from tooltray.home.home import Home
+from tooltray.home.hub_lock import HubLock
+from tooltray.home.hub_place import HubRunning
+from tooltray.launch.remembered_variables import is_started_in_terminal
+from tooltray.protocol import envelope
 from tooltray.tasks import TaskKeeper
 from tooltray.uncaught import reporting_uncaught
-from tooltray.wire import envelope
 
 logger = logging.getLogger(__name__)
 

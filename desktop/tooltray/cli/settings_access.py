@@ -3,14 +3,14 @@
 Above it: settings_hub, which makes this while it holds the hub's lock. Below it: HttpAccess, and the files of a home.
 """
 
-from tooltray.config.api_token import ApiToken
-from tooltray.config.api_tokens import ApiTokens
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.secrets import SecretStore
-from tooltray.presenter.http_access import HttpAccess
-from tooltray.presenter.trusted_tokens import TrustedTokens
+from tooltray.access.api_token import ApiToken
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.access.http_access import HttpAccess
+from tooltray.access.trusted_tokens import TrustedTokens
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 
 

@@ -12,34 +12,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooltray import __version__
+from tooltray.access.api_token import ApiToken
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.names import PublishedNames
 from tooltray.cli.terminal import print_note
-from tooltray.config.api_token import ApiToken
-from tooltray.config.api_tokens import ApiTokens
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.file_history import FileHistory
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.secrets import SecretStore, take_passphrase
-from tooltray.config.server_config import MCPServerConfig, config_hash
-from tooltray.config.stopped_servers import StoppedServers
 from tooltray.confirmation import Asker, asked_by, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
-from tooltray.presenter.widening import rules_widen
+from tooltray.files.file_history import FileHistory
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.widening import rules_widen
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.tools.catalogue import CatalogueStore
-from tooltray.tools.names import PublishedNames
+from tooltray.upstream.stopped_servers import StoppedServers
 
 if TYPE_CHECKING:
+    from tooltray.access.http_access import HttpAccess
     from tooltray.cli.settings_registries import SettingsRegistries
     from tooltray.cli.settings_trust import SettingsTrust
-    from tooltray.presenter.http_access import HttpAccess
-    from tooltray.presenter.projects.project_folders import ProjectFolders
-    from tooltray.presenter.server_secrets import ServerSecrets
-    from tooltray.presenter.setup import Setup
+    from tooltray.entries.server_secrets import ServerSecrets
+    from tooltray.entries.setup import Setup
+    from tooltray.projects.project_folders import ProjectFolders
 
 
 class SettingsHub:
@@ -58,7 +58,7 @@ class SettingsHub:
         self._release = release
         self._runner = asyncio.Runner()
         self._bus = EventBus()
-        from tooltray.servers.entries.clean_text import clean_text
+        from tooltray.entries.clean_text import clean_text
 
         self._helper = McpConfHelper(home.settings, self._bus, history=FileHistory(home.history, clean_text))
         self._catalogues, self._stopped = CatalogueStore(home.catalogue), StoppedServers(home.stopped)
@@ -146,7 +146,7 @@ class SettingsHub:
         return self._registries.verbs[method]
 
     async def _forget_environment(self) -> None:
-        from tooltray.servers.environment.remembered_variables import RememberedVariables
+        from tooltray.launch.remembered_variables import RememberedVariables
 
         RememberedVariables(self._home.environment).forget()
 
@@ -203,7 +203,7 @@ class SettingsHub:
         await self._folders().disallow(path)
 
     def _folders(self) -> "ProjectFolders":
-        from tooltray.presenter.projects.project_folders import ProjectFolders
+        from tooltray.projects.project_folders import ProjectFolders
 
         return ProjectFolders(config=self._helper, home=str(Path.home()))
 
@@ -361,7 +361,7 @@ class SettingsHub:
         return [asdict(change) for change in await self._setup().reset()]
 
     def _setup(self) -> "Setup":
-        from tooltray.presenter.setup import Setup, shipped_servers
+        from tooltray.entries.setup import Setup, shipped_servers
 
         return Setup(config=self._helper, secrets=self._secrets(), shipped=shipped_servers)
 

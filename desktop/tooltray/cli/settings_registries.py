@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.registry_cache import RegistryCache
 from tooltray.events import EventBus
-from tooltray.presenter.npm_registries import NpmRegistries
+from tooltray.home.home import Home
+from tooltray.launch.npm_registry import read_mirrors
+from tooltray.launch.variable_sources import make_login_shell
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
-from tooltray.servers.environment.variable_sources import make_login_shell
-from tooltray.servers.npm_registry.registry import read_mirrors
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.tasks import TaskKeeper
 

@@ -7,14 +7,14 @@ import functools
 from typing import Any
 
 from tooltray.cli.terminal import print_note
-from tooltray.config.files.trust_store import TrustStore
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.proposal_store import ProposalStore
-from tooltray.config.secrets import SecretStore
-from tooltray.presenter.secret_uses import Names
-from tooltray.presenter.server_secrets import ServerSecrets
-from tooltray.presenter.sign_ins.token_store import TokenStore
+from tooltray.entries.proposal_store import ProposalStore
+from tooltray.entries.secret_uses import Names
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import SecretStore
+from tooltray.server_files.trust_store import TrustStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.sign_ins.token_store import TokenStore
 
 
 def server_secrets(home: Home, config: McpConfHelper, secrets: SecretStore) -> ServerSecrets:

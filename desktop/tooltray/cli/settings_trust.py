@@ -9,26 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.cli.terminal import print_note
-from tooltray.config.files.reading import read_file
-from tooltray.config.files.trust_store import TrustStore
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
-from tooltray.config.proposal_store import ProposalStore
-from tooltray.config.secrets import SecretStore
 from tooltray.confirmation import confirm_widening
+from tooltray.entries.proposal_store import ProposalStore
+from tooltray.entries.proposals import Proposals
+from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import NotFound
 from tooltray.events import EventBus
-from tooltray.presenter.files.names import look
-from tooltray.presenter.files.project_edits import ProjectEdits
-from tooltray.presenter.files.trust import Trust
-from tooltray.presenter.files.trust_decisions import TrustDecisions
-from tooltray.presenter.projects.project_folders import ProjectFolders
-from tooltray.presenter.projects.projects import OWN
-from tooltray.presenter.proposals import Proposals
-from tooltray.presenter.server_secrets import ServerSecrets
-from tooltray.presenter.session_state import SessionState
-from tooltray.servers.environment.login_shell import own_environ
-from tooltray.servers.environment.variable_sources import make_login_shell
+from tooltray.foreign_configs.reading import read_file
+from tooltray.home.home import Home
+from tooltray.launch.login_shell import own_environ
+from tooltray.launch.variable_sources import make_login_shell
+from tooltray.projects.project_folders import ProjectFolders
+from tooltray.projects.projects import OWN
+from tooltray.secrets.secrets import SecretStore
+from tooltray.server_files.project_edits import ProjectEdits
+from tooltray.server_files.server_names import look
+from tooltray.server_files.trust_decisions import TrustDecisions
+from tooltray.server_files.trust_store import TrustStore
+from tooltray.server_files.trusted_entries import Trust
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
 
 
 class SettingsTrust:

@@ -14,10 +14,10 @@ from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.secrets import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.terminal import clean_line, print_json, print_note, to_json
-from tooltray.config.atomic_file import write_atomically
-from tooltray.config.home import Home
-from tooltray.config.json_text import NotJson, read_json
 from tooltray.errors import TooltrayError
+from tooltray.files.atomic_file import write_atomically
+from tooltray.files.json_text import NotJson, read_json
+from tooltray.home.home import Home
 
 STDOUT = "-"  # in the place of a file, as many programs have it
 MAX_SETUP_BYTES = 16 * 1024 * 1024  # thousands of servers have a few hundred KB
@@ -105,7 +105,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _of_another_program(path: Path, data: bytes) -> dict[str, Any]:
     """The servers in a file that spells them in another way, such as VS Code's `servers`."""
-    from tooltray.servers.entries.pasted import parse_pasted
+    from tooltray.entries.pasted import parse_pasted
 
     try:
         found = parse_pasted(data.decode("utf-8-sig"))

@@ -16,9 +16,9 @@ from tooltray.cli.hub import started_hub
 from tooltray.cli.secret_input import is_person_there
 from tooltray.cli.servers import STOP_TIMEOUT_S, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.terminal import clean_line, print_json, print_note, problem_line
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 
 BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits say more
 FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that

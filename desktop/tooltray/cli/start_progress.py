@@ -9,9 +9,9 @@ import threading
 from collections.abc import Iterator
 
 from tooltray.cli.terminal import clean_line, print_note
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError, in_one_line
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 
 _ON_ITS_WAY = ("starting", "installing", "restarting")
 END_TIMEOUT_S = 2.0  # for the thread, whose connection is closed: it ends at once

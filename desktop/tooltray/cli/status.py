@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tooltray.cli.terminal import clean_line, count, needs_sign_in, print_json, problem_line, state_in_words
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError, in_one_line
-from tooltray.publish.control_client import ControlClient
+from tooltray.home.home import Home
 
 _WAITS = ("waits", "changed")
 _IN_TROUBLE = ("error", "restarting")

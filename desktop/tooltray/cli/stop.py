@@ -6,8 +6,8 @@ Above it: run. Below it: the control channel.
 import argparse
 
 from tooltray.cli.terminal import print_json
-from tooltray.config.home import Home
-from tooltray.publish.control_client import ControlClient
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:

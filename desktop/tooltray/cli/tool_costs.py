@@ -9,8 +9,8 @@ from typing import Any
 
 from tooltray.cli.hub import started_hub
 from tooltray.cli.terminal import clean_line, print_json, print_table
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 COUNT_TIMEOUT_S = 120.0  # servers that were never listed are waited for, and then 5,000 tools are counted
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from tooltray.cli.hub import folder_path, started_hub
 from tooltray.cli.terminal import clean, count, print_json, print_table
-from tooltray.config.home import Home
+from tooltray.control.control_client import Hub, HubSilent
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import Hub, HubSilent
+from tooltray.home.home import Home
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 

@@ -16,11 +16,11 @@ from tooltray.cli import approve
 from tooltray.cli.confirm import check_terminal
 from tooltray.cli.hub import folder_path, hub_or_settings
 from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
-from tooltray.config.files.file_server import FILE_NAME
-from tooltray.config.files.reading import read_file
-from tooltray.config.home import Home
+from tooltray.control.control_client import Hub
 from tooltray.errors import NotFound
-from tooltray.publish.control_client import Hub
+from tooltray.foreign_configs.reading import read_file
+from tooltray.home.home import Home
+from tooltray.settings.file_server import FILE_NAME
 
 QUESTION = "Let this server run?"
 VARIABLE_STATES = {"set": "set now", "default": "not set: its default counts", "missing": "not set: it cannot start without"}

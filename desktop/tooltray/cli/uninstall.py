@@ -15,10 +15,10 @@ from tooltray.cli.confirm import confirmed
 from tooltray.cli.hub import hub_or_settings
 from tooltray.cli.secrets import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
-from tooltray.config.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
-from tooltray.config.home import Home
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import ControlClient
+from tooltray.foreign_configs.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
+from tooltray.home.home import Home
 from tooltray.resources import resource
 
 SECRET_NAMES = "secret-names.json"

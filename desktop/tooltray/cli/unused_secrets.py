@@ -12,9 +12,9 @@ from typing import Any
 from tooltray.cli.confirm import confirmed
 from tooltray.cli.secrets import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.terminal import clean_line, count, print_json
-from tooltray.config.home import Home
+from tooltray.control.control_client import Hub
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import Hub
+from tooltray.home.home import Home
 
 REMOVE = "tooltray secrets remove --unused"
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tooltray.config.home import find_home
+from tooltray.control.control_client import HubLost, HubSilent
 from tooltray.copilot.hub_calls import HubCalls
 from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import HubLost, HubSilent
+from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
+from tooltray.home.home import find_home
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.tools.copilot_names import copilot_description, copilot_names, copilot_parameters
 
 if TYPE_CHECKING:
     from copilot import Tool, ToolInvocation, ToolResult

@@ -12,12 +12,12 @@ import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
-from tooltray.config.home import Home
+from tooltray.control import local_posix as local
+from tooltray.control.control_client import HubLost, HubSilent, error_of
 from tooltray.errors import TooltrayError
-from tooltray.publish import local_posix as local
-from tooltray.publish.control_client import HubLost, HubSilent, error_of
-from tooltray.wire.dispatcher import CANCELLED
-from tooltray.wire.framing import MAX_SERVER_LINE_BYTES
+from tooltray.home.home import Home
+from tooltray.protocol.dispatcher import CANCELLED
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
 CALL_ID = 1  # of the only call of a connection
 MESSAGE_CHARACTERS = 500  # of why no hub could be started: some sentences, not a page

@@ -5,8 +5,8 @@ Above it: copilot_tools. Below it: tools/formats/contents, which reads a result,
 
 from typing import TYPE_CHECKING
 
+from tooltray.formats import contents
 from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.tools.formats import contents
 
 if TYPE_CHECKING:
     from copilot import ToolBinaryResult, ToolResult, ToolResultType

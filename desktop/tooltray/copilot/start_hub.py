@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from tooltray.cli.hub import started_hub
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 
 def main(root: str) -> int:

@@ -1,1 +1,1 @@
-"""The four classes that everything goes through: McpPresenter over ServerManager, ToolManager and McpClient."""
+"""McpPresenter: the API of a hub, put together from every feature's part of it."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tooltray.activity.masking import Mask
-from tooltray.config.home import Home
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.secrets import SecretStore
 from tooltray.events import EventBus
-from tooltray.presenter.server_environment import ServerEnvironment
-from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.home.home import Home
+from tooltray.launch.login_shell import LoginShell
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn
-from tooltray.wire.deadlines import DeadlineWheel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,11 @@ ask the settings each time, or follow them by themselves; here is what is left: 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.config.server_config import MCPServerConfig, config_hash
+from tooltray.catalogue.names import PublishedNames
 from tooltray.events import ConfigChanged, EventBus
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.tasks import Spawn, finish_in_thread
-from tooltray.tools.names import PublishedNames
 
 
 class Hub(Protocol):

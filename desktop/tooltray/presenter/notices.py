@@ -5,18 +5,18 @@ Above it: McpPresenter's snapshot. Below it: every part that may have something 
 
 from collections.abc import Callable, Iterable, Iterator
 
-from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.access.http_access import HttpAccess
+from tooltray.approvals.approvals import Approvals
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem
+from tooltray.launch.login_shell import LoginShell
 from tooltray.phrases import Phrase
-from tooltray.presenter.approvals.approvals import Approvals
-from tooltray.presenter.files.server_files import ServerFiles
-from tooltray.presenter.http_access import HttpAccess
-from tooltray.presenter.npm_registries import NpmRegistries
-from tooltray.presenter.projects.projects import Projects
-from tooltray.presenter.sign_ins.sign_ins import SignIns
-from tooltray.presenter.tool_manager import ToolManager
-from tooltray.presenter.views.profiles import Profiles
-from tooltray.servers.environment.login_shell import LoginShell
+from tooltray.projects.projects import Projects
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.sign_ins.sign_ins import SignIns
+from tooltray.views.profiles import Profiles
 
 
 class Notices:

@@ -5,22 +5,22 @@ Above it: the engine. Below it: ToolManager, Offers and what they are made of. K
 
 from dataclasses import dataclass
 
-from tooltray.presenter.first_listings import FirstListings, FirstPatience
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.first_listings import FirstListings, FirstPatience
+from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.offer import KINDS, TOOLS
+from tooltray.catalogue.offers import Offers, read_offered
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.second_looks import LookPatience, SecondLooks
+from tooltray.catalogue.server_instructions import ServerInstructions
+from tooltray.catalogue.server_lists import EMPTY_CONFIRMED_AFTER_S, ServerLists
+from tooltray.catalogue.tool_copies import ToolCopies, read_tools
+from tooltray.catalogue.tool_manager import PRESENT_FOR_S, ToolManager
 from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.log_levels import LogLevels
-from tooltray.presenter.offers import Offers, read_offered
-from tooltray.presenter.prompt_manager import PromptManager
-from tooltray.presenter.relay import START_WAIT_S, Relay
-from tooltray.presenter.resource_manager import ResourceManager
-from tooltray.presenter.second_looks import LookPatience, SecondLooks
-from tooltray.presenter.server_instructions import ServerInstructions
-from tooltray.presenter.server_lists import EMPTY_CONFIRMED_AFTER_S, ServerLists
-from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.tool_copies import ToolCopies, read_tools
-from tooltray.presenter.tool_manager import PRESENT_FOR_S, ToolManager
-from tooltray.tools.catalogue import CatalogueStore
-from tooltray.tools.names import PublishedNames
-from tooltray.tools.offer import KINDS, TOOLS
+from tooltray.upstream.log_levels import LogLevels
+from tooltray.upstream.relay import START_WAIT_S, Relay
+from tooltray.upstream.server_manager import ServerManager
 
 
 @dataclass(frozen=True, kw_only=True)

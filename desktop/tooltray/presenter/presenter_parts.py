@@ -7,35 +7,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.access.http_access import HttpAccess, HttpDoor
+from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.activity.call_stats import CallStats
 from tooltray.activity.recent_calls import RecentCalls
-from tooltray.config.api_tokens import ApiTokens
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.proposal_store import ProposalStore
-from tooltray.presenter.doctor import Doctor
-from tooltray.presenter.elicitations import Elicitations
-from tooltray.presenter.files.server_files import ServerFiles
-from tooltray.presenter.http_access import HttpAccess, HttpDoor
+from tooltray.calls.elicitations import Elicitations
+from tooltray.catalogue import tokens as model_tokens
+from tooltray.doctor.doctor import Doctor
+from tooltray.doctor.remedies import Remedies
+from tooltray.entries.proposal_store import ProposalStore
+from tooltray.entries.proposals import Proposals
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.entries.setup import Setup, shipped_servers
+from tooltray.formats.tool_formats import ToolFormats
+from tooltray.launch.found_elsewhere import COMMON
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices
-from tooltray.presenter.npm_registries import NpmRegistries
 from tooltray.presenter.offer_parts import OfferParts
-from tooltray.presenter.proposals import Proposals
-from tooltray.presenter.remedies import Remedies
 from tooltray.presenter.request_parts import RequestParts
 from tooltray.presenter.server_news import STATS_TOLD_AFTER_S, ServerNews
 from tooltray.presenter.server_parts import ServerParts
-from tooltray.presenter.server_secrets import ServerSecrets
 from tooltray.presenter.server_snapshots import ServerSnapshots
-from tooltray.presenter.setup import Setup, shipped_servers
-from tooltray.presenter.tool_formats import ToolFormats
-from tooltray.presenter.trusted_tokens import TrustedTokens
-from tooltray.presenter.views.tool_costs import Count, ToolCosting
-from tooltray.presenter.views.view_parts import ViewParts
-from tooltray.servers.environment.found_elsewhere import COMMON
-from tooltray.tools import tokens as model_tokens
+from tooltray.presenter.view_parts import ViewParts
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.views.tool_costs import Count, ToolCosting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,26 +8,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from tooltray.activity.call_stats import CallStats
+from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grants import GrantStore
 from tooltray.builtin import hub_server
-from tooltray.config.feedback_history import FeedbackHistory
-from tooltray.config.grants import GrantStore
+from tooltray.calls.completion import Completion
+from tooltray.calls.request_router import RequestRouter
+from tooltray.calls.subscriptions import Subscriptions
+from tooltray.calls.tool_calls import OwnTool, ToolCalls
+from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_tool import FeedbackTool
+from tooltray.feedback.feedbacks import Feedbacks
+from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.moments import SteadyWallClock
-from tooltray.presenter.approvals.approvals import Approvals
-from tooltray.presenter.approvals.grant_book import GrantBook
-from tooltray.presenter.caller import Session
-from tooltray.presenter.completion import Completion
-from tooltray.presenter.feedback.feedback_tool import FeedbackTool
-from tooltray.presenter.feedback.feedbacks import Feedbacks
-from tooltray.presenter.feedback.ready_answers import ReadyAnswers
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.offer_parts import OfferParts
-from tooltray.presenter.projects.projects import Projects
-from tooltray.presenter.request_router import RequestRouter
-from tooltray.presenter.server_listen import ServerListens
-from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.subscriptions import Subscriptions
-from tooltray.presenter.tool_calls import OwnTool, ToolCalls
-from tooltray.presenter.views.view_parts import ViewParts
+from tooltray.presenter.view_parts import ViewParts
+from tooltray.projects.projects import Projects
+from tooltray.sessions.caller import Session
+from tooltray.upstream.server_listen import ServerListens
+from tooltray.upstream.server_manager import ServerManager
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,9 @@ import asyncio
 from msgspec import Raw
 
 from tooltray.events import EventBus, ServerChanged, SessionListChanged, ToolCallResult, ToolListChanged
-from tooltray.presenter.mcp_client import McpClient
-from tooltray.presenter.server_manager import ServerManager
 from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster
 

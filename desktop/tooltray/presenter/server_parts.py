@@ -10,24 +10,24 @@ from dataclasses import dataclass
 
 from msgspec import Raw
 
-from tooltray.config.registry_cache import RegistryCache
-from tooltray.config.stopped_servers import StoppedServers
-from tooltray.presenter.era_memory import EraMemory
+from tooltray.launch.npm_registry import read_mirrors
 from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.mcp_client import AskPerson
-from tooltray.presenter.npm_registries import NpmRegistries
-from tooltray.presenter.patience import Patience
-from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.server_transports import ServerTransports, StartProcess
-from tooltray.presenter.sign_ins.sign_ins import SignIns
-from tooltray.presenter.sign_ins.token_store import TokenStore
-from tooltray.presenter.start_gate import StartGate
-from tooltray.presenter.stops import Stops
-from tooltray.presenter.visibility import Visibility
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
-from tooltray.servers.memory_transport import MemoryServer
-from tooltray.servers.npm_registry.registry import read_mirrors
-from tooltray.servers.stdio_transport import StdioTransport
+from tooltray.sign_ins.sign_ins import SignIns
+from tooltray.sign_ins.token_store import TokenStore
+from tooltray.transports.memory_transport import MemoryServer
+from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.era_memory import EraMemory
+from tooltray.upstream.mcp_client import AskPerson
+from tooltray.upstream.patience import Patience
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.server_transports import ServerTransports, StartProcess
+from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import Stops
+from tooltray.upstream.visibility import Visibility
 
 
 @dataclass(frozen=True, kw_only=True)

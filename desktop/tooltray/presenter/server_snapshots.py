@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 
 from tooltray.activity.call_stats import CallStats
-from tooltray.config.mcp_conf_helper import McpConfHelper
-from tooltray.presenter.managed_server import ManagedServer
-from tooltray.presenter.projects.projects import Projects
-from tooltray.presenter.server_manager import ServerManager
-from tooltray.presenter.sign_ins.sign_ins import SignIns
-from tooltray.presenter.tool_manager import ToolManager
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.projects.projects import Projects
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import ServerManager
 
 
 class ServerSnapshots:

@@ -20,7 +20,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-from tooltray.ui.wishes import ServerWishes
+from tooltray.ui.server_requests import ServerWishes
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from tooltray.ui.dialogs.trust_sheet import TrustPanel
 from tooltray.ui.file_commands import FileCommands
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.files import FilesPage
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_sheets import SheetPlace
 from tooltray.ui.theme import Theme
-from tooltray.ui.wishes import ServerWishes
 
 
 class FilePlace(SheetPlace, Protocol):

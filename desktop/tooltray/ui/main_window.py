@@ -39,6 +39,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.question_line import QuestionLine
 from tooltray.ui.removed_words import removed_words
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.settings_commands import SettingsCommands
 from tooltray.ui.setup_sheets import SetupSheets
 from tooltray.ui.state_language import needs_person
@@ -51,7 +52,6 @@ from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.sidebar import Sidebar
 from tooltray.ui.widgets.surface import row
 from tooltray.ui.widgets.toast import show_toast
-from tooltray.ui.wishes import ServerWishes
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
 SERVERS, CLIENTS, PROFILES, GRANTS, FILES, SETTINGS = range(6)  # the indexes of the pages

@@ -16,10 +16,10 @@ from tooltray.ui.dialogs.server_options import ServerOptionsPanel
 from tooltray.ui.dialogs.sheet_frame import SheetFrame
 from tooltray.ui.dialogs.tool_words import ToolWordsPanel
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_commands import ViewCommands
 from tooltray.ui.widgets.sheet import Sheet
-from tooltray.ui.wishes import ServerWishes
 
 
 class SheetPlace(Protocol):

@@ -15,10 +15,10 @@ from tooltray.ui.file_words import waiting_entries
 from tooltray.ui.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.state_language import Look, needs_person, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.tray_icon import tray_icon
-from tooltray.ui.wishes import ServerWishes
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
 LONGEST_NAME = 32  # characters; longer names lose their middle

@@ -19,11 +19,11 @@ from tooltray.ui.pages.profiles import ProfilesPage
 from tooltray.ui.pages.servers import ServersPage
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_sheets import ServerSheets, SheetPlace
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_commands import ViewCommands
 from tooltray.ui.widgets.toast import show_toast
-from tooltray.ui.wishes import ServerWishes
 
 
 class ViewPages(QObject):

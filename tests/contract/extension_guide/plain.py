@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tooltray.formats import contents
+from tooltray.formats.declared import declared
+from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
+from tooltray.formats.tool_use import tool_call
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.tools.formats import contents
-from tooltray.tools.formats.calls import tool_call
-from tooltray.tools.formats.declared import declared
-from tooltray.tools.formats.names import ANY_NAME, PLAIN, NameRule
 
 
 class Plain:

@@ -2,9 +2,10 @@
 
 import asyncio
 
-from tooltray.servers.transport import CannotStart, Transport
-from tooltray.servers.transport_order import TransportOrder
-from tooltray.wire.dispatcher import RawDispatcher
+from tooltray.launch.program_launch import CannotStart
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.transports.transport import Transport
+from tooltray.transports.transport_order import TransportOrder
 
 
 async def make_unix(order: TransportOrder) -> Transport:

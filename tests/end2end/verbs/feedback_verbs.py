@@ -5,8 +5,8 @@ import contextlib
 
 from tests.end2end.verbs.hub_at_work import SOON_S, Checks
 
-from tooltray.config.home import Home
-from tooltray.publish.control_client import ControlClient
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
 
 
 @contextlib.asynccontextmanager

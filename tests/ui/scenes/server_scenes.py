@@ -7,8 +7,8 @@ from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, many
 from tests.ui.scenes.shot import Shot
 
+from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem
-from tooltray.servers.diagnosis import Diagnosis, Remedy
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr

@@ -12,9 +12,9 @@ from tooltray.builtin.hub_server import COLLECT_FEEDBACK, NAME, HubServer
 from tooltray.errors import Problem
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.phrases import Phrase
+from tooltray.protocol.envelope import Envelope, dump
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.wire.envelope import Envelope, dump
 
 GITHUB = ServerSnapshot("github", "stdio", "npx server", ServerState.RUNNING, is_default=True, description="Code", tool_count=3)
 NOT_FOUND = Problem(Phrase("command '{command}' not found", command="x"), Phrase("looked in {folders}", folders="/bin"), "Install it.")

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 CALL = {
     "id": "ab12",

@@ -3,8 +3,8 @@
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.client_tokens import ClientTokens
-from tooltray.config.home import Home
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.home.home import Home
 
 
 def test_a_hub_makes_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> None:

@@ -7,8 +7,8 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, p
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.doctor import SETTLE_TIMEOUT_S
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 
 def diagnosis(server: str, **changes: Any) -> dict[str, Any]:

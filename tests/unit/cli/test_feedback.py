@@ -10,10 +10,10 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.fakes.pictures import png
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.feedback_history import FeedbackHistory
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
-from tooltray.presenter.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.home.home import Home
 from tooltray.snapshots.feedback import FeedbackEntry
 
 WAITING = {

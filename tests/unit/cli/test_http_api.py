@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, problem
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 API_URL = "http://127.0.0.1:7717/api/mcp"
 TOKEN = "tooltray_api_of-a-test"

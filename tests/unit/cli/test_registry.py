@@ -8,9 +8,9 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
-from tooltray.config.registry_cache import Measured, RegistryCache
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.registries.registry_cache import Measured, RegistryCache
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
 OWN = RegistryMeasurement("https://own.example/", "npm", "npm", "", 80.4)

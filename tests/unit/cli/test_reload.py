@@ -5,7 +5,7 @@ from typing import Any
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 
 def change(kind: str, name: str, detail: str = "", file: str = "/s/settings.json") -> dict[str, Any]:

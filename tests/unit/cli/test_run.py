@@ -16,12 +16,12 @@ from tests.unit.cli.conftest import BOUND_S, Tooltray
 from tooltray import __version__
 from tooltray.cli import hub as cli_hub
 from tooltray.cli import run as cli_run
+from tooltray.cli.error_report import outcome
 from tooltray.cli.hub import hub_or_settings
-from tooltray.cli.outcome import outcome
 from tooltray.cli.run import has_display, run
-from tooltray.config.home import Home
-from tooltray.config.hub_lock import HubLock
-from tooltray.publish.control_client import ControlClient
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
+from tooltray.home.hub_lock import HubLock
 
 HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "msgspec", "asyncio", "cryptography")
 

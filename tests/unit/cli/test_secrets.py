@@ -12,8 +12,8 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli import secret_input
 from tooltray.cli.run import run
 from tooltray.cli.secrets import chosen_backend
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 PASSPHRASE = "open sesame"
 

@@ -10,12 +10,12 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, p
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.catalogue.names import PublishedNames
 from tooltray.cli.run import run
 from tooltray.cli.servers import new_lines
-from tooltray.config.home import Home
-from tooltray.config.stopped_servers import StoppedServers
 from tooltray.errors import TooltrayError
-from tooltray.tools.names import PublishedNames
+from tooltray.home.home import Home
+from tooltray.upstream.stopped_servers import StoppedServers
 
 
 def settings_of(home: Home) -> dict[str, Any]:

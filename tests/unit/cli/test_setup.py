@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
 from tooltray.cli.setup import MAX_SETUP_BYTES
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}
 

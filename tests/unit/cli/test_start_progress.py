@@ -8,8 +8,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 
 from tooltray.cli.start_progress import progress_shown
-from tooltray.config.home import Home
-from tooltray.publish.control_client import ControlClient
+from tooltray.control.control_client import ControlClient
+from tooltray.home.home import Home
 
 
 def changed(name: str, state: str, detail: str, problem: dict[str, str] | None = None) -> bytes:

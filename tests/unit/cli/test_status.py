@@ -5,7 +5,7 @@ import time
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, problem, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 
 def test_no_hub_is_an_answer_and_no_error(tooltray: Tooltray, hub_home: Home) -> None:

@@ -3,8 +3,8 @@
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 
 def test_nothing_to_stop_is_what_was_wanted(tooltray: Tooltray) -> None:

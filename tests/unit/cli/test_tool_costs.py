@@ -5,7 +5,7 @@ from typing import Any
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 
 READ = {"name": "read", "tokens": 10, "is_shown": False}
 WRITE = {"name": "write", "tokens": 90, "is_shown": True}

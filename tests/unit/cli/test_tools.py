@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 
 def tool(name: str, **changes: Any) -> dict[str, Any]:

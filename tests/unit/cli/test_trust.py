@@ -9,8 +9,8 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.config.home import Home
 from tooltray.errors import Conflict
+from tooltray.home.home import Home
 
 ONE: dict[str, Any] = {
     "project": "/p/shop",

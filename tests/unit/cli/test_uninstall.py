@@ -10,8 +10,8 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
-from tooltray.config.home import Home
-from tooltray.publish.bridge_entry import bridge_entry
+from tooltray.downstream.bridge_entry import bridge_entry
+from tooltray.home.home import Home
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ import pytest
 from copilot import Tool, ToolInvocation, ToolResult
 from tests.fakes.fake_control_hub import FakeControlHub, HangUp, KeepSilent, hub_snapshot, server_snapshot
 
-from tooltray.config.home import Home
 from tooltray.copilot import copilot_tools
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 SCHEMA = {
     "type": "object",

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from tests.fakes.fake_control_hub import BOUND_S, FakeControlHub, HangUp, KeepSilent
 
-from tooltray.config.home import Home
+from tooltray.control.control_client import HubLost, HubSilent
 from tooltray.copilot import start_hub
 from tooltray.copilot.hub_calls import HubCalls
 from tooltray.errors import TooltrayError
-from tooltray.publish.control_client import HubLost, HubSilent
+from tooltray.home.home import Home
 
 SHORT_S = 0.2  # for what is to be given up
 LONG_S = 30.0

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.copilot.results import failed, tool_result
+from tooltray.formats.contents import NOTHING_SAID
 from tooltray.snapshots.calls import MCPToolResponse
-from tooltray.tools.formats.contents import NOTHING_SAID
 
 TEXT = {"type": "text", "text": "hello"}
 PNG = "iVBORw0KGgo="

@@ -8,8 +8,8 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.config.secret_errors import SecretMissing
 from tooltray.errors import Conflict, Denied, NotFound
+from tooltray.secrets.secret_errors import SecretMissing
 
 
 @pytest.fixture

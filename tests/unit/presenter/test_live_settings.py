@@ -11,12 +11,12 @@ from tests.fakes.file_servers import file_server
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.config.mcp_conf_helper import McpConfHelper
+from tooltray.catalogue.names import PublishedNames
 from tooltray.events import EventBus, ServerStarted, ServerStopped
 from tooltray.presenter.live_settings import LiveSettings
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
-from tooltray.tools.names import PublishedNames
 
 
 class RecordingHub:

@@ -7,9 +7,9 @@ from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text
 
 from tooltray.events import ServerStarted, SessionsChanged
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era, Head
 from tooltray.snapshots.servers import ServerState
-from tooltray.wire.envelope import Envelope, dump
-from tooltray.wire.eras import Era, Head
 
 NO_SERVER = "there is no server 'gone'"
 

@@ -10,9 +10,9 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
-from tooltray.presenter.patience import Patience
-from tooltray.servers.stdio_transport import StdioTransport
 from tooltray.snapshots.servers import ServerState
+from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.patience import Patience
 
 GIVES_UP = Patience(restart_after_s=(), start_limit_s=20.0)
 LOSES_PATIENCE = Patience(restart_after_s=(), start_limit_s=0.5, discover_timeout_s=0.1)

@@ -15,12 +15,12 @@ import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
 
-from tooltray.config.home import Home
-from tooltray.config.hub_lock import HubLock
-from tooltray.config.hub_place import HubRunning
 from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
+from tooltray.home.home import Home
+from tooltray.home.hub_lock import HubLock
+from tooltray.home.hub_place import HubRunning
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 

@@ -19,7 +19,7 @@ from tests.fakes.bridge_process import BridgeProcess
 from tests.fakes.fake_hub import FakeHub, request
 from tests.fakes.startable_hub import StartableHub
 
-from tooltray.config.home import Home
+from tooltray.home.home import Home
 from tooltray_bridge import start
 from tooltray_bridge.start import HubStart
 

@@ -24,7 +24,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Pasted(Protocol):
-    """What a pasted text is read into; see servers/entries/pasted.py, which app.py hands in."""
+    """What a pasted text is read into; see entries/pasted.py, which app.py hands in."""
 
     @property
     def name(self) -> str: ...

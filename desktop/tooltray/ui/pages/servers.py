@@ -16,6 +16,7 @@ from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.state_language import WORKING, needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -31,7 +32,6 @@ from tooltray.ui.widgets.server_table import ServerTable
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.token_summary import TokenSummary
-from tooltray.ui.wishes import ServerWishes
 
 MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 

@@ -39,7 +39,7 @@ class QtMcpClient(QObject):
             self.removed.emit()
 
     async def diagnose(self) -> Any:
-        """What the doctor found out about the server; see servers/diagnosis.py for what it has."""
+        """What the doctor found out about the server; see doctor/diagnosis.py for what it has."""
         return next(iter(await self._hub.diagnose(self.name)), None)
 
     async def apply_remedy(self, kind: str, value: str) -> str:

@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QWidget
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.file_words import origin
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import row
-from tooltray.ui.wishes import ServerWishes
 
 HEIGHT = 28
 

@@ -16,6 +16,7 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.file_words import is_of_file, origin, origin_chip
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_sign import sign
 from tooltray.ui.server_words import Action, Foot, button_face, foot, reached, reached_shortly, tool_count
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
@@ -33,7 +34,6 @@ from tooltray.ui.widgets.sparkline import Sparkline
 from tooltray.ui.widgets.surface import clear, column, divider, row
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.tool_table import ToolTable
-from tooltray.ui.wishes import ServerWishes
 
 HEIGHT, FOOT_HEIGHT = 148, 46
 QWIDGETSIZE_MAX = 16_777_215  # Qt's, which PySide6 does not export

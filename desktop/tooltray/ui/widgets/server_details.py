@@ -11,6 +11,7 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import in_a_row, sentences
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_words import Action, button_face, foot, own_action, reached, saved_processes, tool_count
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
@@ -24,7 +25,6 @@ from tooltray.ui.widgets.project_copies import ProjectCopies
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.tool_table import ToolTable
-from tooltray.ui.wishes import ServerWishes
 
 
 class ServerDetails(QFrame):

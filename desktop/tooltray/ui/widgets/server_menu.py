@@ -7,8 +7,8 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.file_words import is_of_file
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.theme import Theme
-from tooltray.ui.wishes import ServerWishes
 
 
 class ServerMenu(QMenu):

@@ -8,13 +8,13 @@ from PySide6.QtGui import QResizeEvent
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
+from tooltray.ui.server_requests import ServerWishes
 from tooltray.ui.server_words import milliseconds, reached, reached_shortly
 from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.view_words import tokens
 from tooltray.ui.widgets.server_menu import ServerMenu
 from tooltray.ui.widgets.table import Column, Kind, Table
-from tooltray.ui.wishes import ServerWishes
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 820, 680  # px; below that, calls with their time, and tokens, are in the details only
 TRAFFIC_COLUMNS, TOKENS_COLUMN = (5, 6), 4

@@ -1,0 +1,1 @@
+"""Who gets in over HTTP: tokens of AI clients and of programs."""

@@ -1,0 +1,255 @@
+"""The tokens with which other programs use the REST interface: the default one, and others with a name, a scope and perhaps an end.
+
+Above it: the presenter's HTTP access, the REST interface, the command line where no hub runs. Below it: ApiToken, which is the default one,
+and atomic_file. Named ones are shown once and kept as hashes. That a token is trusted is not decided by this file, which any program of the
+person's could edit: what stands here only says whether it is worth looking among the secrets (see presenter/trusted_tokens).
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+
+from tooltray.access.api_token import PREFIX, TOKEN_BYTES, ApiToken
+from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.snapshots.http import ApiTokenSnapshot, Scope
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""What a token may do, each with what those before it may: look, call tools, change things."""
+DEFAULT_NAME = "default"
+"""Of the token that can be shown again; it may manage, and is not trusted."""
+MAX_NAME_LENGTH = 64
+MOST_TOKENS = 200  # nobody has so many programs; each is looked at with every request
+LARGEST_BYTES = 256 * 1024  # of their file
+LAST_TIME_S = 1e11  # the year 5138
+
+
+class _Kept(msgspec.Struct, rename="camel", frozen=True):
+    sha256: str
+    scope: Scope
+    created_at: float
+    expires_at: float | None = None
+    is_ended: bool = False  # seen beyond its end: a clock that is set back does not bring it back
+    is_trusted: bool = False
+
+    def __post_init__(self) -> None:
+        """A time that no clock shows was not written by us."""
+        if not (0 <= self.created_at < LAST_TIME_S and (self.expires_at is None or 0 <= self.expires_at < LAST_TIME_S)):
+            raise ValueError("a time is out of range")
+
+
+class _File(msgspec.Struct):
+    version: Literal[1] = 1
+    tokens: dict[str, _Kept] = {}
+
+
+@dataclass(frozen=True)
+class TokenHolder:
+    """A program that has shown a token which opens the REST interface.
+
+    Attributes:
+        digest: of its token; by this it is trusted.
+        may_be_trusted: it is worth looking among the secrets whether it is.
+    """
+
+    name: str
+    scope: Scope
+    digest: str = ""
+    may_be_trusted: bool = False
+
+    def may(self, scope: Scope) -> bool:
+        """Whether its scope covers another one."""
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
+
+
+class ApiTokens:
+    """Those of one home. Methods may be called from any thread; what makes, ends or saves tokens blocks on the disk.
+
+    Attributes:
+        default: the token that can be shown again.
+    """
+
+    def __init__(
+        self,
+        default: ApiToken,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            clock: unix seconds; somebody may set it.
+            elapsed: seconds that nobody can set back.
+        """
+        self.default, self._path, self._clock, self._elapsed = default, path, clock, elapsed
+        self._lock = threading.Lock()
+        self._tokens: dict[str, _Kept] = {}
+        self._problem: Problem | None = None
+        self._is_saved = True
+        self._began = (clock(), elapsed())
+        try:
+            self._tokens = msgspec.json.decode(read_own(path, LARGEST_BYTES), type=_File).tokens
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            aside = set_aside(path)
+            self._problem = _unusable(f"what was in {path.name} is now in {aside}", "Make new ones: tooltray http api token NAME")
+        except OSError as error:
+            self._problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What a person should know of them."""
+        return [problem for problem in (self.default.problem, self._problem) if problem]
+
+    @property
+    def is_saved(self) -> bool:
+        """False: a token was seen beyond its end, and `save` is to be called, so that it stays ended."""
+        return self._is_saved
+
+    @property
+    def has_trusted(self) -> bool:
+        """Whether a token that opens something was made to be trusted."""
+        return any(kept.is_trusted and not self._is_over(kept) for kept in self._tokens.values())
+
+    def list(self) -> list[ApiTokenSnapshot]:
+        """All of them, the default one first if there is one."""
+        found = [ApiTokenSnapshot(DEFAULT_NAME, "manage", is_default=True)] if self.default.known else []
+        for name, kept in sorted(self._tokens.items()):
+            found.append(ApiTokenSnapshot(name, kept.scope, kept.created_at, kept.expires_at, self._is_over(kept), kept.is_trusted))
+        return found
+
+    def digest(self, name: str) -> str:
+        """Of a named token; empty: there is none of this name."""
+        kept = self._tokens.get(name)
+        return kept.sha256 if kept else ""
+
+    def holder(self, token: str) -> TokenHolder | None:
+        """Whose token that is; None for one that opens nothing, or no more. Takes as long whatever is wrong with it; never blocks."""
+        found = TokenHolder(DEFAULT_NAME, "manage") if self.default.is_right(token) else None
+        given = digest_of(token).encode()
+        for name, kept in list(self._tokens.items()):
+            if hmac.compare_digest(kept.sha256.encode(), given) and not self._is_over(kept):
+                found = TokenHolder(name, kept.scope, kept.sha256, kept.is_trusted)
+        return found
+
+    def is_current(self, holder: TokenHolder) -> bool:
+        """Whether the token with which a program came in still opens something."""
+        if not holder.digest:
+            return True  # what the default one has open is ended where that one is
+        kept = self._tokens.get(holder.name)
+        return kept is not None and kept.sha256 == holder.digest and not self._is_over(kept)
+
+    def create(self, name: str, scope: Scope, *, lasts_s: float | None = None, is_trusted: bool = False) -> str:
+        """Makes a token; one that the name had before is worth nothing from then on.
+
+        Args:
+            lasts_s: seconds; None: until it is revoked.
+
+        Returns:
+            The token; it cannot be shown again.
+
+        Raises:
+            TooltrayError: the name, the scope or the time cannot be used, or the file not be written.
+        """
+        token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        with self._lock:
+            self._check(name, scope, lasts_s)
+            now = self._now()
+            kept = _Kept(digest_of(token), scope, now, None if lasts_s is None else now + lasts_s, False, is_trusted)
+            self._write({**self._tokens, name: kept})
+        return token
+
+    def revoke(self, name: str) -> None:
+        """A token opens nothing from then on.
+
+        Raises:
+            TooltrayError: there is none of this name, or the file cannot be written.
+        """
+        with self._lock:
+            if name == DEFAULT_NAME and self.default.known:
+                self.default.remove()
+            elif name in self._tokens:
+                self._write({other: kept for other, kept in self._tokens.items() if other != name})
+            else:
+                raise NotFound(f"there is no token '{_shown(name)}'", hint="See which there are: tooltray http api tokens")
+
+    def distrust(self) -> tuple[str, ...]:
+        """No token counts as trusted any more; returns the digests of those that did.
+
+        Raises:
+            TooltrayError: the file cannot be written.
+        """
+        with self._lock:
+            trusted = tuple(kept.sha256 for kept in self._tokens.values() if kept.is_trusted)
+            if trusted:
+                self._write({name: msgspec.structs.replace(kept, is_trusted=False) for name, kept in self._tokens.items()})
+        return trusted
+
+    def save(self) -> None:
+        """Writes which tokens were seen beyond their ends.
+
+        Raises:
+            TooltrayError: the file cannot be written; they stay ended as long as this hub runs.
+        """
+        with self._lock:
+            if not self._is_saved:
+                self._write(self._tokens)
+
+    def _is_over(self, kept: _Kept) -> bool:
+        if kept.is_ended or kept.expires_at is None:
+            return kept.is_ended
+        if self._now() < kept.expires_at:
+            return False
+        ended = msgspec.structs.replace(kept, is_ended=True)
+        self._tokens = {name: ended if each is kept else each for name, each in self._tokens.items()}
+        self._is_saved = False
+        return True
+
+    def _now(self) -> float:
+        """Unix seconds; while this runs, a clock that is set back gives nobody more time."""
+        wall, elapsed = self._began
+        return max(self._clock(), wall + self._elapsed() - elapsed)
+
+    def _check(self, name: str, scope: str, lasts_s: float | None) -> None:
+        if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or name == DEFAULT_NAME:
+            reason = f"a name has 1 to {MAX_NAME_LENGTH} letters, digits, signs and inner spaces, and is not '{DEFAULT_NAME}'"
+            raise TooltrayError(f"'{_shown(name)}' cannot be the name of a token", reason, "Choose another name.")
+        if scope not in SCOPES:
+            raise TooltrayError(f"there is no scope '{_shown(scope)}'", hint=f"Choose one of {', '.join(SCOPES)}.")
+        if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
+            raise TooltrayError("a token cannot end then", "its time has to be more than nothing", "Choose another time.")
+        if len(self._tokens) >= MOST_TOKENS and name not in self._tokens:
+            raise TooltrayError(
+                f"there are {MOST_TOKENS} tokens already", hint="Take back those that nobody uses: tooltray http api revoke NAME"
+            )
+
+    def _write(self, tokens: dict[str, _Kept]) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2))
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError("the tokens of the REST interface cannot be saved", message, "Nothing has changed.") from None
+        self._tokens, self._is_saved = tokens, True
+
+
+def digest_of(token: str) -> str:
+    """By which a token is known without being kept."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem("the named tokens of the REST interface cannot be read, so none of them opens it", message, hint)
+
+
+def _shown(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])

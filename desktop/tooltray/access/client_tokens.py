@@ -1,0 +1,119 @@
+"""The tokens with which AI clients connect over HTTP: made here, shown once, kept as hashes.
+
+Above it: the presenter's HTTP access, the HTTP endpoints, the command line where no hub runs. Below it: atomic_file. A token opens MCP over
+HTTP and nothing else. It is in no log, no error and no file of ours.
+"""
+
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.files.atomic_file import set_aside, write_atomically
+from tooltray.snapshots.http import ClientTokenSnapshot
+
+TOKEN_BYTES = 32  # nobody guesses 256 bits, which is why a plain hash is enough
+PREFIX = "tooltray_"  # by which a person, or a scanner of leaked secrets, knows what it is
+MAX_NAME_LENGTH = 64
+
+
+class _Client(msgspec.Struct, rename="camel"):
+    sha256: str
+    created_at: float
+
+
+class _File(msgspec.Struct):
+    clients: dict[str, _Client] = {}
+
+
+class ClientTokens:
+    """Those of one home. Methods may be called from any thread; `create` and `remove` block on the disk.
+
+    A file that cannot be read opens nothing: it is set aside, and `problem` says so.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._clients: dict[str, _Client] = {}
+        self.problem: Problem | None = None
+        try:
+            self._clients = msgspec.json.decode(path.read_bytes(), type=_File).clients
+        except FileNotFoundError:
+            pass
+        except ValueError:
+            self._set_aside()
+        except OSError as error:
+            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    def list(self) -> list[ClientTokenSnapshot]:
+        """Who has one, by name."""
+        return [ClientTokenSnapshot(name, client.created_at) for name, client in sorted(self._clients.items())]
+
+    def create(self, name: str) -> str:
+        """Makes a token for a client; one that it had before is worth nothing from then on.
+
+        Returns:
+            The token; it cannot be shown again.
+
+        Raises:
+            TooltrayError: the name cannot be used, or the file not be written.
+        """
+        _check_name(name)
+        token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
+        with self._lock:
+            self._write({**self._clients, name: _Client(_hash(token), time.time())})
+        return token
+
+    def remove(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such client, or the file cannot be written.
+        """
+        with self._lock:
+            if name not in self._clients:
+                raise NotFound(f"no client '{_shown(name)}' has a token", hint="See which have: tooltray clients list")
+            self._write({other: client for other, client in self._clients.items() if other != name})
+
+    def owner(self, token: str) -> str | None:
+        """Whose token that is; None for one that is nobody's. Takes as long for a right one as for a wrong one."""
+        found, given = None, _hash(token)
+        for name, client in self._clients.items():
+            if hmac.compare_digest(client.sha256.encode(), given.encode()):
+                found = name
+        return found
+
+    def _write(self, clients: dict[str, _Client]) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(clients)), indent=2))
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError("the clients' tokens cannot be saved", message, "Nothing has changed.") from None
+        self._clients = clients
+
+    def _set_aside(self) -> None:
+        aside = set_aside(self._path)
+        self.problem = _unusable(f"what was in {self._path.name} is now in {aside}", "Make new ones: tooltray clients token NAME")
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem("the tokens of AI clients cannot be read, so none of them opens anything", message, hint)
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _check_name(name: str) -> None:
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
+        reason = f"a name has 1 to {MAX_NAME_LENGTH} letters, digits, signs and inner spaces"
+        raise TooltrayError(f"'{_shown(name)}' cannot be the name of a client", reason, "Choose another name.")
+
+
+def _shown(name: str) -> str:
+    return "".join(character if character.isprintable() else "?" for character in name[:MAX_NAME_LENGTH])

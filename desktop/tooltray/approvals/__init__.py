@@ -1,0 +1,1 @@
+"""Approval of tool calls: rules, grants, and the questions to the person."""

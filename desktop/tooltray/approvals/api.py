@@ -1,0 +1,110 @@
+"""Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
+
+from collections.abc import Sequence
+
+from tooltray.approvals.approvals import Approvals
+from tooltray.catalogue import approval
+from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.errors import TooltrayError
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.widening import ALL, rules_widen
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.tools import ToolSnapshot
+
+REFUSE = "refuse"  # the one answer that allows nothing
+
+
+class ApprovalVerbs:
+    _approvals: Approvals
+    _config: McpConfHelper
+
+    async def get_approvals(self) -> list[ApprovalSnapshot]:
+        """The calls that wait for a person's yes, the oldest first."""
+        return self._approvals.waiting()
+
+    async def answer_approval(self, id: str, answer: str) -> None:
+        """A person's answer to a call that waits.
+
+        Args:
+            answer: "once", "session", "always" (this tool), "reads" (all reads of this server) or "refuse".
+
+        Raises:
+            TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
+        """
+        if answer != REFUSE:
+            await confirm_widening(YES_TO_CALLS)
+        await self._approvals.answer(id, answer)
+
+    async def get_grants(self) -> list[GrantSnapshot]:
+        """What was allowed for longer than one call, the newest first."""
+        return self._approvals.grants()
+
+    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+        """The tools that `add_grant` with the same arguments would allow; each is a CoveredTool.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind.
+        """
+        return await self._approvals.preview(server, kind, tool, client)
+
+    async def add_grant(
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+    ) -> GrantSnapshot:
+        """Allows calls for longer than one call, as the tools are defined now.
+
+        Args:
+            kind: "tool", or "reads" (every tool of the server that reads).
+            tool: of the kind "tool": the server's own name.
+            client: for this AI client alone, as it names itself; empty: for all.
+            expires_in_s: seconds; None: until it is taken back.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or the grant cannot be written.
+        """
+        await confirm_widening(YES_TO_CALLS)
+        return await self._approvals.grant(server, kind, tool, client, expires_in_s)
+
+    async def remove_grant(self, id: str) -> None:
+        """Takes back what was allowed.
+
+        Raises:
+            TooltrayError: there is no such grant, or that cannot be written.
+        """
+        await self._approvals.take_back(id)
+
+    async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        """Chooses which calls of a server go through unasked, in whichever file its entry is.
+
+        Args:
+            rules: rules, and names of tools; none: each call is asked about.
+
+        Raises:
+            NotFound: there is no such server in a file.
+            TooltrayError: a rule means nothing, or the settings cannot be written.
+        """
+        if problem := approval.problem_of(server, rules, ()):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        if rules_widen(self._rules(server), rules):
+            await confirm_widening(YES_TO_CALLS)
+        await self._config.change_server(server, auto_approve=tuple(rules))
+
+    async def get_tool_changes(self) -> list[ToolChange]:
+        """Tools that were allowed and are defined in another way since; they ask again."""
+        return self._approvals.changes()
+
+    async def accept_tool_change(self, server: str, tool: str) -> None:
+        """A person has seen how a tool differs: what was allowed counts for it as it is now.
+
+        Args:
+            tool: the server's own name for it.
+
+        Raises:
+            TooltrayError: it has not changed, or that cannot be written.
+        """
+        await confirm_widening(YES_TO_CALLS)
+        await self._approvals.accept(server, tool)
+
+    def _rules(self, server: str) -> Sequence[str]:
+        """Those that count now; none for a server that there is not, which is told when its entry is changed."""
+        config = self._config.settings.mcp_servers.get(server)
+        return config.auto_approve if config else (ALL,)

@@ -1,0 +1,190 @@
+"""One tool call about which a person is asked, and what the person reads before an answer.
+
+Above it: Approvals. Below it: the rules in tools/ (fingerprints, edits, suspicion). Servers and models write these texts, so that they come
+out harmless: everything in them can be seen, known secrets are masked, and they are bounded.
+"""
+
+import json
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import Raw
+
+from tooltray.approvals import edits, suspicion
+from tooltray.catalogue import fingerprints
+from tooltray.catalogue.approval import Decision
+from tooltray.catalogue.fingerprints import definition_text, digest, fingerprint
+from tooltray.catalogue.tool_routes import Route
+from tooltray.phrases import Phrase
+from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.member_scanner import opened
+from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.session_state import SessionState
+from tooltray.snapshots.approvals import ApprovalSnapshot
+
+LONGEST_ARGUMENTS = 20_000  # characters that are shown; what is cut is said
+READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
+LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
+ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"
+OTHER_SETTINGS = Phrase("the server is started or reached in another way than when this tool was allowed or shown")
+SAME_NAME_TWICE = Phrase("the arguments name a member twice; the server may read another value than the one that is read here")
+
+Masked = Callable[[str], str]
+"""Takes known secrets out of a text."""
+
+
+@dataclass(frozen=True)
+class AskedCall:
+    """
+    Attributes:
+        route: the tool as it was defined when it was called.
+        decision: why the rules do not allow it.
+        client: as it names itself.
+        arguments: as they came.
+        digest: the same for the same arguments.
+        project: the folder on which the session works, where that is known.
+        current: the same tool as it is defined now, as far as that is known; None if it is not offered any more.
+        confirmed: the same as its server, which is started if need be, says now; raises TooltrayError where it does not.
+    """
+
+    route: Route
+    decision: Decision
+    state: SessionState
+    client: str
+    arguments: Raw
+    digest: str
+    project: str
+    current: Callable[[], Route | None]
+    confirmed: Callable[[], Coroutine[Any, Any, Route | None]]
+
+    @property
+    def same_in_session(self) -> tuple[str, ...]:
+        """Calls of one session with the same of this are one question."""
+        return (self.state.id, *self.same)
+
+    @property
+    def same(self) -> tuple[str, ...]:
+        """What a yes to one call covers: this client, its project, this tool as it is now, these arguments."""
+        return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
+
+    def of(self, route: Route, decision: Decision) -> "AskedCall":
+        """The same call of the tool as it is now, for the project of now."""
+        return replace(self, route=route, decision=decision, project=project_of(self.state))
+
+    def is_for(self, route: Route) -> bool:
+        """Whether a tool is still the one that this call is about, and its project the same."""
+        return mark(route) == mark(self.route) and project_of(self.state) == self.project
+
+
+def asked_call(
+    route: Route,
+    decision: Decision,
+    params: Raw,
+    state: SessionState,
+    client: str,
+    current: Callable[[], Route | None],
+    confirmed: Callable[[], Coroutine[Any, Any, Route | None]],
+) -> AskedCall:
+    """
+    Args:
+        params: of the `tools/call`.
+        client: who calls, where the state does not say.
+    """
+    arguments = opened(params).get("arguments", NOTHING)
+    name, digest = state.client or client, _digest(bytes(arguments))
+    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed)
+
+
+def project_of(state: SessionState) -> str:
+    return state.project.path if state.project else ""
+
+
+def mark(route: Route) -> str:
+    """What a yes is bound to: how a tool is defined, and by which program or address."""
+    return f"{fingerprint(route.definition)}.{route.origin}"
+
+
+def _digest(arguments: bytes) -> str:
+    if len(arguments) < READ_BELOW_BYTES:
+        try:
+            return digest(fingerprints.canonical(arguments or b"{}"))
+        except ValueError:  # it names a member twice, or is too deep: every byte counts
+            pass
+    return digest(arguments.decode("utf-8", "surrogateescape"))
+
+
+def snapshot(
+    call: AskedCall,
+    *,
+    id: str,
+    ends_at: float,
+    before: str | None,
+    is_new_read: bool,
+    has_session: bool,
+    masked: Masked,
+    note: str = "",
+    replaces: str = "",
+) -> ApprovalSnapshot:
+    """What the person reads.
+
+    Args:
+        before: the definition that was allowed or shown before, where it is another one now.
+        is_new_read: all reads of the server were allowed before the tool was there.
+        has_session: "for this session" makes sense.
+        note: said before the reason.
+        replaces: the id of the same question about the tool as it was.
+    """
+    tool = call.route.definition
+    text, value, warnings = _read(call.arguments)
+    choices = (ONCE, *([SESSION] if has_session else []), ALWAYS, *([READS] if call.route.decision.category == "read" else []))
+    why = _why(call, before, is_new_read)
+    return ApprovalSnapshot(
+        id=id,
+        server=suspicion.visible(call.route.server),
+        tool=suspicion.visible(tool.name),
+        client=plain(call.client, LONGEST_NAME),
+        category=call.route.decision.category,
+        arguments=suspicion.visible(_cut(masked(text))),
+        why=Phrase("{note}; {why}", note=note, why=why) if note else why,
+        ends_at=ends_at,
+        choices=choices,
+        project=suspicion.visible(call.project),
+        description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
+        diff=edits.of_arguments(value, masked),
+        definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
+        warnings=(*warnings, *suspicion.warnings(tool)),
+        replaces=replaces,
+    )
+
+
+def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
+    if before is not None and before == definition_text(call.route.definition):
+        return OTHER_SETTINGS
+    if before is not None:
+        return Phrase("the tool is defined in another way than when it was allowed or shown")
+    if is_new_read and call.route.decision.category == "read":
+        return Phrase("all reads of this server were allowed, and this tool is new since then")
+    if call.route.decision.category == "read":
+        return Phrase("asked because this server may not read without asking")
+    return Phrase("asked because this tool can change things")
+
+
+def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:
+    """Arguments as text and as Python values, and what is odd in them."""
+    raw = bytes(arguments)
+    if len(raw) >= READ_BELOW_BYTES:
+        beginning = raw[: 2 * LONGEST_ARGUMENTS].decode("utf-8", "replace")
+        cut = Phrase("the arguments are very large ({size} bytes); only their beginning is shown", size=f"{len(raw):,}")
+        return beginning, None, (cut,)
+    try:
+        value = fingerprints.read_once_named(raw or b"{}")
+        return json.dumps(value, ensure_ascii=False, indent=2), value, ()
+    except fingerprints.TwiceNamed:
+        return raw.decode("utf-8", "replace"), None, (SAME_NAME_TWICE,)
+    except (ValueError, RecursionError):
+        return raw.decode("utf-8", "replace"), None, ()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_ARGUMENTS else text[:LONGEST_ARGUMENTS] + "…"

@@ -1,0 +1,284 @@
+"""Asks a person about one tool call until there is an answer to the tool as it is, and takes the answer.
+
+Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, GrantBook, which keeps what lasts, and approval_form, for the
+client's own person.
+"""
+
+import asyncio
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.approvals import approval_form, suspicion
+from tooltray.approvals.approval_questions import (
+    ALWAYS,
+    ONCE,
+    OTHER_SETTINGS,
+    READS,
+    REFUSE,
+    SESSION,
+    AskedCall,
+    Masked,
+    mark,
+    snapshot,
+)
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.waiting_approvals import (
+    CHANGED,
+    EXPIRED,
+    TOO_MANY,
+    UNASKED,
+    WAIT_S,
+    WITHDRAWN,
+    Question,
+    WaitingApprovals,
+)
+from tooltray.approvals.waiting_news import WaitingNews
+from tooltray.catalogue.approval import Decision
+from tooltray.catalogue.fingerprints import definition_text
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
+from tooltray.sessions.caller import Caller
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.tasks import Spawn
+
+YES = (ONCE, SESSION, ALWAYS, READS)
+MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
+MOST_FORMS = 3  # of one question, where the answer cannot be written
+ELICITATION = "elicitation/create"
+WORDS_OF_APPROVE = ("refuse",)
+"""What `tooltray approve` takes as a word of its own before a name."""
+APPROVED = success({})
+"""Known by identity: the call goes through."""
+
+_REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
+
+
+class ApprovalRounds:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        tools: ToolManager,
+        states: SessionStates,
+        grants: GrantBook,
+        waiting: WaitingApprovals,
+        decide: Callable[[Route, SessionState], Decision],
+        masked: Masked,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+    ) -> None:
+        """
+        Args:
+            decide: what the rules alone say.
+            masked: takes known secrets out of what is shown.
+        """
+        self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
+        self._decide, self._masked, self._deadlines, self._spawn = decide, masked, deadlines, spawn
+
+    async def decided(self, call: AskedCall, request: Envelope, caller: Caller, *, token: Raw, has_window: bool = False) -> Envelope:
+        """APPROVED, or why not.
+
+        Args:
+            caller: hears that its call waits, and is asked where no desktop is there.
+            token: by which it wants to hear that; may be empty.
+        """
+        with WaitingNews(request, token, caller, self._deadlines):
+            try:
+                return await self._decided(call, request, None if has_window else caller)
+            except TooltrayError as error:
+                return _failure(str(error))
+
+    async def _decided(self, call: AskedCall, request: Envelope, person: Caller | None) -> Envelope:
+        before = self._grants.seen_before(call.route, call.state, call.client)
+        for _ in range(MOST_ROUNDS):
+            answer = await self._answered(call, request, person, before)
+            if answer not in (CHANGED, *YES):
+                return self._outcome(call, answer)
+            now = await self.renewed(call, is_started=answer in YES)
+            if (now is call and answer in YES) or now.decision.is_approved:
+                return APPROVED
+            if before is None and mark(now.route) != mark(call.route):
+                before = definition_text(call.route.definition)
+            call = now
+        return _failure(f"the tool '{_name(call)}' changes while a person is asked about it; it was not called")
+
+    async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
+        """The same call if its tool and its project are what they were; else the call of what they are now.
+
+        Args:
+            is_started: its server is asked, and started if need be.
+
+        Raises:
+            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+        """
+        now = await call.confirmed() if is_started else call.current()
+        if now is None:
+            raise NotFound(f"the tool '{_name(call)}' is not offered any more")
+        return call if call.is_for(now) else call.of(now, self._decide(now, call.state))
+
+    def unasked(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
+        """Refused without a person's answer, and remembered: the command that is named allows the next call that is the same.
+
+        Args:
+            how: it came to that.
+        """
+        before = self._grants.seen_before(call.route, call.state, call.client)
+        question = self._waiting.refuse(call, partial(self._snapshot, call, before, _REFUSED_ALREADY))
+        command = f"tooltray approve {question.snapshot.id}"
+        if self._waiting.is_refused(call.same):
+            return _failure(
+                f"the person refused this call of '{_name(call)}' a short while ago; do not call it again unasked. "
+                f"A person who thinks better of it types in a terminal: {command} (the next call that is the same, within 10 minutes)"
+            )
+        why = call.decision.message if before is None else f"the tool '{_name(call)}' is defined in another way than when it was allowed"
+        if before == definition_text(call.route.definition):
+            why = f"'{_name(call)}' was allowed, but {OTHER_SETTINGS}"
+        return _failure(
+            f"{why}. {how}. To allow it, a person types in a terminal: {command} (the next call that is the same, "
+            f"within 10 minutes) or {lasting_command(call) or f'{command} --always'} (always, for this AI client alone), "
+            f"or {call.decision.hint}."
+        )
+
+    def renew_refused(self) -> None:
+        """Calls that were refused already, and whose tool is defined in another way since, are questions about the tool as it is now."""
+        for question in self._waiting.refused:
+            self._renew(question)
+
+    def _renew(self, question: Question) -> str:
+        """The id under which the question goes on; empty if there is none any more."""
+        call, now = question.call, question.call.current()
+        if now is None or mark(now) == mark(call.route):
+            return question.snapshot.id
+        self._waiting.forget(question)
+        other = call.of(now, self._decide(now, call.state))
+        if other.decision.is_approved:
+            return ""
+        before = definition_text(call.route.definition)
+        return self._waiting.refuse(
+            other, partial(self._snapshot, other, before, _REFUSED_ALREADY, replaces=question.snapshot.id)
+        ).snapshot.id
+
+    async def take(self, question: Question, answer: str) -> None:
+        """Takes a person's answer; what lasts is written first.
+
+        Raises:
+            TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
+        """
+        if question.answer.done() or question.is_being_answered:
+            raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+        if answer not in (REFUSE, *question.snapshot.choices):
+            options = ", ".join((*question.snapshot.choices, REFUSE))
+            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
+        if not question.is_asked and answer != REFUSE and (id := self._renew(question)) != question.snapshot.id:
+            hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
+            raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
+        question.is_being_answered = True
+        try:
+            await self._keep(question.call, answer)
+            question.end(answer)
+        finally:
+            question.is_being_answered = False
+            if question.is_overdue:
+                question.end(EXPIRED)
+        if not question.is_asked:
+            self._waiting.forget(question)
+            if answer == ONCE:
+                self._waiting.let_pass(question.call.same)
+            elif answer == REFUSE:
+                self._waiting.remember_refusal(question.call.same)
+
+    async def _keep(self, call: AskedCall, answer: str) -> None:
+        server, name = call.route.server, call.route.definition.name
+        if answer == SESSION:
+            self._grants.allow_in_session(call.route, call.state, call.client)
+        elif answer == ALWAYS:
+            await self._grants.allow(server, "tool", {name: call.route}, client=call.client, is_seen=True)
+        elif answer == READS:
+            await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
+
+    async def _answered(self, call: AskedCall, request: Envelope, person: Caller | None, before: str | None) -> str:
+        while same := self._waiting.same(call):
+            if (answer := await same.ended()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
+                return answer
+        if not self._waiting.has_room(call.route.server):
+            return TOO_MANY
+        question = self._waiting.ask(call, partial(self._snapshot, call, before, ""))
+        asking = self._spawn(self._ask(question, request, person), name=f"approval {call.route.server}") if person else None
+        try:
+            return await question.ended()
+        finally:
+            self._waiting.close(question)
+            if asking:
+                asking.cancel()
+
+    async def _ask(self, question: Question, request: Envelope, person: Caller) -> None:
+        """Asks the client's own person; an answer that cannot be kept is asked for again."""
+        shown, loop = question.snapshot, asyncio.get_running_loop()
+        for _ in range(MOST_FORMS):
+            asked_at = loop.time()
+            reply = await person.ask(ELICITATION, approval_form.params_of(shown), about=request.id)
+            answer = approval_form.answer_in(reply, shown, loop.time() - asked_at)
+            if answer is None:
+                break
+            try:
+                await self.take(question, answer)
+                return
+            except TooltrayError as error:
+                shown = replace(shown, why=f"{error}; {question.snapshot.why}")
+        question.end(UNASKED)
+
+    def _outcome(self, call: AskedCall, answer: str) -> Envelope:
+        if answer == UNASKED:
+            return self.unasked(call, "Its AI client was asked, and nobody answered there")
+        if answer == EXPIRED:
+            return self.unasked(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
+        if answer == TOO_MANY:
+            return _failure("too many calls wait for a person's yes already; call again when some are answered")
+        return _failure(f"the person refused this call of '{_name(call)}'")
+
+    def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
+        return snapshot(
+            call,
+            id=id,
+            ends_at=ends_at,
+            before=before,
+            is_new_read=self._grants.has_all_reads(call.route.server, call.client),
+            has_session=self._states.find(call.state.id) is call.state,
+            masked=self._masked,
+            note=note,
+            replaces=replaces,
+        )
+
+
+def reads(tools: ToolManager, server: str) -> dict[str, Route]:
+    """A server's tools that read, as they are now."""
+    return {name: route for name, route in tools.routes(server).items() if route.decision.category == "read"}
+
+
+def _name(call: AskedCall) -> str:
+    return suspicion.visible(call.route.definition.name)
+
+
+def lasting_command(call: AskedCall) -> str:
+    """What allows a tool to the client that calls it; empty where a name has characters that nobody can type."""
+    server, tool, client = call.route.server, call.route.definition.name, call.client
+    if not "".join((server, tool, client)).isprintable() or not tool:
+        return ""
+    for_whom = [f"--client={client}"] if client.startswith("-") else ["--client", client] if client else []
+    needs_mark = server in WORDS_OF_APPROVE or server.startswith("-") or tool.startswith("-")
+    words = [*for_whom, "--", server, tool] if needs_mark else [server, tool, *for_whom]
+    return shlex.join(["tooltray", "approve", *words])
+
+
+def _failure(message: str) -> Envelope:
+    return failure(CONNECTION_CLOSED, message)

@@ -1,0 +1,287 @@
+"""Whether a tool call goes through, and who is asked where the settings do not say: the one broker of approvals.
+
+Above it: ToolCalls, which asks before each call, and McpPresenter, whose verbs answer and take back. Below it: GrantBook, WaitingApprovals,
+the event bus, by which the desktop hears of a question and of its end, and the client's own person where there is no desktop.
+
+Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then the person. With nobody to ask a
+call is refused at once, with the command that would allow it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+
+from tooltray.approvals import suspicion
+from tooltray.approvals.approval_questions import AskedCall, Masked, asked_call, mark
+from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
+from tooltray.catalogue import approval
+from tooltray.catalogue.approval import Decision
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.events import ApprovalAsked, EventBus, ToolListChanged
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
+from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Caller
+from tooltray.sessions.questions import Question as ClientQuestion
+from tooltray.sessions.questions import lacking
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.tasks import Spawn
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.views.modes import Modes
+
+LONGEST_GRANT_S = 366 * 86_400.0
+MOST_SHOWN = 64  # previews to which no grant was given yet
+QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
+OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
+
+
+class Approvals:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        modes: Modes,
+        states: SessionStates,
+        grants: GrantBook,
+        has_window: bool,
+        masked: Masked,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+    ) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
+            masked: takes known secrets out of what is shown.
+        """
+        self._servers, self._tools, self._modes, self._grants, self._has_window, self._bus = servers, tools, modes, grants, has_window, bus
+        self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
+        self._waiting = WaitingApprovals(bus=bus, deadlines=deadlines)
+        self._rounds = ApprovalRounds(
+            tools=tools,
+            states=states,
+            grants=grants,
+            waiting=self._waiting,
+            decide=self.decision,
+            masked=masked,
+            deadlines=deadlines,
+            spawn=spawn,
+        )
+        bus.subscribe(ToolListChanged, lambda event: self._waiting.outdate(event.server, _is_current))
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """What was wrong with what is kept."""
+        if problem := self._grants.problem:
+            yield problem
+
+    # a call
+
+    async def refusal(
+        self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str
+    ) -> Envelope | None:
+        """What answers a call that the rules do not let through, in the place of its server; None: it goes through.
+
+        Args:
+            request: what a person is shown of it is what goes to the server, and answers to our own questions are taken off.
+            held: the session's calls that wait for an answer of its person.
+            client: who calls, for the question.
+        """
+        decision = self.decision(route, caller.session.state)
+        request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
+        call = self._call(route, decision, request, head, caller, client)
+        owner = f"approval {route.server} {call.digest}"
+        is_answer = head.era is Era.MODERN and held.is_held(head.request_state, owner)
+        if not is_answer:
+            try:
+                allowed, call = await self._allowed(call, head, caller)
+            except TooltrayError as error:
+                return failure(CONNECTION_CLOSED, str(error))
+            if allowed:
+                return None
+        reply = await self._asked(call, request, head if is_answer else _first(head), caller, held, owner)
+        if reply is not APPROVED:
+            return reply
+        if is_answer:
+            _take_off_answers(request, head)
+        return None
+
+    def answered(self, route: Route, request: Envelope, head: Head, caller: Caller, reply: Envelope, *, client: str) -> None:
+        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
+        if head.era is Era.LEGACY or (decision := self.decision(route, caller.session.state)).is_approved:
+            return
+        state = _state_to_come_with(reply)
+        if state is not None:
+            call = self._call(route, decision, request, head, caller, client)
+            self._waiting.let_pass((*call.same_in_session, state))
+
+    def decision(self, route: Route, state: SessionState) -> Decision:
+        """By the rules alone: the client's own in the place of the server's."""
+        rules = self._modes.auto_approve(state)
+        if rules is None or self._servers.get(route.server).is_builtin:
+            return route.decision
+        decision = approval.decide(route.server, route.definition.name, route.definition.annotations, rules)
+        return decision if decision.is_approved else replace(decision, hint=OWN_RULES)
+
+    def _call(self, route: Route, decision: Decision, request: Envelope, head: Head, caller: Caller, client: str) -> AskedCall:
+        current = partial(self._tools.current, route, head, caller)
+        confirmed = partial(self._tools.confirmed, route, head, caller)
+        return asked_call(route, decision, request.params, caller.session.state, client, current, confirmed)
+
+    async def _allowed(self, call: AskedCall, head: Head, caller: Caller) -> tuple[bool, AskedCall]:
+        """Whether a person has allowed a call before, of the tool as its server defines it at this moment; and the call of that tool.
+
+        Raises:
+            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+        """
+        if self._tools.is_outdated(call.route, head, caller):
+            call = await self._rounds.renewed(call)
+        while self._is_allowed(call, head):
+            now = await self._rounds.renewed(call)
+            if now is call or now.decision.is_approved:
+                return True, now
+            call = now
+        return False, call
+
+    def _is_allowed(self, call: AskedCall, head: Head) -> bool:
+        """By what a person has said before."""
+        if self._grants.allows(call.route, call.state, call.client):
+            return True
+        if head.era is Era.MODERN and (head.request_state or head.input_responses):
+            return self._waiting.passes((*call.same_in_session, head.request_state))
+        return self._waiting.passes(call.same)
+
+    async def _asked(self, call: AskedCall, request: Envelope, head: Head, caller: Caller, held: HeldCalls, owner: str) -> Envelope:
+        if self._has_window and self._bus.is_heard(ApprovalAsked):
+            return await self._rounds.decided(call, request, caller, token=head.meta.progress_token, has_window=True)
+        is_modern = head.era is Era.MODERN
+        if lacking(ClientQuestion(ELICITATION), head.meta.capabilities if is_modern else caller.capabilities):
+            return self._rounds.unasked(call)
+        if is_modern:
+            work = partial(self._rounds.decided, call, request, token=head.meta.progress_token)
+            return await held.run(work, request, head, caller, owner=owner)
+        return await self._rounds.decided(call, request, caller, token=head.meta.progress_token)
+
+    # answers and grants
+
+    def waiting(self) -> list[ApprovalSnapshot]:
+        """See ApprovalVerbs.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
+        self._rounds.renew_refused()
+        return [question.snapshot for question in self._waiting if not question.answer.done()]
+
+    async def answer(self, id: str, answer: str) -> None:
+        """See ApprovalVerbs.answer_approval."""
+        question = self._waiting.find(id)
+        if question is None:
+            raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
+        await self._rounds.take(question, answer)
+
+    def grants(self) -> list[GrantSnapshot]:
+        """See ApprovalVerbs.get_grants."""
+        return self._grants.snapshots()
+
+    async def preview(self, server: str, kind: str, tool: str, client: str) -> list[ToolSnapshot]:
+        """See ApprovalVerbs.preview_grant."""
+        routes = await self._routes_for(server, kind, tool)
+        if len(self._shown) >= MOST_SHOWN:
+            self._shown.pop(next(iter(self._shown)))
+        self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
+        listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
+        return [CoveredTool(**vars(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
+
+    async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
+        """See ApprovalVerbs.add_grant."""
+        if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
+            raise TooltrayError(
+                "a grant lasts for some time, and for a year at most", hint="Without a time it lasts until you take it back."
+            )
+        routes = await self._routes_for(server, kind, tool)
+        now = {name: mark(route) for name, route in routes.items()}
+        if self._shown.pop((server, kind, tool, client), now) != now:
+            raise Conflict("the tools have changed since they were shown", hint="Look at them once more.")
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
+
+    async def take_back(self, id: str) -> None:
+        """See ApprovalVerbs.remove_grant."""
+        await self._grants.take_back(id)
+
+    def changes(self) -> list[ToolChange]:
+        """See ApprovalVerbs.get_tool_changes."""
+        return self._grants.changes()
+
+    async def accept(self, server: str, tool: str) -> None:
+        """See ApprovalVerbs.accept_tool_change."""
+        await self._grants.accept(server, tool)
+
+    def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
+        """The same, those marked that were allowed and are other tools since."""
+        held = {server: self._grants.held_tools(server) for server in {tool.server for tool in tools}}
+        return [replace(each, is_held=True) if each.original_name in held[each.server] else each for each in tools]
+
+    async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
+        """The tools that a grant would be for.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
+        """
+        self._servers.get(server)
+        await self._tools.published(server)  # waits for one that was never listed
+        if kind not in ("tool", "reads"):
+            raise TooltrayError(f"'{suspicion.visible(kind)}' is no kind of grant", hint="It is 'tool' or 'reads'.")
+        if kind == "reads":
+            routes = reads(self._tools, server)
+            if not routes:
+                raise NotFound(f"'{server}' has no tools that read", hint="See them with `tooltray tools list`.")
+            return routes
+        found = self._tools.routes(server).get(tool)
+        if found is None:
+            shown = suspicion.visible(tool)
+            raise NotFound(
+                f"'{server}' offers no tool '{shown}'", hint="The server's own name is wanted; see `tooltray tools list --json`."
+            )
+        return {tool: found}
+
+
+def _is_current(question: Question) -> bool:
+    now = question.call.current()
+    return now is not None and mark(now) == mark(question.call.route)
+
+
+def _first(head: Head) -> Head:
+    """Of a call that answers no question of ours: what else it answers opens nothing here."""
+    return msgspec.structs.replace(head, request_state="", input_responses={})
+
+
+def _take_off_answers(request: Envelope, head: Head) -> None:
+    members = opened(request.params)
+    request.params = closed({name: value for name, value in members.items() if name not in ROUND_KEYS})
+    head.request_state, head.input_responses = "", {}
+
+
+class _Result(msgspec.Struct):
+    result_type: str = msgspec.field(name="resultType", default="complete")
+    state: str = msgspec.field(name="requestState", default="")
+
+
+def _state_to_come_with(reply: Envelope) -> str | None:
+    """The state with which a client is to call again; None where the call is over."""
+    if reply.error or len(memoryview(reply.result)) >= QUESTIONS_BELOW_BYTES:
+        return None
+    try:
+        result = msgspec.json.decode(reply.result, type=_Result)
+    except (ValueError, RecursionError):
+        return None
+    return result.state if result.result_type == "input_required" else None

@@ -1,0 +1,293 @@
+"""What a person has allowed for longer than one call, and whether a tool is still what was allowed.
+
+Above it: Approvals. Below it: the grants on the disk, the states of sessions, ToolManager, which knows how tools are defined now. A grant
+counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either is
+another is held until a person has seen how it differs.
+"""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from tooltray.approvals import edits, suspicion
+from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
+from tooltray.approvals.grants import Grant, GrantKind, GrantStore
+from tooltray.catalogue.fingerprints import definition_text
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.tasks import Spawn, finish_in_thread
+
+logger = logging.getLogger(__name__)
+ID_BYTES = 4  # people type it
+CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
+
+
+class SessionGrant(NamedTuple):
+    """In SessionState.allowed."""
+
+    id: str
+    client: str
+    server: str
+    tool: str
+    mark: str
+    definition: str
+    created_at: float
+
+
+class GrantBook:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        store: GrantStore,
+        states: SessionStates,
+        tools: ToolManager,
+        bus: EventBus,
+        spawn: Spawn,
+        is_of_file: Callable[[str], bool],
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """
+        Args:
+            is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
+            now: unix seconds.
+        """
+        self._is_of_file = is_of_file
+        self._store, self._states, self._tools, self._bus, self._spawn, self._now = store, states, tools, bus, spawn, now
+        self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
+        self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
+        self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(ToolListChanged, self._on_tool_list_changed)
+
+    @property
+    def problem(self) -> Problem | None:
+        """What was wrong with the grants on the disk."""
+        return self._store.problem
+
+    # whether a call goes through
+
+    def allows(self, route: Route, state: SessionState, client: str) -> bool:
+        """Whether a person's lasting yes covers a tool as it is defined now."""
+        tool, now = route.definition.name, mark(route)
+        if any(each.mark == now for each in _of_session(state, route, client)):
+            return True
+        is_read = route.decision.category == "read"
+        return any(grant.tools.get(tool) == now and (is_read or grant.kind == "tool") for grant in self._live(route.server, client))
+
+    def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
+        """The definition that was allowed, where the tool has another one now; None if there is no such."""
+        tool, now = route.definition.name, mark(route)
+        if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
+            return others[0]
+        allowed = [grant.tools[tool] for grant in self._live(route.server, client) if tool in grant.tools]
+        return next((self._store.definition(each) for each in allowed if each != now), None)
+
+    def has_all_reads(self, server: str, client: str) -> bool:
+        """Whether all reads of a server were allowed; those that came later are not among them."""
+        return any(grant.kind == "reads" for grant in self._live(server, client))
+
+    # saying yes
+
+    def allow_in_session(self, route: Route, state: SessionState, client: str) -> None:
+        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
+        name, definition = route.definition.name, definition_text(route.definition)
+        state.allowed -= set(_of_session(state, route, client))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._now()))
+        self._bus.publish(GrantsChanged())
+
+    async def allow(
+        self,
+        server: str,
+        kind: GrantKind,
+        routes: Mapping[str, Route],
+        *,
+        client: str = "",
+        expires_in_s: float | None = None,
+        is_seen: bool = False,
+    ) -> GrantSnapshot:
+        """Allows tools as they are defined now; what was allowed in the same way before is replaced.
+
+        Args:
+            routes: by the server's own names; the one, or those that read.
+            is_seen: a person has seen how the last of them is defined; other grants then count for it as it is.
+
+        Raises:
+            TooltrayError: it cannot be written; nothing has changed.
+        """
+        created_at = self._now()
+        grant = Grant(
+            id=_new_id(),
+            kind=kind,
+            server=server,
+            tool=next(iter(routes)) if kind == "tool" else "",
+            client=client,
+            created_at=created_at,
+            expires_at=created_at + expires_in_s if expires_in_s is not None else 0.0,
+            tools={name: mark(route) for name, route in routes.items()},
+        )
+        async with self._lock:
+            others = [each for each in self._all() if _scope(each) != _scope(grant)]
+            if is_seen:
+                name = list(routes)[-1]
+                others = [_accepted(each, name, routes[name], grant.tools[name]) if each.server == server else each for each in others]
+            await self._write([*others, grant], routes)
+        return self._snapshot(grant)
+
+    # what was said
+
+    def snapshots(self) -> list[GrantSnapshot]:
+        """All that count, the newest first."""
+        found = [self._snapshot(grant) for grant in self._all()]
+        found += [
+            GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
+            for state in self._states
+            for each in _session_grants(state)
+        ]
+        return sorted(found, key=lambda each: each.created_at, reverse=True)
+
+    async def take_back(self, id: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such grant, or that cannot be written.
+        """
+        for state in self._states:
+            if found := {each for each in _session_grants(state) if each.id == id}:
+                state.allowed -= found
+                self._bus.publish(GrantsChanged())
+                return
+        async with self._lock:
+            kept = [grant for grant in self._all() if grant.id != id]
+            if len(kept) == len(self._all()):
+                raise NotFound(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
+            await self._write(kept)
+
+    def changes(self) -> list[ToolChange]:
+        """Tools that were allowed and are defined in another way since."""
+        found: dict[tuple[str, str], ToolChange] = {}
+        for grant in self._all():
+            for route in self._held(grant):
+                name = route.definition.name
+                before = self._store.definition(grant.tools[name])
+                diff = edits.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
+                self._shown[grant.server, name] = mark(route)
+                found[grant.server, name] = ToolChange(grant.server, name, diff, suspicion.warnings(route.definition))
+        return list(found.values())
+
+    async def accept(self, server: str, tool: str) -> None:
+        """A person has seen how a tool is defined now: what was allowed counts for it as it is.
+
+        Raises:
+            TooltrayError: it has not changed, or is another one than was shown, or that cannot be written.
+        """
+        async with self._lock:
+            route = self._tools.routes(server).get(tool)
+            now = mark(route) if route else ""
+            if self._shown.pop((server, tool), now) != now:
+                raise Conflict(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
+            before = self._all()
+            after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
+            if route is None or after == before:
+                raise Conflict(f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`.")
+            await self._write(after, {tool: route})
+
+    def held_tools(self, server: str) -> frozenset[str]:
+        """Tools of a server that were allowed, and are defined in another way since."""
+        return frozenset(route.definition.name for grant in self._all() if grant.server == server for route in self._held(grant))
+
+    # inside
+
+    def _all(self) -> list[Grant]:
+        now = self._now()
+        listed = (grant for grant in self._store.grants if grant.id not in self._gone)
+        return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
+
+    def _live(self, server: str, client: str) -> Iterator[Grant]:
+        """Those that speak of a server and a client, the newest first."""
+        return (grant for grant in reversed(self._all()) if grant.server == server and grant.client in ("", client))
+
+    def _held(self, grant: Grant) -> Iterator[Route]:
+        for name, route in self._tools.routes(grant.server).items():
+            if name in grant.tools and grant.tools[name] != mark(route):
+                yield route
+
+    def _snapshot(self, grant: Grant) -> GrantSnapshot:
+        held = tuple(sorted(route.definition.name for route in self._held(grant)))
+        return GrantSnapshot(
+            id=grant.id,
+            kind=grant.kind,
+            server=grant.server,
+            tool=grant.tool,
+            client=grant.client,
+            created_at=grant.created_at,
+            expires_at=grant.expires_at,
+            is_held=bool(held),
+            held_tools=held,
+        )
+
+    async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
+        definitions = {mark(route): definition_text(route.definition) for route in (seen or {}).values()}
+        await finish_in_thread(self._store.write, grants, definitions)
+        self._bus.publish(GrantsChanged())
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        """What was allowed of a server goes with it: another one of its name is another server."""
+
+        def is_gone(server: str) -> bool:
+            return server not in event.mcp_servers and not self._is_of_file(server)
+
+        for state in self._states:
+            if found := {each for each in _session_grants(state) if is_gone(each.server)}:
+                state.allowed -= found
+                self._bus.publish(GrantsChanged())
+        gone = {grant.id for grant in self._all() if is_gone(grant.server)}
+        if gone:
+            self._gone |= gone
+            self._spawn(self._forget(), name="grants of servers that are gone")
+
+    async def _forget(self) -> None:
+        async with self._lock:
+            try:
+                await self._write(self._all())
+            except TooltrayError as error:
+                logger.warning("what was allowed of servers that are gone could not be taken back: %s", error)
+
+    def _on_tool_list_changed(self, event: ToolListChanged) -> None:
+        if any(grant.server == event.server for grant in self._all()):
+            self._bus.publish(GrantsChanged())
+
+
+def _scope(grant: Grant) -> tuple[str, str, str, str]:
+    return grant.kind, grant.server, grant.tool, grant.client
+
+
+def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
+    """A grant with a tool as it is now; one for reads does not keep a tool that writes now."""
+    if grant.tools.get(tool, now) == now:
+        return grant
+    others = {name: each for name, each in grant.tools.items() if name != tool}
+    is_kept = grant.kind == "tool" or route.decision.category == "read"
+    return msgspec.structs.replace(grant, tools=others | ({tool: now} if is_kept else {}))
+
+
+def _session_grants(state: SessionState) -> list[SessionGrant]:
+    return [each for each in state.allowed if isinstance(each, SessionGrant)]
+
+
+def _of_session(state: SessionState, route: Route, client: str) -> list[SessionGrant]:
+    wanted = (client, route.server, route.definition.name)
+    return [each for each in _session_grants(state) if (each.client, each.server, each.tool) == wanted]
+
+
+def _new_id() -> str:
+    return secrets.token_hex(ID_BYTES)

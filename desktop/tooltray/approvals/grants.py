@@ -1,0 +1,114 @@
+"""What a person has allowed for longer than one call, kept over restarts: `grants.json` in the home.
+
+Above it: the presenter's book of grants. Below it: atomic_file. Each grant names the tools that it is for and their fingerprints; the
+definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments of calls are in the file.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.files.atomic_file import read_own, set_aside, write_atomically
+
+LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
+LAST_TIME_S = 1e11  # the year 5138
+LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
+
+GrantKind = Literal["tool", "reads"]
+
+
+class Grant(msgspec.Struct, rename="camel", frozen=True):
+    """
+    Attributes:
+        kind: one tool, or every tool of the server that read when it was given.
+        tool: of the kind "tool": the server's own name.
+        client: for this AI client alone; empty: for all.
+        created_at, expires_at: unix seconds; 0: it does not expire.
+        tools: what each tool was that it is for: the mark of its definition and of its server.
+    """
+
+    id: str
+    kind: GrantKind
+    server: str
+    tool: str = ""
+    client: str = ""
+    created_at: float = 0.0
+    expires_at: float = 0.0
+    tools: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        """Times that no clock shows were not written by us."""
+        if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
+            raise ValueError("a time is out of range")
+
+
+class _File(msgspec.Struct):
+    version: Literal[1] = 1
+    grants: list[Grant] = []
+    definitions: dict[str, str] = {}
+
+
+class GrantStore:
+    """Those of one home. `write` blocks on the disk; one at a time.
+
+    A file that cannot be read allows nothing: it is set aside, and `problem` says so.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = _File()
+        self.problem: Problem | None = None
+        try:
+            self._file = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File)
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError):
+            self._set_aside()
+        except OSError as error:
+            self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        return tuple(self._file.grants)
+
+    def definition(self, fingerprint: str) -> str:
+        """What a person has seen under a fingerprint; empty if that is not kept."""
+        return self._file.definitions.get(fingerprint, "")
+
+    def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
+        """Replaces all grants.
+
+        Args:
+            definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
+
+        Raises:
+            TooltrayError: the file cannot be written; what was allowed before stays as it was.
+        """
+        kept = list(grants)
+        needed = {each for grant in kept for each in grant.tools.values()}
+        texts = {key: text for key, text in (self._file.definitions | dict(definitions)).items() if key in needed}
+        file = _File(grants=kept, definitions={key: text for key, text in texts.items() if len(text) <= LONGEST_DEFINITION})
+        try:
+            write_atomically(self._path, _encoded(file))
+        except OSError as error:
+            message = f"{self._path}: {error.strerror or error}"
+            raise TooltrayError("what is allowed cannot be saved", message, "Nothing has changed.") from None
+        self._file = file
+
+    def _set_aside(self) -> None:
+        aside = set_aside(self._path)
+        self.problem = _unusable(
+            f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
+        )
+
+
+def _encoded(file: _File) -> bytes:
+    return json.dumps(msgspec.to_builtins(file), indent=2).encode()  # msgspec refuses halves of characters, which a tool's name may have
+
+
+def _unusable(message: str, hint: str) -> Problem:
+    return Problem("what you allowed for longer than one call cannot be read, so none of it counts", message, hint)

@@ -1,0 +1,74 @@
+"""`completion/complete` over all servers: to the one whose prompt or resource is being filled in, under its own name for it.
+
+Above it: McpPresenter. Below it: PromptManager and ResourceManager, which know whose it is, and Relay.
+"""
+
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager, anybody
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
+from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Caller
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.relay import Relay
+from tooltray.upstream.server_manager import ServerManager
+
+NO_VALUES = Raw(b'{"completion":{"values":[]}}')
+PROMPT, RESOURCE = "ref/prompt", "ref/resource"
+_KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says which one
+
+
+class Completion:
+    """Has no state of its own."""
+
+    def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: Relay) -> None:
+        self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
+
+    async def complete(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, is_reached: Callable[[str], bool] = anybody
+    ) -> Envelope:
+        """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
+        ref, kind, name = _read_ref(request.params)
+        if not kind:
+            return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
+        find = self._prompts.target if kind == PROMPT else self._resources.completion_target
+        target = await find(name, is_reached=is_reached)
+        managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
+        if managed is None or target is None:
+            return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")
+        if name != target[1]:
+            request.params = eras.with_members(request.params, ref=closed({**ref, _KEYS[kind]: dump(target[1])}))
+        reply = await self._relay.to(managed, request, head, caller, held)
+        return _no_values(request, head) if _says_unknown(reply) else reply
+
+
+def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
+    """The reference, what it refers to, and its name or URI; empty where it is none."""
+    try:
+        ref = opened(opened(params)["ref"])
+        kind = load(ref["type"])
+        name = load(ref[_KEYS[kind]])
+    except (KeyError, TypeError, ValueError):
+        return {}, "", ""
+    return (ref, kind, name) if isinstance(name, str) else ({}, "", "")
+
+
+def _says_unknown(reply: Envelope) -> bool:
+    """Whether the server does not know the method; the AI client was told that it may ask, because others do."""
+    try:
+        return bool(reply.error) and load(opened(reply.error).get("code", NOTHING)) == METHOD_NOT_FOUND
+    except ValueError:
+        return False
+
+
+def _no_values(request: Envelope, head: Head) -> Envelope:
+    return Envelope(result=eras.as_modern_result(request.method, NO_VALUES) if head.era is Era.MODERN else NO_VALUES)

@@ -1,0 +1,1 @@
+"""What servers list: ToolManager, PromptManager, ResourceManager; lists, names, overrides, costs."""

@@ -1,0 +1,148 @@
+"""The last known lists of each server (tools, prompts, ...), on disk, so that an AI client's first list is complete at once.
+
+Above it: ServerLists. Below it: config.atomic_file. Knows nothing of what is in a definition.
+
+One file per server and kind. Its first line is JSON that says whose it is and how long each definition is; the definitions follow,
+verbatim, one per line. Nothing has to be parsed to find them, so they may be nested to any depth. A file that is not exactly right is a
+miss.
+"""
+
+import hashlib
+import logging
+import re
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.files.atomic_file import write_atomically
+
+logger = logging.getLogger(__name__)
+
+FORMAT = "tooltray catalogue 1"
+TOOLS = "tools"
+READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind it tells servers apart
+
+_UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a server listed.
+
+    Attributes:
+        definitions: raw, as the server wrote them, in its order.
+        saved_at: unix seconds.
+        is_declared: the server said in its greeting that it has things of this kind; one that did not was not asked for a list.
+    """
+
+    server: str
+    config_hash: str
+    definitions: tuple[Raw, ...]
+    saved_at: float
+    is_declared: bool = True
+
+
+class _Head(msgspec.Struct, rename="camel", omit_defaults=True):
+    format: str
+    server: str
+    config_hash: str
+    saved_at: float
+    sizes: list[int]  # of the definitions, in bytes
+    digest: str  # of all that follows this line
+    kind: str = TOOLS
+    is_declared: bool = True
+
+
+class CatalogueStore:
+    """The folder of catalogues. Blocks on the disk; every method may be called from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()  # a `forget` after a `save` stays forgotten
+
+    def load(self, server: str, config_hash: str, *, kind: str = TOOLS) -> Catalogue | None:
+        """The last list saved for a server in this configuration; None if there is none that can be trusted. A damaged file is removed.
+
+        Args:
+            kind: of what is listed, a word for a file's name: "tools", "prompts", ...
+        """
+        path = self._path(server, kind)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            logger.warning("the saved %s of %r cannot be read: %s", kind, server, error)
+            return None
+        first_line, _, body = content.partition(b"\n")
+        try:
+            head = msgspec.json.decode(first_line, type=_Head)
+            if (head.format, head.server, head.kind, head.digest) != (FORMAT, server, kind, _digest(body)):
+                raise ValueError("another format, another server, or damaged")
+            definitions = tuple(_pieces(body, head.sizes))
+        except (ValueError, RecursionError) as error:
+            logger.info("the saved %s of %r are removed: %s", kind, server, error)
+            self._remove(path)
+            return None
+        if head.config_hash != config_hash:
+            return None  # what another command or URL listed; the next save replaces it
+        return Catalogue(server, config_hash, definitions, head.saved_at, head.is_declared)
+
+    def save(self, server: str, config_hash: str, definitions: Sequence[bytes], *, kind: str = TOOLS, is_declared: bool = True) -> None:
+        """Keeps a server's list. If the disk refuses, that is logged: the list is then asked for again at the next start.
+
+        Args:
+            definitions: raw; bytes or `Raw`.
+            kind: see `load`.
+            is_declared: see Catalogue.
+        """
+        body = b"\n".join([*definitions, b""])
+        sizes = [len(definition) for definition in definitions]
+        head = _Head(FORMAT, server, config_hash, time.time(), sizes, _digest(body), kind, is_declared)
+        with self._lock:
+            try:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                write_atomically(self._path(server, kind), msgspec.json.encode(head) + b"\n" + body)
+            except OSError as error:
+                logger.warning("the %s of %r cannot be saved for the next start: %s", kind, server, error)
+
+    def forget(self, server: str) -> None:
+        """Removes what is saved for a server, of all kinds."""
+        for path in (self._path(server, TOOLS), *self._folder.glob(f"{_stem(server)}.*.jsonl")):
+            self._remove(path)
+
+    def _remove(self, path: Path) -> None:
+        with self._lock, suppress(OSError):
+            path.unlink()
+
+    def _path(self, server: str, kind: str) -> Path:
+        return self._folder / f"{_stem(server)}{'' if kind == TOOLS else f'.{kind}'}.jsonl"
+
+
+def _stem(server: str) -> str:
+    """A name that every file system takes, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
+    readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
+    return f"{readable or 'server'}.{hashlib.sha256(server.encode()).hexdigest()[:16]}"
+
+
+def _pieces(body: bytes, sizes: Sequence[int]) -> Iterator[Raw]:
+    """
+    Raises:
+        ValueError: the sizes are not those of the lines in `body`.
+    """
+    if sum(sizes) + len(sizes) != len(body) or any(size < 0 for size in sizes):
+        raise ValueError("its parts have other sizes")
+    start = 0
+    for size in sizes:
+        yield Raw(body[start : start + size])
+        start += size + 1
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()

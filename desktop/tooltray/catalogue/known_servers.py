@@ -1,0 +1,73 @@
+"""What well-known servers offer, in a sentence each, and how any server is called in a sentence.
+
+Above it: the tools that activate lazy servers. Below it: the settings of one server, and a data file. A server is recognised by its
+package, its program or its host, else by the name that the person gave it; of others nothing is said that nobody knows.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tooltray.settings.server_config import MCPServerConfig
+
+MAX_OFFERS = 300  # characters of a person's own description: it stands in every list of tools
+
+_PACKAGE = re.compile(r"node_modules/((?:@[^/]+/)?[^/]+)")
+_VERSION = re.compile(r"(?<=.)(@[^/]*|==.*|\[.*\])$")
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+
+
+class KnownServers:
+    """Does not change."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Args:
+            path: `known-servers.json`.
+        """
+        self._by_word = {word: entry for entry in json.loads(path.read_bytes())["servers"] for word in entry["words"]}
+
+    def title(self, name: str, config: MCPServerConfig) -> str:
+        """How a server is called in a sentence."""
+        known = self._known(name, config)
+        if known and self._by_word.get(name.lower()) == known:
+            return str(known["title"])
+        return " ".join(word[:1].upper() + word[1:] for word in _BETWEEN_WORDS.split(name) if word) or name
+
+    def offers(self, name: str, config: MCPServerConfig) -> str:
+        """What a server offers, as a sentence: in the person's words, else as known; empty if nobody knows."""
+        own = " ".join(config.descriptions.split())[:MAX_OFFERS]
+        if own:
+            return own if own[-1] in ".!?。！？" else f"{own}."
+        known = self._known(name, config)
+        return str(known["offers"]) if known else ""
+
+    def variables(self, name: str, config: MCPServerConfig) -> tuple[str, ...]:
+        """The environment variables that a server does not work without, as far as anybody knows; none of one that runs elsewhere."""
+        known = self._known(name, config) if config.command else None
+        return tuple(known.get("needs", ())) if known else ()
+
+    def _known(self, name: str, config: MCPServerConfig) -> dict[str, Any] | None:
+        return next((self._by_word[word] for word in _words(name, config) if word in self._by_word), None)
+
+
+def _words(name: str, config: MCPServerConfig) -> Iterator[str]:
+    """What a server may be recognised by, the surest first."""
+    for part in (config.command or "", *config.arguments):
+        path = part.replace("\\", "/")
+        yield from _PACKAGE.findall(path)
+        yield _VERSION.sub("", path.removesuffix(".git"))
+        yield _VERSION.sub("", path.rpartition("/")[2].removesuffix(".git").removesuffix(".exe"))
+    if config.base_url:
+        yield _host(config.base_url)
+    yield name.lower()
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,110 @@
+"""All pages of one of a server's lists (tools, prompts, resources, ...), as definitions that stay bytes; bounded in number, size and time.
+
+Above it: ServerLists, ToolManager for the copies of one session, and the router for a session that has one server alone. Below it:
+McpClient. Knows nothing of what is in a definition.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec import Raw
+
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.protocol import envelope
+from tooltray.protocol.elements import elements_of
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, TooLarge
+from tooltray.protocol.member_scanner import opened
+from tooltray.tasks import finish_in_thread
+from tooltray.upstream.mcp_client import McpClient
+
+LIST_TIMEOUT_S = 60.0  # of one page
+LISTED_WITHIN_S = 300.0  # all pages; the slowest servers that are used take some seconds
+MAX_PAGES = 1000  # a server that pages for ever is broken
+MAX_DEFINITIONS = 5000  # of one kind; the largest servers that are used have some hundred, and no model chooses among more
+MAX_DEFINITION_BYTES = 16 * 2**20  # of one kind; 5,000 definitions of 3 kB, ten times what is usual
+ENVELOPE_BYTES = 2**16  # of a page besides its definitions: its cursor, `_meta`
+READ_AT_ONCE_BYTES = 2**18  # of a page: takes less than a millisecond; larger ones are read in a thread, beside the event loop
+
+
+class TooLong(TooltrayError):
+    """A list is longer than any that is taken. What was listed before is not touched."""
+
+
+async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
+    """The definitions of all pages; a cursor that comes again ends the list. No page is asked for beyond the limits.
+
+    Args:
+        method: "tools/list", ...
+        member: of the result, where the definitions are.
+
+    Raises:
+        TooLong: there are more than MAX_DEFINITIONS, or they have more than MAX_DEFINITION_BYTES.
+        TooltrayError: the server answered with an error or nonsense, or lists without end; a server without such a list is no error.
+    """
+    try:
+        async with asyncio.timeout(LISTED_WITHIN_S):
+            return await _pages(client, method, member)
+    except TimeoutError:
+        raise TooltrayError(f"it answers {method} without end", f"not all of it came within {LISTED_WITHIN_S:g} s") from None
+
+
+async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
+    definitions: list[Raw] = []
+    size_bytes = 0
+    cursor: str | None = None
+    seen: set[str] = set()
+    for _ in range(MAX_PAGES):
+        params = {"cursor": cursor} if cursor else {}
+        reply = await client.request(method, params, timeout_s=LIST_TIMEOUT_S, max_reply_bytes=MAX_DEFINITION_BYTES + ENVELOPE_BYTES)
+        if isinstance(reply, TooLarge):
+            check_length(method, 0, reply.size_bytes)
+        if reply.error:
+            _check_is_no_failure(reply, method)
+            return []
+        size_bytes += len(memoryview(reply.result))
+        check_length(method, 0, size_bytes)
+        is_long = len(memoryview(reply.result)) > READ_AT_ONCE_BYTES
+        page, cursor = await finish_in_thread(_read, reply.result, method, member) if is_long else _read(reply.result, method, member)
+        definitions += page
+        check_length(method, len(definitions), size_bytes)
+        if not cursor or cursor in seen:
+            return definitions
+        seen.add(cursor)
+    raise TooltrayError(f"it answers {method} without end", f"more than {MAX_PAGES} pages")
+
+
+def check_length(method: str, count: int, size_bytes: int) -> None:
+    """
+    Raises:
+        TooLong: so many definitions, or pages of such a size, are not taken.
+    """
+    title = Phrase("it answers {method} with more than is taken", method=method)
+    if count > MAX_DEFINITIONS:
+        raise TooLong(title, Phrase("more than {most} entries", most=f"{MAX_DEFINITIONS:,}"))
+    if size_bytes > MAX_DEFINITION_BYTES + ENVELOPE_BYTES:
+        raise TooLong(title, Phrase("more than {most} MiB", most=MAX_DEFINITION_BYTES // 2**20))
+
+
+def is_too_long(definitions: Sequence[Raw]) -> bool:
+    """Whether so much is not taken, also from the disk of an earlier version."""
+    is_too_large = sum(len(memoryview(each)) for each in definitions) > MAX_DEFINITION_BYTES
+    return len(definitions) > MAX_DEFINITIONS or is_too_large
+
+
+def _check_is_no_failure(reply: Envelope, method: str) -> None:
+    error = envelope.load(reply.error)
+    said = error if isinstance(error, dict) else {}
+    if said.get("code") != METHOD_NOT_FOUND:
+        raise TooltrayError(f"it answered {method} with an error", str(said.get("message", "")))
+
+
+def _read(result: Raw, method: str, member: str) -> tuple[list[Raw], str | None]:
+    try:
+        members = opened(result)
+        cursor = envelope.load(members.get("nextCursor", NOTHING))
+        if not isinstance(cursor, str | None):
+            raise ValueError("its cursor is no string")
+        return elements_of(members.get(member, Raw(b"[]"))), cursor
+    except (ValueError, RecursionError) as error:
+        raise TooltrayError(f"it answered {method} with something else", str(error)) from None

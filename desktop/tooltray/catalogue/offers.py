@@ -1,0 +1,92 @@
+"""What every server offers besides tools: prompts, resources and resource templates, and the news of it.
+
+Above it: the managers of prompts and resources. Below it: ServerLists, which asks the servers and knows what they listed. Knows nothing of
+the names and URIs that AI clients see.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Raw
+
+from tooltray.catalogue.offer import KINDS, PROMPTS, Offer, OfferKind, read_offers
+from tooltray.catalogue.server_lists import ServerLists
+from tooltray.errors import Problem
+from tooltray.events import EventBus, PromptListChanged, ResourceListChanged
+from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+
+Offered = tuple[Offer, ...]
+NOTHING_OFFERED: Mapping[OfferKind, Offered] = dict.fromkeys(KINDS, ())
+
+
+class Offers:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, lists: ServerLists[Offer], servers: ServerManager, bus: EventBus) -> None:
+        """
+        Args:
+            lists: of KINDS, for nobody else.
+        """
+        self._lists, self._servers, self._bus = lists, servers, bus
+        self._offered: dict[str, Mapping[OfferKind, Offered]] = {}  # as was last told, by server
+        self._changes: Counter[OfferKind] = Counter()
+
+    async def load(self) -> None:
+        """Takes what every server was last known to offer from the disk, so that the first list is complete at once."""
+        await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._publish)
+
+    def offered(self, kind: OfferKind) -> dict[str, Offered]:
+        """What AI clients may see, by server, in the order of the settings; also servers that offer nothing."""
+        return {server.name: self._offered.get(server.name, NOTHING_OFFERED)[kind] for server in self._servers}
+
+    def changes(self, kind: OfferKind) -> int:
+        """Another number whenever `offered` is another one than before."""
+        return self._changes[kind]
+
+    def declaring(self, kind: OfferKind) -> list[ManagedServer]:
+        """The servers that have such lists and may be asked; those that run come first."""
+        able = [server for server in self._servers if self._lists.is_declared(server, kind)]
+        return sorted(able, key=lambda server: server.state is not ServerState.RUNNING)
+
+    def listed(self, server: ManagedServer) -> asyncio.Event:
+        """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
+        return self._lists.listed(server)
+
+    def problem(self, server: str) -> Problem | None:
+        """Why not all that a server lists is offered."""
+        return self._lists.problem(server)
+
+    async def wait_for_first_listings(self) -> None:
+        """Waits a bounded time for servers that are on their way and were never listed."""
+        await self._lists.wait_for_first_listings()
+
+    # news
+
+    def _offer(self, server: ManagedServer) -> None:
+        """Tells if AI clients may see something else of a server than before."""
+        before, offered = self._offered.get(server.name, NOTHING_OFFERED), {kind: self._lists.offered(server, kind) for kind in KINDS}
+        self._offered[server.name] = offered
+        self._tell(server.name, [kind for kind in KINDS if offered[kind] != before[kind]])
+
+    def _forget(self, server: str) -> None:
+        offered = self._offered.pop(server, NOTHING_OFFERED)
+        self._tell(server, [kind for kind in KINDS if offered[kind]])
+
+    def _tell(self, server: str, kinds: list[OfferKind]) -> None:
+        self._changes.update(kinds)
+        self._publish(server, kinds)
+
+    def _publish(self, server: str, kinds: Sequence[OfferKind]) -> None:
+        if PROMPTS in kinds:
+            self._bus.publish(PromptListChanged(server))
+        if any(kind is not PROMPTS for kind in kinds):
+            self._bus.publish(ResourceListChanged(server))
+
+
+def read_offered(kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None) -> tuple[Offered, list[str]]:
+    """What can be used of a server's list, and remarks on the rest, for ServerLists."""
+    return read_offers(kind, raws)

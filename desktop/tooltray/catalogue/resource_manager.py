@@ -1,0 +1,245 @@
+"""The resources and resource templates of all servers: one list of each, and each read to the server whose resource it is.
+
+Above it: McpPresenter. Below it: Offers, the rules for URIs in tools/resource_uris, and Relay. Resources need no approval: they change
+nothing.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.catalogue.list_pages import list_all
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
+from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.resource_uris import ResourceUris, Target
+from tooltray.catalogue.second_looks import SecondLooks
+from tooltray.errors import TooltrayError
+from tooltray.protocol import eras
+from tooltray.protocol.elements import elements_of
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
+from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era, Head
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Caller
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.relay import Relay
+from tooltray.upstream.server_manager import ServerManager
+
+logger = logging.getLogger(__name__)
+
+
+def anybody(server: str) -> bool:
+    """All servers are reached."""
+    return True
+
+
+class ResourceManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: Relay) -> None:
+        self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
+        self._made_at = (-1, -1)  # the state of the offers that all this is of
+        self._made_uris = ResourceUris({}, {})
+        self._listing = self._templates = NOTHING
+        self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
+
+    # what there is
+
+    async def listing(self) -> Raw:
+        """The result of `resources/list`, whole, in the order of the servers; waits a bounded time for servers that were never listed."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return self._listing
+
+    async def templates(self) -> Raw:
+        """The same for `resources/templates/list`."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return self._templates
+
+    async def listing_among(self, kind: OfferKind, is_shown: Callable[[str], bool]) -> Raw:
+        """`listing` or `templates`, of some servers alone. `is_shown`: whether it is one of them, by name."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return listing_of(kind, (definition for server, definition in self._made[kind] if is_shown(server)))
+
+    async def listing_with(self, kind: OfferKind, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None]) -> Raw:
+        """The same where a session has copies of some servers that others have not: these say themselves what they have.
+
+        Args:
+            own: those copies by the names of their servers; None where it has none that runs.
+        """
+        await self._offers.wait_for_first_listings()
+        asked = [self._listed_by(kind, client) for server, client in own.items() if client and is_shown(server)]
+        listed = await asyncio.gather(*asked)
+        self._make()
+        shared = [definition for server, definition in self._made[kind] if server not in own and is_shown(server)]
+        return listing_of(kind, [*shared, *(definition for definitions in listed for definition in definitions)])
+
+    async def _listed_by(self, kind: OfferKind, client: McpClient) -> list[Raw]:
+        if client.greeting.capabilities.get(kind.capability) in (None, False):
+            return []
+        try:
+            offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
+        except TooltrayError as error:
+            logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
+            return []
+        published = self._uris.published_uri if kind is RESOURCES else self._uris.published_template
+        return [each.renamed(kind, published(client.name, each.key)) for each in offers]
+
+    async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
+        """Those of one server, as they stand in the list of this kind."""
+        await self._offers.wait_for_first_listings()
+        self._make()
+        return [definition for name, definition in self._made[kind] if name == server]
+
+    def count(self, server: str) -> int:
+        """How many resources a server offers, without those that a template stands for."""
+        return len(self._offers.offered(RESOURCES).get(server, ()))
+
+    def published_uri(self, server: str, uri: str) -> str:
+        """The URI by which AI clients know a server's resource, for what the server says of it."""
+        return self._uris.published_uri(server, uri)
+
+    def target(self, uri: str) -> Target | None:
+        """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
+        return next(self._uris.targets(uri), None)
+
+    def template_target(self, text: str) -> Target | None:
+        """The same for the text of a template."""
+        return self._uris.template_target(text)
+
+    async def completion_target(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> Target | None:
+        """The same for what is completed: the text of a template, or a URI.
+
+        Args:
+            is_reached: whether the session may have anything of a server: its likely servers are listed again before a name is unknown.
+        """
+        await self._offers.wait_for_first_listings()
+
+        async def is_found() -> bool:
+            return bool(self.template_target(uri) or self.target(uri))
+
+        if not await is_found():
+            await self._looks.look(TEMPLATES, self._looks.likely(TEMPLATES, uri, is_reached=is_reached), is_found)
+        return self.template_target(uri) or self.target(uri)
+
+    async def owner(self, uri: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[ManagedServer, str] | None:
+        """The server, and its own URI, that a subscription to a URI is for. `is_reached`: as for `read`."""
+        return next((each for each in await self._candidates(uri) if is_reached(each[0].name)), None)
+
+    # reading
+
+    async def read(
+        self,
+        request: Envelope,
+        head: Head,
+        caller: Caller,
+        held: HeldCalls,
+        *,
+        is_reached: Callable[[str], bool] = anybody,
+        on_read: Callable[[str], None] = lambda server: None,
+    ) -> Envelope:
+        """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other.
+
+        Args:
+            is_reached: whether the session may read anything of a server, by its name.
+            on_read: gets the name of the server that had it.
+        """
+        uri = read_uri(request.params)
+        if uri is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
+        last: Envelope | None = None
+        for managed, own in await self._candidates(uri):
+            if not is_reached(managed.name):
+                continue
+            last = await self._relay.to(managed, _asking_for(request, uri, own), head, caller, held)
+            if not last.error:
+                on_read(managed.name)
+                return self._as_asked(managed.name, uri, own, last)
+        return last or not_found(uri, head.era)
+
+    async def _candidates(self, uri: str) -> list[tuple[ManagedServer, str]]:
+        if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers
+            await self._offers.wait_for_first_listings()
+        known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
+        return known or [(managed, uri) for managed in self._offers.declaring(RESOURCES)]
+
+    def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
+        """The reply with the URIs that AI clients know; as it is where they are the server's own."""
+        if uri != own:
+            known = {own: uri}
+            reply.result = _with_uris(reply.result, lambda each: known.get(each) or self.published_uri(server, each))
+        return reply
+
+    # making lists
+
+    @property
+    def _uris(self) -> ResourceUris:
+        self._make()
+        return self._made_uris
+
+    def _make(self) -> None:
+        state = (self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES))
+        if state == self._made_at:
+            return
+        resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
+        uris = ResourceUris(
+            {server: [offer.key for offer in offered] for server, offered in resources.items()},
+            {server: [offer.key for offer in offered] for server, offered in templates.items()},
+        )
+        self._made = {
+            RESOURCES: tuple(
+                (server, each.renamed(RESOURCES, uris.published_uri(server, each.key)))
+                for server, offered in resources.items()
+                for each in offered
+            ),
+            TEMPLATES: tuple(
+                (server, each.renamed(TEMPLATES, uris.published_template(server, each.key)))
+                for server, offered in templates.items()
+                for each in offered
+            ),
+        }
+        self._listing, self._templates = (
+            listing_of(kind, (definition for _, definition in self._made[kind])) for kind in (RESOURCES, TEMPLATES)
+        )
+        self._made_uris, self._made_at = uris, state
+
+
+def read_uri(params: Raw) -> str | None:
+    """The `uri` in the params of a request or notification; None where there is none that is a string."""
+    try:
+        uri = load(opened(params).get("uri", NOTHING))
+    except ValueError:
+        return None
+    return uri if isinstance(uri, str) else None
+
+
+def not_found(uri: str, era: Era) -> Envelope:
+    """What an era says of a resource that nobody has."""
+    return failure(LEGACY_RESOURCE_NOT_FOUND if era is Era.LEGACY else INVALID_PARAMS, "Resource not found", {"uri": uri})
+
+
+def _asking_for(request: Envelope, uri: str, own: str) -> Envelope:
+    """A request of its own for each server that is tried: on its way it is changed."""
+    params = request.params if own == uri else eras.with_members(request.params, uri=dump(own))
+    return msgspec.structs.replace(request, params=params)
+
+
+def _with_uris(result: Raw, publish: Callable[[str], str]) -> Raw:
+    """The result of a read with other URIs in its contents; whatever is no such result stays as it is."""
+    try:
+        members = opened(result)
+        contents = [_with_uri(each, publish) for each in elements_of(members["contents"])]
+    except (KeyError, ValueError):
+        return result
+    return closed({**members, "contents": Raw(b"[%b]" % b",".join(bytes(each) for each in contents))})
+
+
+def _with_uri(content: Raw, publish: Callable[[str], str]) -> Raw:
+    uri = read_uri(content)
+    return content if uri is None else eras.with_members(content, uri=dump(publish(uri)))

@@ -1,0 +1,106 @@
+"""Lists servers again before a name counts as unknown: many servers get new tools, prompts or templates and announce nothing.
+
+Above it: ToolManager, PromptManager and ResourceManager, which know whether a name is known by now. Below it: ServerLists. A client that
+calls nonsense must not make the hub list in a loop: the same name is looked for once in a while, a server is listed once in a second at
+most, and all who look for something at the same time share one look.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tooltray.catalogue.name_space import has_prefix
+from tooltray.catalogue.offer import OfferKind
+from tooltray.catalogue.server_lists import ServerLists
+from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+
+WITHIN_S = 3.0  # servers list in milliseconds; most unknown names are a model's mistakes, which wait for it
+NAME_AGAIN_AFTER_S = 5.0  # a model that gets "unknown" tries again at once, or after it has done something else
+PAUSE_S = 1.0  # between two lists of one server; who comes sooner waits for the next one
+MOST_NAMES = 1024  # that are remembered, some 100 bytes each; one of more is looked for again too soon
+
+
+@dataclass(frozen=True)
+class LookPatience:
+    """All in seconds.
+
+    Attributes:
+        within_s: how long the answer "unknown" waits.
+        name_again_after_s: the same name is not looked for again sooner.
+        pause_s: a server is not listed again sooner.
+    """
+
+    within_s: float = WITHIN_S
+    name_again_after_s: float = NAME_AGAIN_AFTER_S
+    pause_s: float = PAUSE_S
+
+
+class SecondLooks:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, lists: ServerLists[Any], patience: LookPatience, spawn: Spawn) -> None:
+        self._servers, self._lists, self._patience, self._spawn = servers, lists, patience, spawn
+        self._looking: dict[tuple[ManagedServer, OfferKind], asyncio.Task[None]] = {}
+        self._names: dict[int, float] = {}  # the loop time at which each was looked for, the oldest first
+
+    def is_due(self, kind: OfferKind, name: str, server: str | None = None) -> bool:
+        """Whether a name was not looked for a short while ago; from now on it was. `server`: it is one of this server's own names."""
+        now, key = asyncio.get_running_loop().time(), hash((kind.name, name, server))
+        if now - self._names.get(key, -self._patience.name_again_after_s) < self._patience.name_again_after_s:
+            return False
+        self._names.pop(key, None)
+        self._names[key] = now
+        if len(self._names) > MOST_NAMES:
+            del self._names[next(iter(self._names))]
+        return True
+
+    def likely(self, kind: OfferKind, name: str, *, is_reached: Callable[[str], bool]) -> Iterator[ManagedServer]:
+        """Whose a name may be that nobody knows: a server's whose name it begins with, one's that announces no changes of its lists, or
+        one's that is about to list for the first time; that one's alone if the name was looked for a short while ago.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
+        is_due = self.is_due(kind, name)
+        for server in self._servers:
+            client = server.first.client
+            is_doubtful = is_due and client is not None and (has_prefix(name, server.name) or not _announces(client, kind))
+            if (is_doubtful or self._lists.is_expected(server)) and not server.is_builtin and is_reached(server.name):
+                yield server
+
+    async def look(self, kind: OfferKind, servers: Iterable[ManagedServer], is_found: Callable[[], Awaitable[bool]]) -> bool:
+        """Lists servers again until what is looked for is found; whether it is. Bounded."""
+        now = asyncio.get_running_loop().time
+        ends_at = now() + self._patience.within_s
+        looks = {self._look_at(server, kind) for server in servers}
+        while looks and (rest_s := ends_at - now()) > 0:
+            done, looks = await asyncio.wait(looks, timeout=rest_s, return_when=asyncio.FIRST_COMPLETED)
+            if done and await is_found():
+                return True
+        return False
+
+    def _look_at(self, server: ManagedServer, kind: OfferKind) -> "asyncio.Task[None]":
+        key = server, kind
+        if key not in self._looking:
+            self._looking[key] = self._spawn(self._list_again(server, kind), name=f"look at '{server.name}' again")
+        return self._looking[key]
+
+    async def _list_again(self, server: ManagedServer, kind: OfferKind) -> None:
+        try:
+            if self._lists.is_expected(server):
+                await self._lists.listed(server).wait()
+            else:
+                await asyncio.sleep(self._patience.pause_s - self._lists.age_s(server, kind))
+                await self._lists.look(server, (kind,))
+        finally:
+            del self._looking[server, kind]
+
+
+def _announces(client: McpClient, kind: OfferKind) -> bool:
+    """Whether a server has said that it tells when such a list is another one."""
+    declared = client.greeting.capabilities.get(kind.capability)
+    return isinstance(declared, dict) and declared.get("listChanged") is True

@@ -1,0 +1,474 @@
+"""Lists of every server (its tools, its prompts, ...): when a server is asked for them, what is believed, and what stays known.
+
+Above it: ToolManager, which has one for the tools, and Offers, which has one for all else: neither waits for the lists of the other. Below
+it: ServerManager, list_pages, and the catalogue on disk. Knows nothing of what AI clients make of a list, nor of settings for single tools.
+
+The rules: what was last known is offered at once, also of a server that does not run. A copy that has opened is asked, and again when it
+says that a list has changed, or when somebody doubts what is known; one listing at a time, so that an old one never overwrites a newer one.
+A sudden empty list has to be confirmed. A server in error offers what it listed for a while; one that is stopped or switched off offers
+nothing. AI clients wait for the first list of a server that is on its way, but for none that has failed before it listed anything.
+"""
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+from msgspec import Raw
+
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.first_listings import FirstListings
+from tooltray.catalogue.list_pages import TooLong, is_too_long, list_all
+from tooltray.catalogue.offer import OfferKind
+from tooltray.catalogue.relisting import Relisting
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.long_lived import keep_for_long
+from tooltray.phrases import Phrase
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+
+logger = logging.getLogger(__name__)
+EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
+READ_AT_ONCE = 250  # definitions; takes about 2 ms
+LISTED_WITHIN_S = 10.0  # a server that runs lists in milliseconds; one that does not is said to have listed nothing
+IN_VAIN = "waited"  # stands in the place of a kind: the server was waited for, or has failed, and has listed nothing so far
+ERROR_LISTED_FOR_S = 600.0  # what a server in error offered stays listed; who asks for it reads why it fails
+FAILING = (ServerState.RESTARTING, ServerState.ERROR)
+"""States in which a server with a problem has failed."""
+
+
+class Definition(Protocol):
+    """One entry of a list."""
+
+    @property
+    def raw(self) -> Raw:
+        """As the server wrote it."""
+
+
+Item = TypeVar("Item", bound=Definition)
+Read = Callable[[OfferKind, Iterable[Raw], ManagedServer, McpClient | None], tuple[tuple[Item, ...], Sequence[str]]]
+"""What can be used of the definitions in a server's list, and remarks on the rest. The connection is None for a list from the disk."""
+
+
+@dataclass(frozen=True)
+class _List(Generic[Item]):
+    """What a server listed of one kind.
+
+    Attributes:
+        items: None until it was listed once.
+        is_declared: the server has such a list.
+        config_hash: the configuration under which it was listed; under this one it is on the disk, too.
+        came_from: the copy that listed it, and all that this one wrote; None for a list from the disk.
+    """
+
+    items: tuple[Item, ...] | None = None
+    is_declared: bool = False
+    config_hash: str | None = None
+    came_from: tuple[McpClient, Sequence[Raw]] | None = None
+
+    @property
+    def definitions(self) -> list[Raw]:
+        return [each.raw for each in self.items or ()]
+
+    def is_same(self, other: "_List[Item]") -> bool:
+        """Whether the disk would hold the same for both."""
+        return (self.config_hash, self.is_declared, self.definitions) == (other.config_hash, other.is_declared, other.definitions)
+
+
+@dataclass
+class _Known(Generic[Item]):
+    """What is known of one server.
+
+    Attributes:
+        of: the server that all this is about; another one of the same name has to be listed anew.
+        listed: all was listed, or found to be impossible to list.
+        due: the kinds that are to be listed.
+        asked: the connection that was last asked for all its lists.
+        relisting: how soon it is listed again.
+        problems: why lists of it are not taken over; what it listed before stays offered.
+        state: its last known state, and since which loop time.
+        has_failed: AI clients do not wait for its first lists.
+        is_noted: the disk says that it was waited for in vain, for the next hub.
+        expiry: while it is in error, when nothing of it is offered any longer.
+    """
+
+    of: ManagedServer
+    lists: dict[OfferKind, _List[Item]]
+    listed: asyncio.Event = field(default_factory=asyncio.Event)
+    due: set[OfferKind] = field(default_factory=set)
+    refreshing: asyncio.Task[None] | None = None
+    asked: McpClient | None = None
+    relisting: Relisting = field(default_factory=Relisting)
+    problems: dict[OfferKind, Problem] = field(default_factory=dict)
+    state: tuple[ServerState | None, float] = (None, -math.inf)
+    has_failed: bool = False
+    is_noted: bool = False
+    expiry: Deadline | None = None
+    is_expired: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all was listed once."""
+        return all(each.items is not None for each in self.lists.values())
+
+
+class ServerLists(Generic[Item]):
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        kinds: Sequence[OfferKind],
+        *,
+        read: Read[Item],
+        servers: ServerManager,
+        catalogues: CatalogueStore,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        first: FirstListings,
+        empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
+    ) -> None:
+        """
+        Args:
+            kinds: what is listed, one after the other in this order.
+            read: see Read.
+            first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
+            empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
+        """
+        self._kinds, self._read = kinds, read
+        self._servers, self._catalogues, self._bus, self._deadlines, self._spawn = servers, catalogues, bus, deadlines, spawn
+        self._first, self._empty_confirmed_after_s = first, empty_confirmed_after_s
+        self._progress = asyncio.Event()  # set, and replaced, whenever a wait for first lists may be over
+        self._known: dict[str, _Known[Item]] = {}
+        self._prepare: Callable[[ManagedServer, tuple[Item, ...]], None] | None = None
+        self._on_changed: Callable[[ManagedServer], None]  # this and the next two after `load`
+        self._on_forgotten: Callable[[str], None]
+        self._on_other_copy_changed: Callable[[str, Sequence[OfferKind]], None]
+
+    async def load(
+        self,
+        *,
+        on_changed: Callable[[ManagedServer], None],
+        on_forgotten: Callable[[str], None],
+        on_other_copy_changed: Callable[[str, Sequence[OfferKind]], None],
+        prepare: Callable[[ManagedServer, tuple[Item, ...]], None] | None = None,
+    ) -> None:
+        """Takes the last known lists of every server from the disk, so that the first list is complete at once, and follows the servers.
+
+        Args:
+            on_changed: called with a server whenever what it offers, or what its settings make of that, may be another than before.
+            on_forgotten: called with the name of a server that was removed.
+            on_other_copy_changed: called with a server's name and kinds when its copy for another era says that its lists have changed.
+                They are not kept here, but who has this server alone gets them.
+            prepare: called in a thread with a server and what it now lists, before `on_changed`, where that is much.
+        """
+        self._on_changed, self._on_forgotten, self._on_other_copy_changed = on_changed, on_forgotten, on_other_copy_changed
+        self._prepare = prepare
+        for server in self._servers:
+            known = self._known_of(server)
+            for kind in self._kinds:
+                known.lists[kind] = await self._load_list(server, kind)
+            if known.is_complete:
+                known.listed.set()
+            else:
+                noted = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=IN_VAIN)
+                known.has_failed = known.is_noted = noted is not None
+            self._on_changed(server)
+        self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    # what there is
+
+    def known(self, server: str, kind: OfferKind) -> tuple[Item, ...]:
+        """What a server last listed, whether it is offered or not; empty for one that was never listed."""
+        known = self._known.get(server)
+        return (known.lists[kind].items if known else None) or ()
+
+    def offered(self, server: ManagedServer, kind: OfferKind) -> tuple[Item, ...]:
+        """The same as far as AI clients may see it: nothing of a server that is stopped, switched off, or in error for long."""
+        return self.known(server.name, kind) if self.is_offering(server) else ()
+
+    def is_declared(self, server: ManagedServer, kind: OfferKind) -> bool:
+        """Whether a server has such a list and may be asked for what is in it."""
+        return self.is_offering(server) and self._known_of(server).lists[kind].is_declared
+
+    def is_up_to_date(self, server: ManagedServer) -> bool:
+        """Whether all was listed under the settings that the server has now."""
+        return all(each.config_hash == server.config_hash for each in self._known_of(server).lists.values())
+
+    def is_complete(self, server: str) -> bool:
+        """Whether all lists of a server are known; they may be those of an earlier time."""
+        known = self._known.get(server)
+        return known is not None and known.is_complete
+
+    def problem(self, server: str) -> Problem | None:
+        """Why not all that a server lists is offered."""
+        known = self._known.get(server)
+        return next(iter(known.problems.values()), None) if known else None
+
+    def listed(self, server: ManagedServer) -> asyncio.Event:
+        """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
+        return self._known_of(server).listed
+
+    async def wait_for_first_listings(
+        self, is_wanted: Callable[[str], bool] = lambda server: True, *, is_enough: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Waits a bounded time for servers that are on their way and were never listed.
+
+        Args:
+            is_wanted: whether the lists of a server are waited for, by its name.
+            is_enough: whether there is something to answer already; if not, the wait may be longer.
+        """
+        now = asyncio.get_running_loop().time
+        while (until := self._awaited_until(is_wanted, is_enough())) > now():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(until):
+                    await self._progress.wait()
+        for server in self._servers:
+            if self._is_awaited(server) and is_wanted(server.name):
+                self._note_in_vain(server)
+
+    async def wait_until_listed(self, server: ManagedServer, *, within_s: float = LISTED_WITHIN_S) -> None:
+        """Waits for the lists of a server that runs, for a person who has started it and wants to know what came of it; bounded."""
+        if server.state is ServerState.RUNNING:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within_s):
+                    await self.listed(server).wait()
+
+    async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:
+        """Waits until what is known of a server is what its first copy lists now. One that does not run is not asked.
+
+        Args:
+            kinds: which lists; None: all.
+            max_age_s: a list that the copy was asked for less than so many seconds ago is new enough.
+        """
+        known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
+        due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
+        if due and server.first.client:
+            self._refresh_soon(server, due)
+        needed = {kind: now if kind in known.due else known.relisting.needed_from(kind, now - max_age_s) for kind in wanted}
+        while known.refreshing and not all(known.relisting.is_known_from(kind, at) for kind, at in needed.items()):
+            await self._progress.wait()
+
+    def _awaited_until(self, is_wanted: Callable[[str], bool], is_enough: bool) -> float:
+        awaited = (server for server in self._servers if self._is_awaited(server) and is_wanted(server.name))
+        ends = (self._first.until(each, silent_since=self._known_of(each).state[1], is_enough=is_enough) for each in awaited)
+        return max(ends, default=-math.inf)
+
+    def _is_awaited(self, server: ManagedServer) -> bool:
+        is_coming = server.first.is_busy or server.state is ServerState.RUNNING
+        known = self._known_of(server)
+        return is_coming and not known.has_failed and not known.is_complete and not known.listed.is_set()
+
+    def is_expected(self, server: ManagedServer) -> bool:
+        """Whether a server that was never listed is on its way, and not silent for longer than usual."""
+        return self._is_awaited(server) and not self._first.is_silent(server, self._known_of(server).state[1])
+
+    def age_s(self, server: ManagedServer, kind: OfferKind) -> float:
+        """How many seconds ago a server was last asked for a list."""
+        return asyncio.get_running_loop().time() - self._known_of(server).relisting.asked_at(kind)
+
+    def _note_in_vain(self, server: ManagedServer) -> None:
+        """The next hub does not wait for it: it was started before, and has listed nothing so far."""
+        if not (known := self._known_of(server)).is_noted:
+            known.is_noted = True
+            save = finish_in_thread(partial(self._catalogues.save, server.name, server.config_hash, (), kind=IN_VAIN))
+            self._spawn(save, name=f"note that '{server.name}' was waited for")
+
+    def _has_progressed(self) -> None:
+        self._progress.set()
+        self._progress = asyncio.Event()
+
+    def is_offering(self, server: ManagedServer) -> bool:
+        """Whether AI clients may see what a server listed."""
+        return not (server.config.disable or server.state is ServerState.STOPPED or self._known_of(server).is_expired)
+
+    def _known_of(self, server: ManagedServer) -> _Known[Item]:
+        if known := self._known.get(server.name):
+            return known
+        return self._known.setdefault(server.name, _Known(server, {kind: _List() for kind in self._kinds}))
+
+    async def _load_list(self, server: ManagedServer, kind: OfferKind) -> _List[Item]:
+        catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=kind.name)
+        if catalogue is None or is_too_long(catalogue.definitions):
+            return _List()
+        items, _ = await self._read_list(kind, catalogue.definitions, server, None)
+        return _List(items, catalogue.is_declared, server.config_hash)
+
+    def list_unknown_servers(self, *, beside: Callable[[ManagedServer], asyncio.Event]) -> None:
+        """Starts every server that was never listed once, to list it; does not wait.
+
+        Args:
+            beside: as `listed`, of who else lists it: the server runs until both have what they want, and then rests again.
+        """
+        for server in self._servers:
+            listed = self.listed(server), beside(server)
+            if server.state is ServerState.ON_DEMAND and not all(each.is_set() for each in listed):
+                server.start()
+                self._spawn(self._rest_when(server, listed), name=f"list '{server.name}' once")
+
+    async def _rest_when(self, server: ManagedServer, listed: Iterable[asyncio.Event]) -> None:
+        for each in listed:
+            await each.wait()
+        is_idle = server.state is ServerState.RUNNING and not server.is_used
+        if is_idle and self._servers.find(server.name) is server and not self._servers.is_default(server.name):
+            await server.stop(then=ServerState.ON_DEMAND)
+
+    # what servers and settings do
+
+    def _on_server_changed(self, name: str) -> None:
+        server = self._servers.get(name)
+        known = self._known_of(server)
+        if known.of is not server:  # its settings are others: what the old one listed is offered until the new one lists
+            known.of, known.has_failed, known.is_noted = server, False, False
+            known.problems.clear()
+            known.listed.clear()
+        if known.state[0] is not server.state:
+            known.state = server.state, asyncio.get_running_loop().time()
+        if server.state in FAILING and server.problem and not known.is_complete:
+            known.has_failed = True
+            self._note_in_vain(server)
+        self._watch_error(server, known)
+        if server.state is ServerState.RUNNING:
+            if known.asked is not server.first.client:
+                known.asked, known.relisting = server.first.client, Relisting()
+                self._refresh_soon(server, self._kinds)
+        elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
+            known.listed.set()  # nobody need wait for it
+        elif not known.is_complete:
+            known.listed.clear()
+        self._has_progressed()
+        self._on_changed(server)
+
+    def _watch_error(self, server: ManagedServer, known: _Known[Item]) -> None:
+        if server.state is ServerState.ERROR and not server.config.deferred_startup:  # the next call starts such a one again
+            known.expiry = known.expiry or self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, known))
+        elif known.expiry:
+            known.expiry.cancel()
+            known.expiry, known.is_expired = None, False
+
+    def _on_error_is_old(self, known: _Known[Item]) -> None:
+        known.is_expired = True
+        self._on_changed(known.of)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        for name in [name for name in self._known if self._servers.find(name) is None]:
+            self._forget(name, self._known.pop(name))
+
+    def _forget(self, name: str, known: _Known[Item]) -> None:
+        known.listed.set()  # who waits for it need not any more
+        self._has_progressed()
+        if known.expiry:
+            known.expiry.cancel()
+        self._spawn(self._forget_on_disk(name, known), name=f"forget what '{name}' listed")
+        self._on_forgotten(name)
+
+    async def _forget_on_disk(self, name: str, known: _Known[Item]) -> None:
+        """Behind what is just being saved."""
+        if known.refreshing:
+            await asyncio.wait({known.refreshing})
+        await finish_in_thread(self._catalogues.forget, name)
+
+    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
+        if (kinds := [kind for kind in self._kinds if kind.changed == method]) and (server := self._servers.find(name)):
+            self._known_of(server).relisting.announce(kinds)
+            self._refresh_soon(server, kinds)
+            if client.owner is None and client is not server.first.client:
+                self._on_other_copy_changed(name, kinds)
+
+    # listing servers
+
+    def _refresh_soon(self, server: ManagedServer, kinds: Iterable[OfferKind]) -> None:
+        known = self._known_of(server)
+        known.due.update(kinds)
+        if known.refreshing is None:
+            known.refreshing = self._spawn(self._refresh(known), name=f"list '{server.name}'")
+
+    async def _refresh(self, known: _Known[Item]) -> None:
+        try:
+            while known.due and (client := known.of.first.client):
+                kind = next(kind for kind in self._kinds if kind in known.due)
+                known.due.discard(kind)
+                await self._list(known.of, client, known, kind)
+                if known.relisting.was_announced(kind):
+                    await asyncio.sleep(known.relisting.pause_s(asyncio.get_running_loop().time()))
+        finally:
+            known.refreshing = None
+            self._has_progressed()
+
+    async def _list(self, server: ManagedServer, client: McpClient, known: _Known[Item], kind: OfferKind) -> None:
+        is_declared = kind.is_always_asked or client.greeting.capabilities.get(kind.capability) not in (None, False)
+        relisting, is_overtaken = known.relisting, False
+        relisting.begin(kind, asyncio.get_running_loop().time())
+        try:
+            raws = await self._list_believed(client, known.lists[kind], kind) if is_declared else []
+            before = known.lists[kind]
+            is_news = (before.came_from, before.config_hash) != ((client, raws), server.config_hash) or kind in known.problems
+            found = await self._read_list(kind, raws, server, client) if is_news else None
+            is_overtaken = relisting.is_overtaken(kind, is_due=kind in known.due)
+            if found and not is_overtaken and self._servers.find(server.name) is server:  # reading may have taken a while
+                items, remarks = found
+                for remark in remarks:
+                    logger.info("'%s': %s", server.name, remark)
+                await self._take_over(server, known, kind, _List(items, is_declared, server.config_hash, (client, raws)))
+        except TooLong as error:
+            self._refuse(server, known, kind, error)
+        except TooltrayError as error:
+            logger.info("the %s of '%s' could not be listed: %s", kind.name, server.name, error)
+        finally:
+            is_latest = known.of is server and server.first.client is client and not known.due
+            if is_latest:  # else the next server, the next copy, or the next turn is waited for
+                known.listed.set()
+            relisting.end(kind, is_overtaken=is_overtaken)
+            self._has_progressed()
+
+    async def _read_list(
+        self, kind: OfferKind, raws: Sequence[Raw], server: ManagedServer, client: McpClient | None
+    ) -> tuple[tuple[Item, ...], Sequence[str]]:
+        """Beside the event loop, where there is much to read."""
+        if len(raws) <= READ_AT_ONCE:
+            return self._read(kind, raws, server, client)
+        items, remarks = await finish_in_thread(self._read, kind, raws, server, client)
+        if self._prepare:
+            await finish_in_thread(self._prepare, server, items)
+        keep_for_long(len(items))
+        return items, remarks
+
+    def _refuse(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, error: TooLong) -> None:
+        """What it listed before stays, and so do its other lists."""
+        title = Phrase("'{name}' lists too much: {reason}", name=server.name, reason=error.problem.title)
+        hint = Phrase("What it listed before is still offered. Its own options may say what it is to list.")
+        problem = Problem(title, error.problem.message, hint)
+        if known.problems.get(kind) != problem:
+            known.problems[kind] = problem
+            self._bus.publish(ProblemReported(problem, server.name))
+            self._servers.problem_changed(server.name)
+
+    async def _list_believed(self, client: McpClient, before: _List[Item], kind: OfferKind) -> list[Raw]:
+        raws = await list_all(client, kind.method, kind.member)
+        if raws or not before.items:
+            return raws
+        await asyncio.sleep(self._empty_confirmed_after_s)
+        return await list_all(client, kind.method, kind.member)
+
+    async def _take_over(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, new: _List[Item]) -> None:
+        is_saved = new.is_same(known.lists[kind])
+        known.lists[kind] = new
+        self._on_changed(server)
+        if known.problems.pop(kind, None):
+            self._servers.problem_changed(server.name)
+        if not known.due:
+            known.listed.set()  # nobody need wait for the disk
+        self._has_progressed()
+        if not is_saved:
+            save = partial(self._catalogues.save, kind=kind.name, is_declared=new.is_declared)
+            await finish_in_thread(save, server.name, server.config_hash, new.definitions)

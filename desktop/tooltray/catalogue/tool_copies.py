@@ -1,0 +1,97 @@
+"""What the copies of a server offer that are for one session or for another era: they may have other tools than the first one.
+
+Above it: ToolManager, which routes calls by it. Below it: McpClient, list_pages. ServerLists knows what the first copies list; these are
+asked when somebody lists who has them, and before a call that must not go by an old list.
+"""
+
+import asyncio
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from msgspec import Raw
+
+from tooltray.catalogue.definition import ToolDefinition, read_definitions
+from tooltray.catalogue.list_pages import list_all
+from tooltray.catalogue.offer import TOOLS, OfferKind
+from tooltray.errors import TooltrayError
+from tooltray.protocol.eras import Era
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+
+
+@dataclass
+class _Copy:
+    """
+    Attributes:
+        tools: by name; None while it was never listed.
+        is_current: it has not said since it was listed that its tools are others.
+        asked_at: the loop time at which it was last asked.
+    """
+
+    tools: Mapping[str, ToolDefinition] | None = None
+    is_current: bool = False
+    asked_at: float = -math.inf
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class ToolCopies:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager) -> None:
+        self._servers = servers
+        self._copies: WeakKeyDictionary[McpClient, _Copy] = WeakKeyDictionary()
+
+    def __bool__(self) -> bool:
+        """Whether any was ever asked: most hubs have none, and each call is spared the rest."""
+        return bool(self._copies)
+
+    def tool(self, client: McpClient, name: str) -> ToolDefinition | None:
+        """A tool as a copy last listed it."""
+        copy = self._copies.get(client)
+        return (copy.tools or {}).get(name) if copy else None
+
+    def is_outdated(self, client: McpClient) -> bool:
+        """Whether a copy has said, since it was listed, that its tools are others now."""
+        copy = self._copies.get(client)
+        return copy is not None and copy.tools is not None and not copy.is_current
+
+    def outdate(self, client: McpClient) -> None:
+        """It says that its tools are others."""
+        if copy := self._copies.get(client):
+            copy.is_current = False
+
+    async def look(self, client: McpClient, *, max_age_s: float) -> None:
+        """Asks a copy for its tools, unless it was asked less than `max_age_s` ago and has announced nothing since; who comes while it is
+        asked shares the answer.
+        """
+        copy = self._copies.setdefault(client, _Copy())
+        async with copy.lock:
+            if not copy.is_current or asyncio.get_running_loop().time() - copy.asked_at >= max_age_s:
+                await self._ask(client, copy)
+
+    async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
+        """What a copy offers now; None if it does not say."""
+        return await self._ask(client, self._copies.setdefault(client, _Copy()))
+
+    async def _ask(self, client: McpClient, copy: _Copy) -> list[ToolDefinition] | None:
+        copy.is_current, copy.asked_at = True, asyncio.get_running_loop().time()
+        try:
+            server = self._servers.get(client.name)
+            definitions, _ = read_tools(TOOLS, await list_all(client, TOOLS.method, TOOLS.member), server, client)
+        except TooltrayError:
+            copy.is_current = False
+            return None
+        copy.tools = {definition.name: definition for definition in definitions}
+        return list(definitions)
+
+
+def read_tools(
+    kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None
+) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
+    """What can be used of a server's list, and remarks on the rest, for ServerLists."""
+    needs_headers = client is not None and client.era is Era.MODERN and server.config.transport == "http"  # calls repeat arguments in them
+    found = read_definitions(raws, needs_headers=needs_headers)
+    return found.tools, found.remarks

@@ -1,0 +1,460 @@
+"""The tools of all servers: what there is of them, under which names, and where a call of one goes.
+
+Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules in tools/
+(names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named together.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from msgspec import Raw
+
+from tooltray.catalogue import approval, overrides, tool_filter
+from tooltray.catalogue.definition import ToolDefinition, unlisted
+from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.offer import TOOLS, OfferKind
+from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.second_looks import SecondLooks
+from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.tool_copies import ToolCopies
+from tooltray.catalogue.tool_routes import (
+    NOTHING_OFFERED,
+    Entry,
+    OfferedTools,
+    Route,
+    joint_listing,
+    offered_tools,
+    overrides_of,
+    route_to,
+    size_of,
+)
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import EventBus, ToolListChanged
+from tooltray.long_lived import keep_for_long
+from tooltray.protocol.eras import Head
+from tooltray.protocol.member_scanner import opened
+from tooltray.sessions.caller import Caller
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.tasks import SLICE, finish_in_thread, in_slices
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.relay import START_WAIT_S
+from tooltray.upstream.server_manager import ServerManager
+
+TASK_ONLY = "(Can be called as a task only, by AI clients that have this server alone.)"
+PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
+
+
+class ToolManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        lists: ServerLists[ToolDefinition],
+        offers: Offers,
+        names: PublishedNames,
+        copies: ToolCopies,
+        looks: SecondLooks,
+        bus: EventBus,
+        confirmed_within_s: float = START_WAIT_S,
+        present_for_s: float = PRESENT_FOR_S,
+    ) -> None:
+        """
+        Args:
+            confirmed_within_s: how long a call that a person has allowed waits for a server that lists its tools.
+            present_for_s: how long a list counts as the present one for such a call.
+            lists: of the tools, for nobody else.
+            looks: at these lists.
+            offers: a server that was started to be listed runs until that is done for everything that it offers.
+        """
+        self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
+        self._copies, self._looks = copies, looks
+        self._confirmed_within_s, self._present_for_s = confirmed_within_s, present_for_s
+        self._offered: dict[str, OfferedTools] = {}
+        self._made: dict[
+            str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
+        ] = {}  # what it was made of, and what came of it
+        self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
+        self._listing: Raw | None = None  # None: to be made when somebody lists
+        self._entries: tuple[Entry, ...] = ()  # of the listing
+        self._changes = 0  # of what is listed
+        self._listing_lock = asyncio.Lock()
+
+    async def load(self) -> None:
+        """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
+        await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell, prepare=self._prepare)
+        self._servers.listen(on_changed=lambda name: None, on_notification=self._on_said)
+
+    def list_unknown_servers(self) -> None:
+        """Starts every server that was never listed once, to list it; does not wait."""
+        self._lists.list_unknown_servers(beside=self._offers.listed)
+
+    # what there is
+
+    async def listing(self, server: str | None = None, *, client: McpClient | None = None) -> Raw:
+        """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
+
+        Args:
+            server: only this one's tools, under their own names.
+            client: the copy of that server for the session or its era, which may offer others than the first.
+        """
+        if client is not None and (own := await self._of_copy(client)):
+            return own.listing
+        await self._wait_for_first_listings(server)
+        return self._offered.get(server, NOTHING_OFFERED).listing if server else await self._named_listing()
+
+    async def entries(
+        self, server: str | None = None, *, client: McpClient | None = None, is_wanted: Callable[[str], bool] = lambda server: True
+    ) -> tuple[Entry, ...]:
+        """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
+        if client is not None and (own := await self._of_copy(client)):
+            return own.entries
+        await self._wait_for_first_listings(server, is_wanted)
+        if server:
+            return self._offered.get(server, NOTHING_OFFERED).entries
+        await self._named_listing()
+        return self._entries
+
+    async def _named_listing(self) -> Raw:
+        """Of all servers, as far as it is known now."""
+        async with self._listing_lock:
+            while self._listing is None:
+                await self._make_listing()
+            return self._listing
+
+    async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
+        def is_in_answer(name: str) -> bool:
+            return name == server if server else is_wanted(name)
+
+        def is_enough() -> bool:
+            return any(each.routes and is_in_answer(name) and not self._is_builtin(name) for name, each in self._offered.items())
+
+        await self._lists.wait_for_first_listings(is_in_answer, is_enough=is_enough)
+
+    def _is_builtin(self, name: str) -> bool:
+        server = self._servers.find(name)
+        return server is not None and server.is_builtin
+
+    def offered_names(self, server: str) -> frozenset[str]:
+        """The names of a server's tools for an AI client that has it alone; it does not wait."""
+        return self._offered.get(server, NOTHING_OFFERED).names
+
+    def is_offering(self, server: ManagedServer) -> bool:
+        """Whether a server's tools may be listed: not those of one that is stopped, switched off, or in error for long."""
+        return self._lists.is_offering(server)
+
+    def is_listed(self, server: str) -> bool:
+        """Whether it is known which tools a server has."""
+        return self._lists.is_complete(server)
+
+    def listed(self, server: ManagedServer) -> asyncio.Event:
+        """Set while nobody need wait for a server's tools: they were listed once, or cannot be."""
+        return self._lists.listed(server)
+
+    def list_problem(self, server: str) -> Problem | None:
+        """Why not all that a server lists is offered, of its tools or of all else."""
+        return self._lists.problem(server) or self._offers.problem(server)
+
+    async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
+        """All tools offered, with their published names, sorted by them; of all servers together those that can be called there.
+
+        Those of one server that runs are waited for longer.
+        """
+        await self._wait_for_first_listings(server)
+        if server and (managed := self._servers.find(server)):
+            await self._lists.wait_until_listed(managed)
+        return await self._named(list(self.all_routes(server)) if server else self._callable_together())
+
+    def routes(self, server: str) -> Mapping[str, Route]:
+        """To a server's tools that are offered at this moment, by its own names; it does not wait."""
+        return self._offered.get(server, NOTHING_OFFERED).routes
+
+    def all_routes(self, server: str | None = None) -> Iterator[Route]:
+        """To all tools that are offered at this moment, or those of one server."""
+        for name, offered in self._offered.items():
+            if server in (None, name):
+                yield from offered.routes.values()
+
+    def size(self, server: str) -> tuple[int, int]:
+        """How many tools of a server are offered, and how large their definitions are together, as counted_size counts."""
+        offered = self._offered.get(server, NOTHING_OFFERED)
+        kept = self._sizes.get(server)
+        if kept is None or kept[0] is not offered:
+            kept = self._sizes[server] = offered, size_of(offered)
+        return kept[1]
+
+    @property
+    def server_names(self) -> frozenset[str]:
+        """Of all servers there are."""
+        return frozenset(server.name for server in self._servers)
+
+    def known_names(self, server: str) -> frozenset[str]:
+        """A server's own names for its tools, also for those that are switched off; empty while it was never listed."""
+        return frozenset(definition.name for definition in self._lists.known(server, TOOLS))
+
+    def tool_count(self, server: str) -> int:
+        return len(self._lists.known(server, TOOLS))
+
+    def input_schema(self, server: str, tool: str) -> Raw | None:
+        """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered."""
+        route = self._offered.get(server, NOTHING_OFFERED).routes.get(tool)
+        return opened(route.definition.raw).get("inputSchema") if route else None
+
+    def published_schema(self, name: str, server: str | None) -> Raw | None:
+        """The same by the name that AI clients see. `server`: this one's tools, under their own names."""
+        target = self.target(name, server)
+        return self.input_schema(*target) if target else None
+
+    async def snapshots(self, server: str | None = None) -> list[ToolSnapshot]:
+        """Of all tools known, also those switched off."""
+        names = dict(await in_slices(_by_tool, await self.published(server)))
+        known = [
+            (each, definition)
+            for each in self._servers
+            if server in (None, each.name)
+            for definition in self._lists.known(each.name, TOOLS)
+        ]
+        return await in_slices(lambda each: self._snapshot(*each, names), known)
+
+    def problems(self) -> Iterator[Problem]:
+        """What is to be said of the servers' `autoApprove` and `toolOverrides`."""
+        for server in self._servers:
+            names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
+            if problem := approval.problem_of(server.name, server.config.auto_approve, names):
+                yield problem
+            yield from overrides.problems(server.name, server.config, names)
+
+    async def free_names(self, server: str) -> None:
+        """A server was removed for good: other tools may have the names of its tools."""
+        await finish_in_thread(self._names.free, server)
+
+    async def forget_names(self) -> None:
+        """All names are given anew, when somebody lists."""
+        await finish_in_thread(self._names.reset)
+        self._outdate_listing()
+        for name, offered in self._offered.items():
+            if offered.routes:
+                self._tell(name)
+
+    def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
+        decision = approval.decide(server.name, definition.name, definition.annotations, server.config.auto_approve)
+        description = route_to(server, definition).description
+        return ToolSnapshot(
+            name=names.get((server.name, definition.name), definition.name),
+            server=server.name,
+            original_name=definition.name,
+            description=f"{TASK_ONLY} {description}".rstrip() if definition.is_task_only else description,
+            category=decision.category,
+            is_enabled=tool_filter.is_enabled(definition.name, server.config),
+            is_approved=decision.is_approved or server.is_builtin,
+        )
+
+    # calls
+
+    def route_now(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
+        """What `route` finds without waiting: where a call of a tool that was listed goes."""
+        return self._route_to(self.target(name, server), head, caller)
+
+    async def route(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
+        """Where a call of a tool goes; None if it is not offered as far as that is known.
+
+        Args:
+            name: as the AI client sees it.
+            server: only this one's tools, under their own names.
+        """
+        target = self.target(name, server)
+        if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
+            await self.listing()
+            target = self.target(name, server)
+        route = self._route_to(target, head, caller)
+        if route is None and server:  # it may be on its way to its first list
+            await self._wait_for_first_listings(server)
+            route = self._route_to(target, head, caller)
+        return route
+
+    async def late_route(
+        self, name: str, head: Head, caller: Caller, *, server: str | None, is_reached: Callable[[str], bool]
+    ) -> Route | None:
+        """The same for a tool that is not offered as far as that is known: its likely servers are listed again first.
+
+        Args:
+            is_reached: whether the session may have anything of a server, by its name.
+        """
+        target = self.target(name, server)
+        managed = self._servers.find(target[0]) if target else None
+        if managed and target and not (is_reached(managed.name) and tool_filter.is_enabled(target[1], managed.config)):
+            return None
+
+        async def is_found() -> bool:
+            if server is None:
+                await self._named_listing()
+            return self.route_now(name, head, caller, server=server) is not None
+
+        if managed is None:
+            await self._looks.look(TOOLS, self._looks.likely(TOOLS, name, is_reached=is_reached), is_found)
+        elif self._looks.is_due(TOOLS, name, server) or self._lists.is_expected(managed):
+            await self._open(managed, head, caller)
+            if not await is_found():
+                await self._looks.look(TOOLS, [managed], is_found)
+        return self.route_now(name, head, caller, server=server)
+
+    async def _open(self, managed: ManagedServer, head: Head, caller: Caller) -> None:
+        """A call of a tool of a server starts it, also of one that is not listed; a copy for the session says itself what it has."""
+        with contextlib.suppress(TooltrayError):
+            client = await managed.running(head.era, timeout_s=START_WAIT_S, session=caller.session)
+            if client is not managed.first.client:
+                await self._copies.look(client, max_age_s=self._present_for_s)
+
+    def unlisted_route(self, name: str, server: str) -> Route | None:
+        """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
+
+        Nothing says that such a tool only reads. None: it is switched off, or the server does not run and says why.
+        """
+        managed = self._servers.find(server)
+        if managed is None or managed.is_builtin or not self.is_offering(managed):
+            return None
+        own = overrides.tool_alone(name, self.routes(server), managed.config)
+        is_failing = managed.problem is not None and managed.state is not ServerState.RUNNING
+        if is_failing or not tool_filter.is_enabled(own, managed.config):
+            return None
+        return route_to(managed, unlisted(own), is_listed=False)
+
+    def current(self, route: Route, head: Head, caller: Caller) -> Route | None:
+        """The tool of a route as it is defined and offered now; None if it is not offered any more."""
+        now = self._route_to((route.server, route.definition.name), head, caller)
+        return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
+
+    async def confirmed(self, route: Route, head: Head, caller: Caller) -> Route | None:
+        """The same as the copy to which a call goes says now; that copy is started if need be, and listed anew unless it just was.
+
+        Raises:
+            TooltrayError: it does not run, or has not said in time which tools it has; says why.
+        """
+        managed = self._servers.get(route.server)
+        client = await managed.running(head.era, timeout_s=START_WAIT_S, session=caller.session)
+        try:
+            async with asyncio.timeout(self._confirmed_within_s):
+                if client is managed.first.client:
+                    await self._lists.look(managed, max_age_s=self._present_for_s)
+                else:
+                    await self._copies.look(client, max_age_s=self._present_for_s)
+        except TimeoutError:
+            hint = "Call again when it has."
+            raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
+        return self.current(route, head, caller)
+
+    def is_outdated(self, route: Route, head: Head, caller: Caller) -> bool:
+        """Whether the copy to which a call goes has said, since it was listed, that its tools are others now."""
+        managed = self._servers.find(route.server)
+        client = managed.client_for(head.era, caller.session) if managed else None
+        return client is not None and self._copies.is_outdated(client)
+
+    def _on_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
+        if method == TOOLS.changed:
+            self._copies.outdate(client)
+
+    def target(self, name: str, server: str | None) -> tuple[str, str] | None:
+        """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
+        if server is None:
+            key = self._names.target(name)
+            return overrides.tool_of(key) if key else None
+        managed = self._servers.find(server)
+        tools = self._offered.get(server, NOTHING_OFFERED).routes
+        return server, overrides.tool_alone(name, tools, managed.config) if managed else name
+
+    def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
+        if target is None:
+            return None
+        server, name = target
+        own = self._own_route(server, name, head, caller) if self._copies else None
+        return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
+
+    def _own_route(self, server: str, name: str, head: Head, caller: Caller) -> Route | None:
+        """To a copy for the session or its era; the settings may be others than when it was listed."""
+        managed = self._servers.find(server)
+        client = managed.client_for(head.era, caller.session) if managed else None
+        definition = self._copies.tool(client, name) if client else None
+        if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
+            return None
+        return route_to(managed, definition)
+
+    async def _of_copy(self, client: McpClient) -> OfferedTools | None:
+        """What a copy for a session or an era offers now; calls of it then go there. None if it does not say."""
+        definitions = await self._copies.listed(client)
+        return None if definitions is None else offered_tools(self._servers.get(client.name), definitions)
+
+    # offering tools
+
+    def _offer(self, managed: ManagedServer) -> None:
+        """Works out what AI clients may see of a server, and tells if that is news."""
+        managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
+        before = self._offered.get(managed.name, NOTHING_OFFERED)
+        offered = self._offered[managed.name] = self._made_of(managed, self._lists.offered(managed, TOOLS))
+        if offered is before:
+            return
+        if offered.listing != before.listing or overrides_of(offered) != overrides_of(before):
+            self._outdate_listing()
+            self._tell(managed.name)
+
+    def _made_of(self, managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
+        """What AI clients may see of a server; made anew only when its list, or what the settings say of its tools, is another one."""
+        config = managed.config
+        by = (config.tool_filter, config.disabled_tools, config.auto_approve, config.tool_overrides, managed.config_hash)
+        kept = self._made.get(managed.name)
+        if kept is None or kept[0] is not definitions or kept[1] != by:
+            kept = self._made[managed.name] = definitions, by, offered_tools(managed, definitions)
+        return kept[2]
+
+    def _prepare(self, managed: ManagedServer, definitions: tuple[ToolDefinition, ...]) -> None:
+        """In a thread, of a long list: what would keep the event loop for long."""
+        offered = self._made_of(managed, definitions)
+        self._sizes[managed.name] = offered, size_of(offered)
+
+    def _forget(self, server: str) -> None:
+        for kept in (self._offered, self._made, self._sizes):
+            kept.pop(server, None)
+        self._outdate_listing()
+        self._tell(server)
+
+    def _tell(self, server: str, kinds: Sequence[OfferKind] = (TOOLS,)) -> None:
+        self._bus.publish(ToolListChanged(server))
+
+    def _outdate_listing(self) -> None:
+        self._listing = None
+        self._changes += 1
+
+    async def _make_listing(self) -> None:
+        changes = self._changes
+        routes = self._callable_together()
+        named = await self._named(routes)
+        entries, listing = await finish_in_thread(joint_listing, named) if len(named) > SLICE else joint_listing(named)
+        if changes == self._changes:
+            self._entries, self._listing = entries, listing
+            keep_for_long(len(entries))
+
+    def _callable_together(self) -> list[Route]:
+        """To the tools that a client of all servers can call: tasks it cannot have of many servers at once."""
+        return [route for route in self.all_routes() if not route.definition.is_task_only]
+
+    async def _named(self, routes: Sequence[Route]) -> list[tuple[str, Route]]:
+        """With their published names, sorted by them."""
+
+        def publish() -> list[tuple[str, Route]]:
+            tools = [overrides.key(route.server, route.definition.name, route.override) for route in routes]
+            names = self._names.publish(tools)
+            return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
+
+        return await finish_in_thread(publish)
+
+
+def _by_tool(named: tuple[str, Route]) -> tuple[tuple[str, str], str]:
+    name, route = named
+    return (route.server, route.definition.name), name
+
+
+def _by_name(named: tuple[str, Route]) -> str:
+    return named[0]

@@ -1,0 +1,49 @@
+"""The rules of a server's `autoApprove` as they are typed: checked, and said in words.
+
+Above it: `servers add` and `servers approve`. Below it: tools/approval, which knows what a rule means, and is imported where one is typed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tooltray.cli.terminal import clean_line
+from tooltray.errors import TooltrayError
+
+ALL, READ, WRITE = "all", "read", "write"
+
+
+def checked(server: str, rules: Sequence[str]) -> list[str]:
+    """
+    Raises:
+        TooltrayError: one of them means nothing.
+    """
+    from tooltray.catalogue import approval
+
+    if problem := approval.problem_of(server, rules, ()):
+        known = ", ".join(f"{key}..." if key.endswith(":") else key for key in approval.RULES)
+        hint = f"Rules are a tool's name and: {known}"
+        raise TooltrayError(f"Not every rule for {clean_line(server)} means something", problem.message, hint)
+    return list(dict.fromkeys(rules))
+
+
+def of_entry(entry: Mapping[str, Any]) -> list[str]:
+    """What goes through unasked by an entry of the settings."""
+    rules = entry.get("autoApprove", [READ])
+    return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else [READ]
+
+
+def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
+    """Whether nothing goes through by these rules that did not by those before them, whatever tools there are."""
+    return ALL in before or {READ, WRITE} <= {*before} or {*rules} <= {*before}
+
+
+def in_words(rules: Sequence[str]) -> str:
+    """What is said of a server that was added."""
+    if ALL in rules:
+        return "All its tools may be called without asking (autoApprove: all)."
+    if not rules:
+        return "Each call of its tools is asked about (autoApprove: nothing)."
+    listed = ", ".join(clean_line(rule) for rule in rules)
+    if list(rules) == [READ]:
+        return "Tools that read may be called without asking; writes ask (autoApprove: read)."
+    return f"What these rules cover may be called without asking, all else asks (autoApprove: {listed})."

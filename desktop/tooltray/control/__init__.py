@@ -1,0 +1,1 @@
+"""The control channel: the API of a hub over its local socket, for commands and a second start."""

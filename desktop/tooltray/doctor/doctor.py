@@ -1,0 +1,166 @@
+"""Why a server does not run, found out without changing anything.
+
+Above it: McpPresenter. Below it: command_lookup, reachability and the person's environment, and the remedies that fit. Nothing is started
+and no request is sent; what is known of the last attempt is added.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooltray.doctor.diagnosis import Diagnosis
+from tooltray.doctor.remedies import Remedies
+from tooltray.errors import Problem, TooltrayError
+from tooltray.launch.child_environment import prepare_launch
+from tooltray.launch.command_lookup import Lookup, look_up, not_found
+from tooltray.launch.file_surroundings import folder_of, placeholder_variables
+from tooltray.launch.login_shell import LoginShell
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
+from tooltray.snapshots.clients import SessionProject
+from tooltray.snapshots.servers import ServerState
+from tooltray.transports.self_reference import leads_back, refusal
+from tooltray.transports.server_log import last_attempt
+from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
+from tooltray.upstream.managed_server import ManagedServer
+
+STDERR_LINES = 10
+ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far the way to a server elsewhere goes; nothing for any other."""
+
+    proxy: str = ""
+    words: str = ""
+    problem: Problem | None = None
+
+
+class Doctor:
+    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
+        """
+        Args:
+            folder: where servers without `cwd` run.
+        """
+        self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder
+
+    async def examine(
+        self,
+        server: ManagedServer,
+        *,
+        tool_count: int,
+        is_listed: bool = True,
+        detail: str = "",
+        list_problem: Problem | None = None,
+    ) -> Diagnosis:
+        """
+        Args:
+            is_listed: which tools it has is known.
+            detail: what it does at the moment, or waits for.
+            list_problem: why not all that it lists is offered.
+        """
+        lookup: Lookup | None = None
+        reached = Reached()
+        problem = server.problem
+        config = server.config
+        cwd = "" if config.transport in ("http", "sse") else str(config.cwd or folder_of(server.whole.file, str(self._folder)))
+        if config.transport == "stdio":
+            try:
+                lookup, cwd = await self._look_up(server)
+                problem = problem if lookup.resolved else not_found(lookup).problem
+            except TooltrayError as error:
+                problem = error.problem
+        elif config.transport in ("http", "sse") and not server.config.disable:
+            try:
+                reached = await self._reach(server)
+                problem = problem or reached.problem
+            except TooltrayError as error:
+                problem = error.problem
+        problem = problem or _switched_off(server) or list_problem
+        client = server.first.client
+        return Diagnosis(
+            server=server.name,
+            is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
+            transport=config.transport,
+            state=server.state.value,
+            detail=detail,
+            target=config.target,
+            command=(config.command or "", *config.arguments) if config.command else (),
+            resolved_command=lookup.resolved if lookup else "",
+            searched=lookup.searched if lookup else (),
+            path=lookup.path if lookup else "",
+            cwd=cwd,
+            proxy=reached.proxy,
+            reached=reached.words,
+            saved_processes=server.saved_processes * len(server.pids),
+            exit_code=None if client else server.first.exit_code,
+            stderr=tuple(last_attempt(server.log))[-STDERR_LINES:],
+            noise_lines=client.noise_lines if client else 0,
+            tool_count=tool_count,
+            is_listed=is_listed,
+            problem=problem,
+            remedies=await self._remedies.propose(server, problem, lookup),
+            remark=project_remark(config) or await self._needs(server),
+            projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
+        )
+
+    async def _needs(self, server: ManagedServer) -> str:
+        """Which variables a well-known server does little without, and does not get."""
+        environ = await self._login_shell.environ()
+        missing = self._remedies.usually_missing(server, environ)
+        options = " ".join(f"--secret {variable}" for variable in missing)
+        return f"it usually needs {', '.join(missing)}; add it with {options}" if missing else ""
+
+    async def _look_up(self, server: ManagedServer) -> tuple[Lookup, str]:
+        environ = await self._login_shell.environ()
+        resolved = await self._resolve(server, environ)
+        command = resolved.command or ""
+        if leads_back(command, resolved.args):
+            raise refusal(server.name)
+        launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.whole.file)
+        return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), launch.cwd
+
+    async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
+        """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""
+        project, file = _project_of(server), server.whole.file
+        values = dict.fromkeys(file.entry.commands, "") if file else {}
+        variables = placeholder_variables(file, environ, values)
+        return await resolve(server.config, secrets=self._secrets, environ=variables, server=server.name, project=project)
+
+    async def _reach(self, server: ManagedServer) -> Reached:
+        """Goes the way to a server elsewhere as far as a connection."""
+        environ = await self._login_shell.environ()
+        resolved = await self._resolve(server, environ)
+        places = (ANY_PROJECT.path, ANY_PROJECT.name)
+        if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
+            return Reached(words="not tried: it is another URL for each project, and none is known")
+        for module in ("tooltray.transports.http.reachability", "tooltray.transports.http.certificate_trust"):
+            await asyncio.to_thread(importlib.import_module, module)
+        from tooltray.transports.http.certificate_trust import tls_context
+        from tooltray.transports.http.reachability import reach
+
+        trust = await asyncio.to_thread(tls_context, environ)
+        found = await reach(resolved.url or "", environ=environ, trust=trust)
+        problem = None if found.is_open else Problem(found.words, "", "Check its URL and your network.")
+        return Reached(found.proxy, found.words, problem)
+
+
+def _project_of(server: ManagedServer) -> SessionProject | None:
+    """For which it is looked at: one of those that it runs for, if it runs for any."""
+    if not isinstance(server, DeferredServer) or server.is_without_project:
+        return server.project
+    return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
+
+
+def _words_of(copy: ProjectCopy) -> str:
+    state = copy.state.value.replace("_", " ")
+    return f"{copy.project.name} ({copy.project.path}): {state}" if copy.project else f"started without a project: {state}"
+
+
+def _switched_off(server: ManagedServer) -> Problem | None:
+    if not server.config.disable:
+        return None
+    return Problem(f"'{server.name}' is switched off", "`disable` is true in its settings", "Switch it on in Tooltray or in settings.json.")

@@ -1,0 +1,92 @@
+"""The local socket where bridges and our own front ends connect.
+
+Above it: the engine. Below it: one Connection per peer. The hub's lock is held before this is called, so a socket that is in the way is
+stale.
+"""
+
+import asyncio
+import os
+import socket
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+from tooltray.downstream.connection import Connection, Hello
+from tooltray.errors import TooltrayError
+from tooltray.http_server.acceptor import Acceptor
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, failure, reply_parts
+
+BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
+TOO_MANY = "too many AI clients are connected to Tooltray, or too many files are open; close some, or raise the limit (ulimit -n)"
+_TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, TOO_MANY))))
+
+
+class Listener:
+    """The open socket, and those who have connected and not yet said who they are."""
+
+    def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> None:
+        self._on_hello = on_hello
+        self._strangers: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._acceptor: Acceptor | None = None
+        self._is_closed = False
+
+    def open(self, place: socket.socket) -> None:
+        self._acceptor = Acceptor(place, lambda: _Guest(self), backlog=BACKLOG, too_many=_TOO_MANY)
+
+    def close(self) -> None:
+        """Takes nobody new and lets strangers go; sessions stay. May be called twice."""
+        self._is_closed = True
+        if self._acceptor:
+            self._acceptor.close()
+        for stranger in self._strangers:
+            stranger.close()
+
+    def let_in(self, connection: Connection) -> None:
+        """Somebody has connected; it may have been accepted in the moment before the end."""
+        self._strangers.add(connection)
+        if self._is_closed:
+            connection.close()
+
+    def introduce(self, hello: Hello, connection: Connection) -> RawDispatcher:
+        """Somebody has said who they are; returns what they are to be connected with."""
+        self._strangers.discard(connection)
+        return self._on_hello(hello, connection)
+
+
+class _Guest(Connection):
+    def __init__(self, listener: Listener) -> None:
+        super().__init__(on_hello=listener.introduce)
+        self._listener = listener
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._listener.let_in(self)
+
+
+async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> Listener:
+    """Opens the socket, for this user alone.
+
+    Raises:
+        TooltrayError: it cannot be opened; says why.
+    """
+    listener = Listener(on_hello)
+    try:
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        listener.open(_bind(path))
+        return listener
+    except OSError as error:
+        raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None
+
+
+def _bind(path: Path) -> socket.socket:
+    place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)  # no moment in which others could connect
+    try:
+        place.bind(os.fspath(path))
+    except OSError:
+        place.close()
+        raise
+    finally:
+        os.umask(before)
+    return place

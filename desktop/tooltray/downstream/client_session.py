@@ -1,0 +1,298 @@
+"""One AI client's connection: both eras on one dispatcher.
+
+Above it: sessions. Below it: McpPresenter, which lists and calls. Handshake, discovery, ping and subscriptions are answered here. The era
+is told request by request, so a client that tries `server/discover` and then changes its mind is served too.
+"""
+
+import asyncio
+from collections.abc import Hashable
+from functools import partial
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.activity.structured_log import StructuredLog
+from tooltray.downstream import greetings
+from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
+from tooltray.downstream.request_records import Recorder
+from tooltray.errors import TooltrayError
+from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.protocol import eras
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.eras import ClientInfo, Era, Head
+from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.protocol import (
+    BATCH_VERSION,
+    CAPABILITY_FOR,
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+from tooltray.sessions.session_state import SessionState
+from tooltray.tasks import TaskKeeper
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.mcp_client import McpClient
+
+ROOTS_CHANGED = "notifications/roots/list_changed"
+OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+# never by a server, also where a session has but one
+ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
+
+
+class ClientSession:
+    """Serves until its dispatcher is closed. Satisfies Caller, so that servers can ask its client."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        server: str | None,
+        refusal: str,
+        must_find: bool = False,
+        state: SessionState,
+        is_lasting: bool = True,
+        client: str = "",
+        held: HeldCalls | None = None,
+        presenter: McpPresenter,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        log: StructuredLog,
+    ) -> None:
+        """
+        Args:
+            name: for records.
+            server: only this server's tools, under their own names.
+            refusal: why this client cannot be served; every request is answered with it.
+            must_find: its server is none that every session may have; whether it is one of its project, its first request waits for.
+            state: what is kept of it, also for its next connection.
+            is_lasting: False for one request that stands for itself.
+            client: the name of its token, where several sessions may be of one client.
+            held: its calls that wait for an answer, where they outlive this session; None: its own.
+        """
+        self.name, self.state, self.is_lasting = name, state, is_lasting
+        self.folder = state.folder
+        self.identity: Hashable = ("token", client) if client else self
+        self.introduction = NOTHING
+        self.request_count = 0  # answered
+        self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus
+        self._must_find = must_find
+        self._capabilities = Raw(b"{}")
+        self._client = name
+        self._tasks = TaskKeeper()
+        self._own_held = HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn) if held is None else None
+        self._held = held if held is not None else self._own_held
+        self._recorder = Recorder(log, name)
+        self._is_initialized = asyncio.Event()
+        self.dispatcher = RawDispatcher(
+            name=name,
+            deadlines=deadlines,
+            answer=self._answer,
+            take_notification=self._take_notification,
+            holds_back=frozenset({"initialize"}),
+            stays_open=frozenset({"subscriptions/listen"}),
+            is_paced=True,
+            max_line_bytes=MAX_CLIENT_LINE_BYTES,
+        )
+        self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
+
+    async def run(self) -> None:
+        """Until the client is gone."""
+        news = {ToolListChanged: TOOLS_CHANGED, PromptListChanged: PROMPTS_CHANGED, ResourceListChanged: RESOURCES_CHANGED}
+        unsubscribe = [self._bus.subscribe(kind, partial(self._on_list_changed, method)) for kind, method in news.items()]
+        unsubscribe.append(self._presenter.news.follow_lists(self, self.listening.list_changed))
+        try:
+            await self.dispatcher.closed.wait()
+        finally:
+            for end in unsubscribe:
+                end()
+            self.listening.close()
+            if self._own_held:
+                self._own_held.close()
+            await self._tasks.close()
+            await self._presenter.end_session(self)
+
+    # what servers want of the client (Session)
+
+    @property
+    def session(self) -> "ClientSession":
+        return self
+
+    @property
+    def capabilities(self) -> Raw:
+        """What this client declared in its legacy handshake."""
+        return self._capabilities
+
+    def can_answer(self, method: str) -> bool:
+        return CAPABILITY_FOR[method] in opened(self._capabilities)
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        await self._is_initialized.wait()  # a client that has not said so yet may take no question
+        return await self.dispatcher.call(method, params, about=about)
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        """News for the client; not kept for one that does not read."""
+        if not self.dispatcher.is_congested:
+            self.dispatcher.send_notification(method, params, about=about)
+
+    def tell_server_news(self, method: str, params: Raw) -> None:
+        """What a server says outside of calls, in the legacy way; modern clients open a `subscriptions/listen` for what they want."""
+        if self.listening.is_legacy and self.listening.has_answered:
+            self.tell(method, params)
+
+    @property
+    def server(self) -> str | None:
+        return self._server
+
+    # requests
+
+    async def _answer(self, request: Envelope) -> Envelope:
+        recorded = self._recorder.received(request)
+        reply = await self._answer_as_asked(request)
+        self._recorder.answered(recorded, request, reply)
+        self.request_count += 1
+        if request.method != "initialize":
+            self.listening.answered()
+        return reply
+
+    async def _answer_as_asked(self, request: Envelope) -> Envelope:
+        if self._refusal:
+            return failure(INTERNAL_ERROR, self._refusal)
+        if self._must_find and self._server and not await self._finds(self._server):
+            return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
+        head = eras.read_head(request.params)
+        if head is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters")
+        is_modern = head.era is Era.MODERN
+        if is_modern and request.method != "initialize" and (fault := _envelope_fault(head)):
+            return fault
+        if request.method in ANSWERED_HERE:
+            return await self._answer_here(request, head.era)
+        if is_modern and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
+            self._call_client(eras.read_client_info(request.params))
+        assert self._held is not None
+        reply = await self._presenter.answer(request, head, self, self._held, server=self._server, client=self._client)
+        self.listening.seen(request.method)
+        return reply
+
+    async def _finds(self, server: str) -> bool:
+        self._must_find = not await self._presenter.finds_server(self, server)
+        return not self._must_find
+
+    async def _answer_here(self, request: Envelope, era: Era) -> Envelope:
+        match request.method, era:
+            case "initialize", _:
+                return await self._initialize(request)
+            case "ping", Era.LEGACY:
+                return success({})
+            case "server/discover", Era.MODERN:
+                return await self._discover(request)
+            case "subscriptions/listen", Era.MODERN:
+                return await self._listen(request)
+        return failure(METHOD_NOT_FOUND, "Method not found", request.method)
+
+    async def _initialize(self, request: Envelope) -> Envelope:
+        try:
+            asked = msgspec.json.decode(request.params, type=_Initialize)
+        except (ValueError, RecursionError) as error:
+            return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
+        self.introduction = request.params
+        self._capabilities = dump(asked.capabilities)
+        self._call_client(asked.client_info)
+        version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        server = await self._open_server(Era.LEGACY)
+        if server and server.owner is self and server.era is Era.LEGACY:
+            version = server.greeting.version  # it was asked for the client's
+        self.dispatcher.takes_batches = version == BATCH_VERSION
+        return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
+
+    def _call_client(self, info: ClientInfo) -> None:
+        """From now on records name the client as it names itself."""
+        self._presenter.name_client(self.state, info)
+        self._client = self._recorder.client = f"{info.name} {info.version}".strip()
+
+    async def _discover(self, request: Envelope) -> Envelope:
+        self._call_client(eras.read_client_info(request.params))
+        return Envelope(result=self._greeting(await self._open_server(Era.MODERN), Era.MODERN))
+
+    def _greeting(self, server: McpClient | None, era: Era) -> Raw:
+        if server is None:
+            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
+        return greetings.of_server(server.greeting, era)
+
+    async def _open_server(self, era: Era) -> McpClient | None:
+        """The one server of this session, if it has but one and that can be had soon."""
+        if self._server is None or not self._presenter.news.reaches(self, self._server):
+            return None
+        try:
+            return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
+        except TooltrayError:
+            return None
+
+    async def _listen(self, request: Envelope) -> Envelope:
+        """One call is one stream of news: acknowledged first, open until the client cancels it or is gone."""
+        try:
+            wanted = msgspec.json.decode(request.params, type=_Listen).notifications
+        except (ValueError, RecursionError) as error:
+            return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
+        if server := await self._open_server(Era.MODERN):
+            wanted = wanted.offered(server.greeting.capabilities)
+        end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+        try:
+            await self._presenter.news.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            self.listening.open(request.id, wanted)
+            return await end
+        finally:
+            self.listening.end(request.id)
+            self._presenter.news.end_listening(self, request.id)
+
+    # notifications
+
+    def _take_notification(self, message: Envelope) -> None:
+        if message.method == "notifications/initialized":
+            self.listening.is_legacy = True
+            self._is_initialized.set()
+            self._presenter.take_roots(self)
+        else:
+            if message.method == ROOTS_CHANGED:
+                self._presenter.take_roots(self)
+            self._presenter.news.take_notification(self, message.method, message.params, server=self._server)
+
+    def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:
+        if self._server in (None, event.server) and self._presenter.news.concerns(self, event.server, method):
+            self.listening.list_changed(method)
+
+    def _on_tools_told(self) -> None:
+        self._presenter.news.told_of_tools(self)
+
+
+class _Initialize(msgspec.Struct):
+    protocol_version: str = msgspec.field(name="protocolVersion")
+    capabilities: dict[str, Raw] = {}
+    client_info: ClientInfo = msgspec.field(name="clientInfo", default_factory=ClientInfo)
+
+
+class _Listen(msgspec.Struct):
+    notifications: Wanted
+
+
+def _envelope_fault(head: Head) -> Envelope | None:
+    """What is wrong with a modern request's envelope, as the specification wants it said."""
+    capabilities = bytes(head.meta.capabilities)
+    if not capabilities:
+        return failure(INVALID_PARAMS, "params._meta lacks a part of the envelope of 2026-07-28: protocolVersion or clientCapabilities")
+    if not eras.is_version_spoken(head):
+        return _version_fault(head.meta.version)
+    if not capabilities.startswith(b"{"):
+        return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    return None
+
+
+def _version_fault(requested: Raw) -> Envelope:
+    if not bytes(requested).startswith(b'"'):
+        return failure(INVALID_PARAMS, "the protocol version in the envelope must be a string")
+    data = {"supported": list(MODERN_VERSIONS), "requested": requested}
+    return failure(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)

@@ -1,0 +1,151 @@
+"""One accepted connection on the hub's socket: a hello line, then JSON-RPC.
+
+Above it: bridge_listener. Below it: a session, whose dispatcher it feeds. A peer that does not read its replies is not read from, which
+bounds what is kept for it.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
+from tooltray.protocol.outbox import Outbox
+from tooltray.protocol.reading import read_in_pieces
+
+logger = logging.getLogger(__name__)
+HELLO_KEY, HELLO_VERSION = "tooltray", 1
+MAX_HELLO_BYTES = 65536
+GRACE_AFTER_EOF_S = 2.0  # some clients (droid) close stdin right behind a request and still read the reply
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What the peer said first; unknown keys are ignored.
+
+    Attributes:
+        role: "client" (an AI client's bridge) or "control".
+        profile: a named set of servers and tools; empty: none was asked for.
+        is_at_terminal: a person has typed the command that this is, at a terminal.
+        peer_pid: the process at the other end, 0 where the system does not tell.
+    """
+
+    role: str
+    session: str
+    server: str | None
+    cwd: str
+    wants_events: bool
+    peer_pid: int
+    profile: str = ""
+    is_at_terminal: bool = False
+
+
+class Connection(asyncio.Protocol):
+    """The channel of one session's dispatcher."""
+
+    def __init__(self, *, on_hello: Callable[[Hello, "Connection"], RawDispatcher]) -> None:
+        self._on_hello = on_hello
+        self._hello = bytearray()
+        self._dispatcher: RawDispatcher | None = None
+        self._peer_pid = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._outbox = Outbox(transport)
+        read_in_pieces(transport)
+        self._peer_pid, uid = _peer_of(transport.get_extra_info("socket"))
+        if uid is not None and uid != os.getuid():
+            logger.warning("a connection of another user (uid %d) was refused", uid)
+            transport.abort()
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._outbox.write(data)
+
+    def close(self) -> None:
+        self._outbox.close()
+
+    def data_received(self, data: bytes) -> None:
+        if self._dispatcher:
+            self._dispatcher.feed(data)
+            return
+        self._hello += data
+        line, newline, rest = bytes(self._hello).partition(b"\n")
+        if not newline:
+            if len(self._hello) > MAX_HELLO_BYTES:
+                self._refuse("the first line is too long")
+            return
+        hello = self._read_hello(line)
+        if isinstance(hello, str):
+            self._refuse(hello)
+            return
+        self._hello.clear()
+        self._dispatcher = self._on_hello(hello, self)
+        self._outbox.count_for(self._dispatcher.unsent)
+        self._dispatcher.unsent.ends.add(self._transport.abort)
+        self._dispatcher.attach(self)
+        if rest:
+            self._dispatcher.feed(rest)
+
+    def _read_hello(self, line: bytes) -> Hello | str:
+        """The hello, or why it is refused."""
+        try:
+            hello: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            return "the first line is no hello"
+        version = hello.get(HELLO_KEY) if isinstance(hello, dict) else None
+        if version != HELLO_VERSION:
+            return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
+        text = {key: value for key in ("role", "session", "server", "cwd", "profile") if isinstance(value := hello.get(key), str)}
+        return Hello(
+            text.get("role", "client"),
+            text.get("session", ""),
+            text.get("server"),
+            text.get("cwd", ""),
+            hello.get("events") is True,
+            self._peer_pid,
+            text.get("profile", ""),
+            hello.get("terminal") is True,
+        )
+
+    def _refuse(self, reason: str) -> None:
+        logger.warning("a connection was refused: %s", reason)
+        head, payload, tail = reply_parts(NOTHING, failure(INVALID_REQUEST, reason))
+        self._outbox.write(head + bytes(payload) + tail)
+        self._outbox.close()
+
+    def pause_writing(self) -> None:
+        self._outbox.pause()
+        self._transport.pause_reading()
+        if self._dispatcher:
+            self._dispatcher.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._outbox.resume()
+        self._transport.resume_reading()
+        if self._dispatcher:
+            self._dispatcher.resume_writing()
+
+    def eof_received(self) -> bool:
+        if self._dispatcher:
+            self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
+        return self._dispatcher is not None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._outbox.discard()
+        if self._dispatcher:
+            self._dispatcher.connection_lost("the AI client is gone")
+
+
+def _peer_of(connection: socket.socket) -> tuple[int, int | None]:
+    """The other end's pid and uid, as far as the system tells (Linux: SO_PEERCRED)."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0, None
+    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
+    return pid, uid

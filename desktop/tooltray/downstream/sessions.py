@@ -1,0 +1,235 @@
+"""All sessions of the hub: makes one for each connection, keeps count, ends them together.
+
+Above it: the engine. Below it: client_session and control_session.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable, Collection, Hashable, Iterable
+
+from msgspec import Raw
+
+from tooltray.activity.structured_log import StructuredLog
+from tooltray.confirmation import PERSON, UNATTENDED
+from tooltray.control.control_session import ControlSession, HubControl
+from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
+from tooltray.downstream.client_session import ClientSession
+from tooltray.downstream.connection import Connection, Hello
+from tooltray.events import EventBus
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.protocol import eras
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import dump
+from tooltray.sessions.session_state import SessionStates
+from tooltray.tasks import TaskKeeper
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.mcp_client import McpClient
+
+LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
+LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
+
+
+class Sessions:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        presenter: McpPresenter,
+        states: SessionStates,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        log: StructuredLog,
+        control: HubControl,
+        on_count_changed: Callable[[int], None],
+    ) -> None:
+        self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
+        self._states = states
+        self._on_count_changed = on_count_changed
+        self._numbers = itertools.count(1)
+        self._tasks = TaskKeeper()
+        self._clients: set[ClientSession] = set()
+        self._controls: set[ControlSession] = set()
+        self._finished_requests = 0  # of sessions that have ended
+
+    def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
+        """Makes the session that a hello asks for; returns its dispatcher."""
+        if hello.role == "control":
+            return self._open_control(hello)
+        key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
+        refusal = self._refusal(hello)
+        must_find = bool(hello.server) and not self._presenter.has_server(hello.server or "")
+        return self.open_client(
+            hello.server, refusal=refusal, must_find=must_find, folder=hello.cwd, profile=hello.profile, key=key
+        ).dispatcher
+
+    def open_client(
+        self,
+        server: str | None,
+        *,
+        refusal: str = "",
+        must_find: bool = False,
+        folder: str = "",
+        profile: str = "",
+        key: Hashable = None,
+        is_lasting: bool = True,
+        client: str = "",
+        held: HeldCalls | None = None,
+    ) -> ClientSession:
+        """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
+
+        Args:
+            server, refusal, must_find, is_lasting, client, held: see ClientSession.
+            folder, profile: see SessionState.
+            key: tells the client's next connection from others'; None: there is none that could go on with this one.
+        """
+        number = next(self._numbers)
+        is_passing = not (is_lasting or client or key)
+        key = ("token", client, server) if client else key or number
+        state = self._states.connect(key, server=server, folder=folder, profile=profile, is_lasting=is_lasting, is_passing=is_passing)
+        session = ClientSession(
+            name=f"client {number}",
+            server=server,
+            refusal=refusal,
+            must_find=must_find,
+            state=state,
+            is_lasting=is_lasting,
+            client=client,
+            held=held,
+            presenter=self._presenter,
+            bus=self._bus,
+            deadlines=self._deadlines,
+            log=self._log,
+        )
+        self._clients.add(session)
+        if is_lasting:
+            self._count()
+        self._tasks.spawn(self._serve(session, key), name=session.name)
+        return session
+
+    @property
+    def clients(self) -> Collection[ClientSession]:
+        """The sessions of AI clients that are connected now."""
+        return self._clients
+
+    @property
+    def count(self) -> int:
+        """AI clients connected now; a request that stands for itself is no connection."""
+        return sum(session.is_lasting for session in self._clients)
+
+    @property
+    def request_count(self) -> int:
+        """Requests of AI clients answered since the start."""
+        return self._finished_requests + sum(session.request_count for session in self._clients)
+
+    def on_server_said(self, server: str, client: McpClient, method: str, params: Raw) -> None:
+        """What a server says outside of calls goes to those whom it concerns, as far as that can be known."""
+        match method:
+            case "notifications/message":
+                self._pass_log_message(server, client, params)
+            case "notifications/resources/updated":
+                self._pass_update(server, client, eras.without_subscription_id(params))
+            case _ if method in LIST_CHANGES and client.owner is None:
+                pass  # the hub lists anew, and says so if the list is another one
+            case _ if method in LIST_CHANGES:
+                for session in self._concerned(server, client):
+                    if self._presenter.news.concerns(session, server, method):
+                        session.listening.list_changed(method)
+            case _ if method != ACKNOWLEDGED:  # of the hub's own listens
+                for session in self._concerned(server, client):
+                    session.tell_server_news(method, eras.without_subscription_id(params))
+
+    def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
+        """To the session that calls, if there is but one; else to all that have this server and want such messages."""
+        news = self._presenter.news
+        callers = {caller.session.identity: (caller, about) for caller, about in client.callers()}
+        if len(callers) == 1:
+            ((caller, about),) = callers.values()
+            if news.wants_log_message(caller.session, params):
+                caller.tell("notifications/message", params, about=about)
+            return
+        for session in self._concerned(server, client):
+            if news.wants_log_message(session, params):
+                session.tell_server_news("notifications/message", params)
+
+    def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
+        uri, hearers = self._presenter.news.hearers(client, params)
+        for session in self._reaching(server, self._clients):
+            asked_for = [self._known(session, server, asked) for hearer, asked in hearers if hearer is session]
+            known = self._known(session, server, uri)
+            for asked in asked_for:
+                session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
+
+    def _known(self, session: ClientSession, server: str, uri: str) -> str:
+        """How a client knows a server's resource."""
+        return uri if session.server else self._presenter.published_uri(server, uri)
+
+    def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
+        """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
+        if client.owner is not None:
+            return [session for session in self._reaching(server, self._clients) if session is client.owner]
+        concerned = (session for session in self._clients if session.server in (None, server))
+        return [session for session in self._reaching(server, concerned) if self._presenter.serves(client, session)]
+
+    def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
+        """Those whose profile has a server: what it says is for no other."""
+        return [session for session in sessions if self._presenter.news.reaches(session, server)]
+
+    async def close(self, reason: str, *, grace_s: float) -> None:
+        """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""
+        dispatchers = [session.dispatcher for session in self._clients] + [session.dispatcher for session in self._controls]
+        await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
+        await self._tasks.close()
+
+    async def finish_calls(self, *, within_s: float) -> None:
+        """Waits until no AI client's request is in flight, at most so long."""
+        waiting = [session.dispatcher.idle() for session in self._clients]
+        if waiting:
+            await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
+
+    def _open_control(self, hello: Hello) -> RawDispatcher:
+        session = ControlSession(
+            presenter=self._presenter,
+            bus=self._bus,
+            deadlines=self._deadlines,
+            control=self._control,
+            wants_events=hello.wants_events,
+            asker=PERSON if hello.is_at_terminal else UNATTENDED,
+        )
+        self._controls.add(session)
+        self._tasks.spawn(self._serve_control(session), name="control")
+        return session.dispatcher
+
+    async def _serve(self, session: ClientSession, key: Hashable) -> None:
+        try:
+            await session.run()
+        finally:
+            self._clients.discard(session)
+            self._states.disconnect(key, is_lasting=session.is_lasting)
+            self._finished_requests += session.request_count
+            if session.is_lasting:
+                self._count()
+
+    async def _serve_control(self, session: ControlSession) -> None:
+        try:
+            await session.run()
+        finally:
+            self._controls.discard(session)
+
+    def _count(self) -> None:
+        self._presenter.set_session_count(self.count)
+        self._on_count_changed(self.count)
+
+    def _refusal(self, hello: Hello) -> str:
+        if self._leads_back(hello.peer_pid):
+            return LEADS_BACK
+        return self._presenter.profile_refusal(hello.profile)
+
+    def _leads_back(self, pid: int) -> bool:
+        """Whether a bridge runs inside one of our own servers: each server leads a process session, which its children share."""
+        try:
+            return bool(pid) and os.getsid(pid) in self._presenter.server_pids
+        except OSError:
+            return False

@@ -1,0 +1,1 @@
+"""Entries of servers: pasted, proposed by programs, exported, imported, removed with their secrets."""

@@ -1,0 +1,212 @@
+"""Verbs of McpPresenter about servers: their entries, which of them run, and which start with the hub. Mixed into it.
+
+Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.confirmation import must_wait
+from tooltray.entries.proposals import Proposals
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.errors import TooltrayError
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_edits import name_is_taken
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
+from tooltray.upstream import client_snapshots
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import ServerManager
+
+
+class ServerVerbs:
+    _config: McpConfHelper
+    _files: ServerFiles
+    _proposals: Proposals
+    _server_secrets: ServerSecrets
+    _servers: ServerManager
+    _tools: ToolManager
+    _prompts: PromptManager
+    _resources: ResourceManager
+
+    # entries
+
+    async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
+        """The entries of the settings, in the spelling of the file."""
+        return self._config.entries
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        """How a server is described, in whichever file.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, and is in no file.
+        """
+        if self._proposals.is_new(name):
+            return self._proposals.entry(name)
+        self._check_is_in_settings(name)
+        return self._config.server_entry(name)
+
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
+        adds waits for a person's yes, unless its token is trusted.
+
+        Args:
+            project: a folder, into whose own file the entry goes; empty: into the settings.
+
+        Returns:
+            Its name here; one of a project may have another one there.
+
+        Raises:
+            Conflict: the name is taken.
+            TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
+        """
+        if await must_wait():
+            return await self._proposals.add(name, config, is_default=is_default, project=project)
+        if project:
+            return await self._files.add(project, name, config)
+        if name in self._config.settings.mcp_servers:
+            raise name_is_taken(name)
+        await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default, is_new=True)
+        return name
+
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. Of a program whose
+        token is not trusted, what widens something waits for a person's yes, and what runs goes on.
+
+        Args:
+            revision: of the entry that is to be replaced, as its snapshot has it; empty: whatever it is.
+
+        Raises:
+            NotFound: there is no such server.
+            Conflict: its entry is another one by now.
+            TooltrayError: the entry is not valid, or the file cannot be written.
+        """
+        if self._proposals.is_new(name):
+            return await self._replace_proposal(name, config, revision)
+        self._check_is_in_settings(name)
+        if await must_wait():
+            return await self._proposals.change(name, config, revision)
+        if self._config.file_server(name):
+            return await self._files.change(name, config, revision)
+        return await self._config.set_server(name, config, revision=revision)
+
+    async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
+        """Removes a server's entry from the file where it is, stops it, and removes what is among the secrets for it alone.
+
+        Args:
+            revision: as of `update_mcp_server`.
+            keep_secrets: nothing is removed among the secrets (yet): it may be brought back.
+
+        Returns:
+            What has gone with it, or would have. A secret that cannot be removed holds nothing up.
+
+        Raises:
+            NotFound: there is no such server.
+            Conflict: its entry is another one by now.
+            TooltrayError: the file cannot be written.
+        """
+        if self._proposals.is_new(name):
+            return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
+        self._check_is_not_builtin(name)
+        removal = await self._server_secrets.of(name)
+        if name not in self._config.own_settings.mcp_servers and self._files.keeps(name):
+            await self._files.remove(name, revision)
+        else:
+            await self._config.remove_server(name, revision=revision)
+        await self._proposals.removed(name)
+        if keep_secrets:
+            return removal
+        await self._tools.free_names(name)
+        return await self._server_secrets.forget(removal)
+
+    # what runs
+
+    async def start_server(self, name: str) -> None:
+        """Starts a server and waits until it runs.
+
+        Raises:
+            TooltrayError: it does not; says why.
+        """
+        self._proposals.check_may_run(name)
+        await self._servers.start(name)
+
+    async def stop_server(self, name: str) -> None:
+        await self._servers.stop(name)
+
+    async def restart_server(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: it does not run again; says why.
+        """
+        self._proposals.check_may_run(name)
+        await self._servers.restart(name)
+
+    async def is_server_running(self, name: str) -> bool:
+        """
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        return self._servers.get(name).state is ServerState.RUNNING
+
+    async def get_mcp_clients(self) -> list[McpClientSnapshot]:
+        """Every connection to a running server, and what the server says of itself."""
+        return [client for server in self._servers for client in self._client_snapshots(server)]
+
+    async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
+        """The last lines of a server's stderr, known secrets masked.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
+
+    # what starts with the hub
+
+    async def get_mcp_default_servers(self) -> list[str]:
+        return list(self._config.settings.default_servers)
+
+    async def add_mcp_default_server(self, name: str) -> None:
+        self._check_is_in_settings(name)
+        await self._config.set_default(name, True)
+
+    async def remove_mcp_default_server(self, name: str) -> None:
+        self._check_is_in_settings(name)
+        await self._config.set_default(name, False)
+
+    async def toggle_mcp_default_server(self, name: str) -> bool:
+        """Returns whether it starts with the hub now."""
+        self._check_is_in_settings(name)
+        is_default = name not in self._config.settings.default_servers
+        await self._config.set_default(name, is_default)
+        return is_default
+
+    # inside
+
+    async def _replace_proposal(self, name: str, config: Mapping[str, Any], revision: str) -> None:
+        """What waits is another one; a person, or a program that is trusted, says yes to it thereby."""
+        project = self._proposals.project(name)
+        if await must_wait():
+            await self._proposals.add(name, config, is_default=True, project=project, revision=revision)
+        else:
+            await self.add_mcp_server(name, config, project=project)
+            await self._proposals.removed(name)
+
+    def _check_is_in_settings(self, name: str) -> None:
+        self._servers.get(name)
+        self._check_is_not_builtin(name)
+
+    def _check_is_not_builtin(self, name: str) -> None:
+        server = self._servers.find(name)
+        if server and server.is_builtin:
+            raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
+
+    def _client_snapshots(self, server: ManagedServer) -> Iterable[McpClientSnapshot]:
+        name = server.name
+        return client_snapshots.snapshots(
+            server, tools=self._tools.tool_count(name), prompts=self._prompts.count(name), resources=self._resources.count(name)
+        )

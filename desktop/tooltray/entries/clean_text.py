@@ -1,0 +1,56 @@
+"""The text of a file with servers in it, without the secrets that somebody has typed there; all else stays, byte by byte.
+
+Above it: the history of such files. Below it: portable_entry, which knows what looks like a secret, and json_edit.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tooltray.entries.portable_entry import without_secrets
+from tooltray.files.json_edit import with_member
+from tooltray.files.json_places import read
+from tooltray.foreign_configs.mcp_json import HOLDERS
+
+
+def clean_text(content: bytes) -> bytes | None:
+    """
+    Args:
+        content: of `settings.json` or a project's `.mcp.json`.
+
+    Returns:
+        None where it is not understood, so that nobody can tell what in it is secret.
+    """
+    try:
+        text = content.decode()
+        for path, cleaned in _cleaned(_document(text)):
+            text = with_member(text, path, cleaned)
+        return text.encode()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _document(text: str) -> Any:
+    try:
+        return json.loads(text)  # a hundred times faster than `read`, which also takes comments
+    except ValueError:
+        return read(text).content
+
+
+def _cleaned(document: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What is another one without secrets, and where it stands."""
+    if not isinstance(document, dict):
+        raise ValueError("no object")
+    for key, value in document.items():
+        if key in HOLDERS and isinstance(value, dict):
+            for name, entry in value.items():
+                yield from _if_changed((key, name), entry, name)
+        else:
+            yield from _if_changed((key,), value, key)
+
+
+def _if_changed(path: tuple[str, ...], value: Any, server: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    cleaned = without_secrets(server, value if isinstance(value, Mapping) else {path[-1]: value}).entry
+    now = cleaned if isinstance(value, Mapping) else cleaned[path[-1]]
+    if now != value:
+        yield path, now

@@ -1,0 +1,64 @@
+"""Where in a pasted text something stands that looks like a secret, also while the text is still being typed and cannot be read as a whole.
+
+Above it: the sheet "Add server", which covers these places. Below it: what looks like a secret. It looks at the text alone, so it may cover
+more than `pasted` takes for a secret, and never less of one.
+"""
+
+import re
+from collections.abc import Iterator
+
+from tooltray.entries.pasted import is_placeholder, looks_secret
+
+Span = tuple[int, int]
+"""First character, and the one behind the last."""
+
+_LONGEST_KEY, _LONGEST_WORD = 80, 4096  # characters; a text whose words do not end must not be gone through again and again
+_KEY = rf"""(?P<key>[A-Za-z_-][\w-]{{0,{_LONGEST_KEY}}})"""
+_SCHEME = re.compile(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; not secret itself
+_PLAIN = rf"""(?P<plain>(?:{_SCHEME.pattern})?(?:<[^>]*>|[^\s"',;&#}}\]]{{1,{_LONGEST_WORD}}}))"""
+_VALUE = rf"""(?:"(?P<double>(?:[^"\\]|\\.)*)"?|'(?P<single>[^']*)'?|{_PLAIN})"""
+_PAIR = re.compile(rf"""(?<![\w-]){_KEY}["']?\s*[:=]\s*{_VALUE}""")  # KEY=value, "key": "value", ?key=value, Key: Bearer value
+_OPTION = re.compile(rf"""(?<![\w-])-{_KEY}(?:\s+|["']\s*,\s*)(?!-){_VALUE}""")  # --key value, "--key", "value"
+_WORD = re.compile(r"[^\s\"',]+")
+_USER = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of an address
+_GROUPS = ("double", "single", "plain")
+
+
+def secret_spans(text: str) -> list[Span]:
+    """Returns the places in their order; none touches the next one."""
+    return list(_merged(sorted(_found(text))))
+
+
+def _found(text: str) -> Iterator[Span]:
+    for pattern in (_PAIR, _OPTION):
+        at = 0
+        while match := pattern.search(text, at):  # from one key to the next: a value may be a pair itself
+            at = match.end("key")
+            if span := _value_of(match):
+                yield span
+    for match in _WORD.finditer(text):
+        if looks_secret("", match[0]) and "://" not in match[0]:
+            yield match.span()
+    for match in _USER.finditer(text):
+        yield match.span("plain")
+
+
+def _value_of(match: re.Match[str]) -> Span | None:
+    group = next(name for name in _GROUPS if match[name] is not None)
+    scheme = _SCHEME.match(match[group])
+    first, last = match.start(group) + (scheme.end() if scheme else 0), match.end(group)
+    value = match.string[first:last]
+    is_secret = looks_secret(match["key"].lstrip("-"), value) and not is_placeholder(value)
+    return (first, last) if value and is_secret and "://" not in value else None
+
+
+def _merged(spans: list[Span]) -> Iterator[Span]:
+    start = end = -1
+    for first, last in spans:
+        if first > end:
+            if end > start:
+                yield start, end
+            start, end = first, last
+        end = max(end, last)
+    if end > start:
+        yield start, end

@@ -1,0 +1,1 @@
+"""Reports of models to the person (`collect_feedback`), and the answers."""

@@ -1,0 +1,45 @@
+"""Verbs of McpPresenter about models' reports and a person's answers. Mixed into it."""
+
+from collections.abc import Sequence
+
+from tooltray.feedback.feedbacks import Feedbacks
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+
+
+class FeedbackVerbs:
+    _feedbacks: Feedbacks
+
+    async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
+        """The reports that wait for an answer, the oldest first."""
+        return self._feedbacks.waiting()
+
+    async def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
+        """A person's answer to a report.
+
+        Raises:
+            TooltrayError: it waits no longer, the answer is empty, or a picture or file cannot be taken; says why.
+        """
+        await self._feedbacks.answer(id, text, attachments)
+
+    async def dismiss_feedback(self, id: str) -> None:
+        """The person has closed it without an answer; the model is told so.
+
+        Raises:
+            TooltrayError: it waits no longer.
+        """
+        await self._feedbacks.dismiss(id)
+
+    async def get_feedback_history(self, project_path: str = "", limit: int = 50) -> list[FeedbackEntry]:
+        """Reports and answers, the newest first; `project_path`: of this project alone."""
+        return await self._feedbacks.history(project_path, limit)
+
+    async def get_ready_answers(self) -> list[str]:
+        """Answers that a person gives often; those that come with Tooltray while none were set."""
+        return self._feedbacks.ready_answers()
+
+    async def set_ready_answers(self, answers: list[str]) -> None:
+        """
+        Raises:
+            TooltrayError: the settings cannot be written.
+        """
+        await self._feedbacks.set_ready_answers(answers)

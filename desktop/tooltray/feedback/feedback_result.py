@@ -1,0 +1,89 @@
+"""What a model gets of `collect_feedback`: the answer in its first blocks, and in the last what else it should know.
+
+Above it: feedback_tool. Below it: the wire's envelopes. Pure.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Report
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, success
+from tooltray.protocol.eras import Era
+from tooltray.sessions.elicitation_form import plain
+
+MOST_TOOLS_NAMED = 40  # of one server; more of them the client lists itself
+LONGEST_REASON = 1000  # characters of why a server did not start
+ONLY_ATTACHMENTS = "The person wrote no text; see what is attached."
+NOT_SEEN = "The person has not seen your latest report: call collect_feedback again to show it."
+NOT_SEEN_ANEW = "The person has not seen the report again: if you had that answer, call collect_feedback again to show it."
+NO_ANSWERS = {
+    DISMISSED: "The person closed the report without an answer. Go on with what needs none, and ask again where you cannot.",
+    EXPIRED: "No answer came in time. Go on with what needs none, or call collect_feedback again to wait longer.",
+    REPLACED: "A newer report of this session has taken the place of this one; the answer goes to that call.",
+    WITHDRAWN: "The report was put away before an answer came. Call collect_feedback again.",
+}
+
+
+def result(blocks: Sequence[dict[str, Any]], era: Era, *, is_error: bool = False) -> Envelope:
+    """A tool's result, as an era has it."""
+    reply = success({"content": list(blocks), "isError": is_error})
+    if era is Era.MODERN:
+        reply.result = eras.as_modern_result("tools/call", reply.result)
+    return reply
+
+
+def text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
+    """Text first, then pictures and files; files that are only named come last."""
+    if answer.outcome != ANSWERED:
+        return [text_block(NO_ANSWERS[answer.outcome])]
+    attachments = answer.attachments
+    blocks = [text_block(answer.text or ONLY_ATTACHMENTS), *attachments.blocks]
+    if attachments.paths:
+        files = "\n".join(f"- {json.dumps(path, ensure_ascii=False)}" for path in attachments.paths)
+        blocks.append(text_block(f"The person also points to these files on this computer:\n{files}"))
+    return blocks
+
+
+def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
+    """Of a report that no person sees now. `how`: it came to that."""
+    answer = f"tooltray feedback answer {report_id} 'TEXT'"
+    return [
+        text_block(
+            f"{how}. The report is kept: the person reads it with `tooltray feedback list` and answers with `{answer}`. "
+            "Go on with what needs no answer, and tell the person so; call collect_feedback again with the same report to get an answer "
+            "that was given meanwhile."
+        )
+    ]
+
+
+def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
+    """The last block; none where there is nothing to say."""
+    lines = [f"- {note}" for note in notes if note]
+    return [text_block("\n".join(["Notes of Tooltray:", *lines]))] if lines else []
+
+
+def late_note(report: Report, summary: str) -> str:
+    """What to say where an answer was waiting: to which report it is."""
+    at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
+    if report.is_repeated:
+        return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"
+    note = f"This is the answer to your report of {at}, which you had stopped waiting for."
+    return note if report.snapshot.summary == summary else f"{note} {NOT_SEEN}"
+
+
+def started_note(server: str, tools: Sequence[str]) -> str:
+    if not tools:
+        return f"Server '{server}' has started for this project."
+    more = f" and {len(tools) - MOST_TOOLS_NAMED} more" if len(tools) > MOST_TOOLS_NAMED else ""
+    return f"Server '{server}' has started for this project. Its tools: {', '.join(tools[:MOST_TOOLS_NAMED])}{more}."
+
+
+def failed_note(server: str, reason: str) -> str:
+    return f"Server '{server}' did not start: {plain(reason, LONGEST_REASON)}"

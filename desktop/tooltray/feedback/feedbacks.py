@@ -1,0 +1,267 @@
+"""Reports of models that wait for a person's answer, and the answers.
+
+Above it: McpPresenter and the tool `collect_feedback`. Below it: the history on the disk, and the event bus, by which the desktop hears of
+a report and of its end. A report outlives the call that brought it: a client that gave up finds the answer by asking again.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
+from tooltray.feedback.feedback_attachments import read_attachments
+from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_notes import FeedbackNotes
+from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, Report
+from tooltray.feedback.kept_answers import KeptAnswers
+from tooltray.feedback.ready_answers import ReadyAnswers
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.tasks import Spawn
+
+MOST_OPEN = 5  # windows; more than a person can look at
+ID_BYTES = 4  # people type it; a hub has few at a time
+MOST_REPLACED = 100  # ids of reports that gave way to a newer one, for a person who still has one of them before their eyes
+TOLD_EVERY_S = 15.0  # the shortest clock of AI clients that news wind up again runs 30 s
+LONGEST_ANSWER = 100_000  # characters that a model gets
+LONGEST_ID = 40  # characters of what somebody took for an id
+SEE_REPORTS = "See which wait: tooltray feedback list, and which there were: tooltray feedback history"
+
+
+class Feedbacks:
+    """Belongs to the engine's loop. One report of each session is open at a time."""
+
+    def __init__(
+        self,
+        *,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        states: SessionStates,
+        history: FeedbackHistory,
+        ready: ReadyAnswers,
+        mask: Callable[[str], str],
+        has_window: bool,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            mask: takes known secrets out of what the history keeps.
+            has_window: whether this hub is a desktop's, which shows reports as soon as it listens to events.
+            now: seconds, for how long calls are open.
+        """
+        self._bus, self._deadlines = bus, deadlines
+        self._ready, self._mask, self._has_window, self._now = ready, mask, has_window, now
+        self._notes = FeedbackNotes(history=history, mask=mask, spawn=spawn)
+        self._open: dict[str, Report] = {}  # by id, the oldest first
+        self._kept = KeptAnswers(deadlines)
+        self._replaced: deque[str] = deque(maxlen=MOST_REPLACED)
+        self._is_closed = False
+        states.listen(on_forgotten=self._on_session_forgotten)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a window shows reports."""
+        return self._has_window and self._bus.is_heard(FeedbackAsked)
+
+    async def start(self) -> None:
+        """What was open when a hub died is told as it is. To be called once, before models report."""
+        await self._notes.start()
+
+    # what the tool does
+
+    def masked(self, asked: Asked) -> Asked:
+        """A report without known secrets, which a model may have read in a file: commands and the history show it."""
+        return replace(
+            asked, client=self._mask(asked.client), summary=self._mask(asked.summary), project_name=self._mask(asked.project_name)
+        )
+
+    def open(self, state: SessionState, asked: Asked) -> Report:
+        """The report that a call waits for: one that was answered meanwhile, the same one asked again, or a new one.
+
+        Raises:
+            TooltrayError: too many wait already, or this hub is about to end.
+        """
+        if self._is_closed:
+            raise TooltrayError("Tooltray starts anew", "the person cannot be asked at this moment", "Call again in a few seconds.")
+        session = _session_of(state, asked)
+        if kept := self._kept.take(session, asked):
+            return kept
+        same = next((each for each in self._open.values() if each.is_like(asked) and (each.session == session or not each.waiters)), None)
+        for before in [each for each in self._open.values() if each.session == session and each is not same]:
+            self._replaced.append(before.id)
+            self._end(before, REPLACED)
+        if same:
+            return self._wait_on(same, state, asked)
+        self._make_room()
+        return self._show(state, asked)
+
+    @contextlib.contextmanager
+    def collecting(self, report: Report) -> Iterator[None]:
+        """While a call waits for a report and returns the answer; one that is given up meanwhile leaves the answer to the next."""
+        report.waiters += 1
+        began_at = self._now()
+        try:
+            yield
+            if report.outcome.done():
+                report.is_collected = True
+                self._kept.forget(report)
+                self._kept.keep_returned(report, self._now() - began_at)
+        finally:
+            report.waiters -= 1
+            self._keep_if_lost(report)
+
+    async def answer_to(self, report: Report, *, while_waiting: Callable[[], None]) -> Answer | None:
+        """Waits for the end of a report, or until it is left alone: then there is no answer.
+
+        Args:
+            while_waiting: called at once, and then every TOLD_EVERY_S.
+        """
+        while not (report.outcome.done() or report.left_alone.done()):
+            while_waiting()
+            ends: set[asyncio.Future[Any]] = {report.outcome, report.left_alone}
+            await asyncio.wait(ends, timeout=TOLD_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+        return report.outcome.result() if report.outcome.done() else None
+
+    def keep(self, report: Report) -> None:
+        """The call that waited is not there to take the answer in this moment: whichever call of the session comes first gets it."""
+        self._kept.keep(report)
+
+    # what the person does
+
+    def waiting(self) -> list[FeedbackSnapshot]:
+        """See FeedbackVerbs.get_feedback_requests."""
+        return [report.shown for report in self._open.values()]
+
+    async def answer(self, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+        """See FeedbackVerbs.answer_feedback."""
+        await self._find(id)
+        text = text.strip().encode("utf-8", "replace").decode()
+        if not text and not attachments:
+            raise TooltrayError("The answer is empty", "it has neither text nor an attachment", "Write something, or dismiss the report.")
+        if len(text) > LONGEST_ANSWER:
+            raise TooltrayError("The answer is too long", f"it has {len(text):,} characters", f"Send at most {LONGEST_ANSWER:,}.")
+        read = await asyncio.to_thread(read_attachments, attachments)
+        self._end(await self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
+
+    async def dismiss(self, id: str) -> None:
+        """See FeedbackVerbs.dismiss_feedback."""
+        self._end(await self._find(id), DISMISSED)
+
+    async def history(self, project_path: str, limit: int) -> list[FeedbackEntry]:
+        """See FeedbackVerbs.get_feedback_history."""
+        return await self._notes.read(project_path, limit)
+
+    def ready_answers(self) -> list[str]:
+        """See FeedbackVerbs.get_ready_answers."""
+        return self._ready.all()
+
+    async def set_ready_answers(self, answers: list[str]) -> None:
+        """See FeedbackVerbs.set_ready_answers."""
+        await self._ready.set(answers)
+
+    async def close(self) -> None:
+        """The hub ends, and with it every report that is open; may be called twice."""
+        self._is_closed = True
+        for report in list(self._open.values()):
+            self._end(report, WITHDRAWN)
+        self._kept.clear()
+        await self._notes.close()
+
+    # beginning
+
+    def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
+        """The same report again: the person has as long as the new call waits, or one that still waits, too."""
+        now = self._now()
+        until = max(now + asked.waits_s, report.until if report.waiters else 0.0)
+        if until != report.until:
+            report.snapshot = replace(report.snapshot, ends_at=time.time() + until - now)
+        report.session, report.state, report.until, report.waits_s = _session_of(state, asked), state.id, until, until - now
+        if report.left_alone.done():
+            report.left_alone = asyncio.get_running_loop().create_future()
+        self._end_after_its_time(report)
+        self._bus.publish(FeedbackAsked(report.snapshot))
+        return report
+
+    def _show(self, state: SessionState, asked: Asked) -> Report:
+        now, id = time.time(), secrets.token_hex(ID_BYTES)
+        snapshot = FeedbackSnapshot(
+            id=id,
+            client=asked.client,
+            project_path=asked.project_path,
+            project_name=asked.project_name,
+            summary=asked.summary,
+            asked_at=now,
+            ends_at=now + asked.waits_s,
+        )
+        outcome: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        report = self._open[id] = Report(snapshot, _session_of(state, asked), state.id, asked.waits_s, self._now() + asked.waits_s, outcome)
+        self._end_after_its_time(report)
+        self._notes.add(report)
+        self._bus.publish(FeedbackAsked(snapshot))
+        return report
+
+    def _end_after_its_time(self, report: Report) -> None:
+        report.stop_clock()
+        report.deadline = self._deadlines.add(report.waits_s, partial(self._end, report, EXPIRED))
+
+    def _make_room(self) -> None:
+        """Reports that no client waits for give way.
+
+        Raises:
+            TooltrayError: all are waited for.
+        """
+        if len(self._open) < MOST_OPEN:
+            return
+        left_alone = next((report for report in self._open.values() if not report.waiters), None)
+        if left_alone is None:
+            raise TooltrayError("Too many reports wait for the person", f"{MOST_OPEN} are open already", "Ask again later.")
+        self._end(left_alone, WITHDRAWN)
+
+    # ending
+
+    async def _find(self, id: str) -> Report:
+        """Suspends only where there is no such report.
+
+        Raises:
+            TooltrayError: it does not wait; says what became of it.
+        """
+        if report := self._open.get(id):
+            return report
+        if id in self._replaced:
+            raise Conflict("This report has ended", "it was replaced by a newer report", "See it: tooltray feedback list")
+        if await self._notes.knows(id):
+            raise Conflict("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
+        raise NotFound(f"There is no report '{plain(id, LONGEST_ID)}'", hint=SEE_REPORTS)
+
+    def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
+        report.outcome.set_result(answer or Answer(outcome, time.time()))
+        del self._open[report.id]
+        report.stop_clock()
+        self._notes.add(report)
+        self._keep_if_lost(report)
+        self._bus.publish(FeedbackEnded(report.id))
+
+    def _keep_if_lost(self, report: Report) -> None:
+        """An answer that no call has returned, or will return now, is for the next one."""
+        if report.outcome.done() and not report.waiters and not report.is_collected:
+            self.keep(report)
+
+    def _on_session_forgotten(self, state: SessionState) -> None:
+        """A client that does not come back need not be answered; what was answered waits on, for the same report of a new session."""
+        for report in [each for each in self._open.values() if each.state == state.id]:
+            self._end(report, WITHDRAWN)
+
+
+def _session_of(state: SessionState, asked: Asked) -> str:
+    """Whose a report is. Where requests of one client cannot be tied to each other, the same report again is of the same client."""
+    return "\n".join((asked.client, asked.project_path, asked.summary)) if state.is_passing else state.id

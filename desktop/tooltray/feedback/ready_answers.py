@@ -1,0 +1,49 @@
+"""Answers that a person gives often: the person's own, else those that come with Tooltray.
+
+Above it: Feedbacks. Below it: the settings, and the data file of those that come with Tooltray, which the window translates.
+"""
+
+import json
+from pathlib import Path
+
+from tooltray.errors import TooltrayError
+from tooltray.sessions.elicitation_form import plain
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.migrations import Document
+
+MOST_READY = 20  # buttons in one window
+LONGEST_READY = 200  # characters of one
+
+
+def read_shipped(path: Path) -> tuple[str, ...]:
+    """Those that come with Tooltray."""
+    return tuple(json.loads(path.read_bytes()))
+
+
+class ReadyAnswers:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, shipped: tuple[str, ...]) -> None:
+        self._config, self._shipped = config, shipped
+
+    def all(self) -> list[str]:
+        return list(self._config.settings.ready_answers or self._shipped)
+
+    async def set(self, answers: list[str]) -> None:
+        """Replaces them; none: those that come with Tooltray are there again.
+
+        Raises:
+            TooltrayError: there are too many, one is empty or too long, or the settings cannot be written.
+        """
+        kept = list(dict.fromkeys(plain(answer, LONGEST_READY + 1) for answer in answers))
+        if len(kept) > MOST_READY:
+            raise TooltrayError("These are too many ready answers", f"there are {len(kept)}", f"Keep at most {MOST_READY}.")
+        if not all(0 < len(answer) <= LONGEST_READY for answer in kept):
+            raise TooltrayError("A ready answer cannot be kept", f"each has 1 to {LONGEST_READY} characters", "Shorten it, or remove it.")
+
+        def edit(document: Document) -> None:
+            document.pop("readyAnswers", None)
+            if kept:
+                document["readyAnswers"] = kept
+
+        await self._config.change_document(edit)

@@ -1,0 +1,70 @@
+"""What was in a file before each change that was made here: a person can get back what they wrote.
+
+Above it: edited_files. Below it: atomic_file. Knows no format: who makes one says what of a content may be kept.
+Nobody waits for it and nothing fails by it: a version that cannot be kept is not kept. Versions are plain files of the person's own,
+`<file>.<hash of where it is>.<time>`; secrets that somebody has typed into a file do not get here.
+"""
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from tooltray.files.atomic_file import write_atomically
+
+logger = logging.getLogger(__name__)
+VERSIONS = 10  # of each file
+MOST_FILES = 300  # of all files together: thirty projects
+MOST_BYTES = 1024 * 1024  # of one version; settings of hundreds of servers have a tenth of it
+_HASH_CHARACTERS = 8
+
+
+class FileHistory:
+    """
+    Args:
+        folder: is made with the first version.
+        clean: takes the secrets out of a content; None: it cannot be told what is one, and nothing is kept.
+    """
+
+    def __init__(self, folder: Path, clean: Callable[[bytes], bytes | None]) -> None:
+        self._folder, self._clean = folder, clean
+
+    def keep(self, path: Path, content: bytes) -> None:
+        """
+        Args:
+            path: the file, absolute.
+            content: what was in it.
+        """
+        if len(content) > MOST_BYTES or (kept := self._clean(content)) is None:
+            return
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            others = self.versions(path)
+            if not others or others[-1].read_bytes() != kept:
+                write_atomically(self._folder / f"{self._prefix(path)}{_now()}", kept)
+                self._prune(path)
+        except OSError as error:
+            logger.info("what was in %s is not kept: %s", path, error.strerror or error)
+
+    def versions(self, path: Path) -> list[Path]:
+        """Of one file; the oldest first."""
+        with suppress(FileNotFoundError):
+            return sorted(each for each in self._folder.iterdir() if each.name.startswith(self._prefix(path)))
+        return []
+
+    def _prefix(self, path: Path) -> str:
+        return f"{path.name}.{hashlib.sha256(str(path).encode('utf-8', 'surrogateescape')).hexdigest()[:_HASH_CHARACTERS]}."
+
+    def _prune(self, path: Path) -> None:
+        for each in self.versions(path)[:-VERSIONS]:
+            each.unlink()
+        everything = sorted(self._folder.iterdir(), key=lambda each: each.name.rpartition(".")[2])
+        for each in everything[:-MOST_FILES]:
+            each.unlink()
+
+
+def _now() -> str:
+    """Sorts by time; two versions of one moment are two files."""
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 10**9:09}"

@@ -1,0 +1,173 @@
+"""One file on its way to being servers: where things stand in it, and what of it cannot be used, in words.
+
+Above it: the readers of each format. Below it: json_places, server_config, settings (for checking an entry). Knows no format and no disk.
+What it says quotes no value: somebody may have typed a key there.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.files.json_places import Lines, Value
+from tooltray.phrases import Phrase
+from tooltray.settings.file_server import FileEntry
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.settings import read_usable_entry
+from tooltray.snapshots.files import FileProblem
+
+MAX_NAME_LENGTH = 200  # of a server in such a file; here it gets one that fits
+MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
+MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and whoever says yes to an entry has to read it
+MAX_PLACEHOLDERS = 200  # in one server; looking for the end of each takes a time that grows with the entry
+MAX_REMARKS = 20  # of one file; whoever corrects these sees the next ones
+_SHOWN_CHARACTERS = 64
+
+Convert = Callable[["Place"], FileEntry]
+"""Makes an entry of one format ours; raises CannotUse or TooltrayError for one that cannot be used."""
+
+
+class CannotUse(Exception):
+    """A part of a file cannot be used.
+
+    Attributes:
+        reason: for a person.
+        at: the character where it stands; None: where the entry does.
+    """
+
+    def __init__(self, reason: str, at: int | None = None) -> None:
+        super().__init__(reason)
+        self.reason, self.at = reason, at
+
+
+class Page:
+    """What is found wrong in one file while it is read."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.problems: list[FileProblem] = []
+        self._lines = Lines(text)
+        self._remarks = 0
+
+    def line(self, at: int) -> int:
+        return self._lines.place(at)[0]
+
+    def place_in_words(self, at: int) -> str:
+        line, column = self._lines.place(at)
+        return Phrase("line {line}, column {column}", line=line, column=column)
+
+    def refuse(self, name: str, reason: str, at: int) -> None:
+        """An entry is not used."""
+        title = Phrase("The server '{server}' of {file} is not used", server=shown(name), file=_file_name(self.path))
+        self.problems.append(self._problem(title, reason, at, name if _can_be_read(name) else shown(name) or "?"))
+
+    def remark(self, reason: str, at: int) -> None:
+        """Something in the file is not as its writer may believe; the servers are used nevertheless."""
+        self._remarks += 1
+        if self._remarks <= MAX_REMARKS:
+            title = Phrase("{file} is not fully used", file=_file_name(self.path))
+            self.problems.append(self._problem(title, reason, at, ""))
+
+    def remark_repeated(self, value: Value) -> None:
+        """Tells of each key that stands twice in one object."""
+        for key, at in value.repeated():
+            self.remark(Phrase("'{name}' stands here a second time; the last one counts", name=shown(key)), at)
+
+    def entries(self, holder: Value, convert: Convert) -> tuple[FileEntry, ...]:
+        """Reads an object's members as servers, each for itself."""
+        found: list[FileEntry] = []
+        for count, (name, (at, value)) in enumerate(holder.members.items()):
+            if count == MAX_ENTRIES:
+                self.remark(Phrase("only the first {number} servers are used", number=MAX_ENTRIES), at)
+                break
+            try:
+                found.append(self._entry(name, at, value, convert))
+            except CannotUse as reason:
+                self.refuse(name, reason.reason, at if reason.at is None else reason.at)
+            except TooltrayError as error:
+                self.refuse(name, visible(error.problem.message), at)
+        return tuple(found)
+
+    def _entry(self, name: str, at: int, value: Value, convert: Convert) -> FileEntry:
+        if not _can_be_read(name):
+            raise CannotUse(Phrase("a server's name has 1 to {number} visible characters", number=MAX_NAME_LENGTH))
+        if not isinstance(value.content, dict):
+            raise CannotUse(Phrase("its entry must be an object"), value.start)
+        written = json.dumps(value.content, ensure_ascii=False)
+        if len(written) > MAX_ENTRY_CHARACTERS:
+            raise CannotUse(Phrase("its entry has more than {number} characters", number=MAX_ENTRY_CHARACTERS))
+        if written.count("${") > MAX_PLACEHOLDERS:
+            raise CannotUse(Phrase("its entry has more than {number} placeholders", number=MAX_PLACEHOLDERS))
+        return convert(Place(self, name, at, value))
+
+    def _problem(self, title: str, reason: str, at: int, entry: str) -> FileProblem:
+        line = self.line(at)
+        message = Phrase("line {line}: {reason}", line=line, reason=reason)
+        return FileProblem(Problem(title, message, Phrase("Correct it in {file}", file=visible(self.path))), line, entry)
+
+
+class Place:
+    """One entry, where it stands.
+
+    Attributes:
+        at: the character where its name begins.
+    """
+
+    def __init__(self, page: Page, name: str, at: int, value: Value) -> None:
+        self.page, self.name, self.at, self.value = page, name, at, value
+
+    @property
+    def line(self) -> int:
+        return self.page.line(self.at)
+
+    @property
+    def written(self) -> Mapping[str, Any]:
+        content: Mapping[str, Any] = self.value.content
+        return content
+
+    def place_of(self, key: str) -> int:
+        """Where one of its fields stands; where itself does, if there is none of this name."""
+        return self.value.members[key][0] if key in self.value.members else self.at
+
+    def not_used(self, *keys: str) -> None:
+        """Tells of fields that mean something elsewhere and nothing here."""
+        for key in keys:
+            if self.written.get(key):
+                reason = Phrase("'{field}' of '{server}' means nothing here", field=key, server=shown(self.name))
+                self.page.remark(reason, self.place_of(key))
+
+    def checked(self, entry: Mapping[str, Any]) -> MCPServerConfig:
+        """The entry in our spelling, as a model.
+
+        Raises:
+            TooltrayError: it cannot be used.
+        """
+        config, odd = read_usable_entry(self.name, entry)
+        for problem in odd:
+            self.page.remark(visible(problem.message), self.place_of("toolOverrides"))
+        return config
+
+
+def shown(name: str) -> str:
+    """A name of somebody else's as a person may be shown it."""
+    cut = name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"
+    return visible(cut)
+
+
+def visible(text: str) -> str:
+    """A text without what cannot be seen: control characters, those that turn the direction of writing, line ends.
+
+    A phrase in which there is nothing of that stays one.
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def _can_be_read(name: str) -> bool:
+    return 0 < len(name) <= MAX_NAME_LENGTH and name.isprintable() and name == name.strip()
+
+
+def _file_name(path: str) -> str:
+    return shown(re.split(r"[/\\]", path)[-1])

@@ -1,0 +1,92 @@
+"""Reads a file with servers in it, of whichever format; nothing that stands there makes it raise or wait.
+
+Above it: ServerFiles and whoever serves such files. Below it: file_text, json_places, a reader for each format. Blocks for as long as the
+disk takes.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from tooltray.errors import Problem
+from tooltray.files.file_text import CannotOpen, FileText, read_text
+from tooltray.files.json_places import CannotRead, Value, read
+from tooltray.foreign_configs.config_page import CannotUse, Page, shown
+from tooltray.foreign_configs.go_variables import filled_in_outside_texts
+from tooltray.foreign_configs.mcp_hub import read_mcp_hub
+from tooltray.foreign_configs.mcp_json import read_mcp_json
+from tooltray.foreign_configs.tbxark import is_tbxark, read_tbxark
+from tooltray.phrases import Phrase
+from tooltray.settings.file_server import FileReading, Kind
+from tooltray.snapshots.files import FileProblem
+
+MAX_VALUES = 100_000  # in one file; reading so many takes a second, and no config has a hundredth of it
+
+
+def read_file(path: Path, kind: Kind | None, *, environ: Mapping[str, str] | None = None, cwd: str = "") -> FileReading:
+    """
+    Args:
+        path: absolute.
+        kind: None: it is found out whether it is TBXark's or mcp-hub's.
+        environ: what the formats that have to know it at once look variables up in; None: this process's own.
+        cwd: what such formats call the workspace; empty: this process's own.
+    """
+    try:
+        file = read_text(path)
+    except CannotOpen as error:
+        return _not_understood(FileReading(str(path), kind or "mcp-hub", error.digest), error.reason, error.line)
+    reading = FileReading(str(path), kind or "mcp-hub", file.digest)
+    if not file.digest:
+        return reading
+    return _read(reading, file, os.environ if environ is None else environ, cwd, kind)
+
+
+def _read(reading: FileReading, file: FileText, environ: Mapping[str, str], cwd: str, kind: Kind | None) -> FileReading:
+    text = file.text
+    if kind != "mcp.json" and _is_tbxark_s(text, kind):
+        text = filled_in_outside_texts(text, environ)
+    page = Page(reading.path, text)
+    try:
+        if not text.strip("\ufeff \t\r\n"):
+            raise CannotUse(Phrase("it is empty"), 0)
+        document = read(text, "jsonc" if kind == "mcp.json" else "json5", MAX_VALUES)
+        reading = replace(reading, kind=kind or ("tbxark" if is_tbxark(document.content) else "mcp-hub"))
+        reading = _with_servers(reading, page, document, environ, cwd)
+    except (CannotRead, CannotUse) as error:
+        return _not_understood(reading, error.reason, *_where(page, error.at))
+    return replace(reading, problems=tuple(page.problems))
+
+
+def _is_tbxark_s(text: str, kind: Kind | None) -> bool:
+    """Whether variables may stand in it outside of texts; for JSON of others it makes no difference: no word of it has a `$`."""
+    return kind == "tbxark" or (kind is None and '"mcpProxy"' in text)
+
+
+def _with_servers(reading: FileReading, page: Page, document: Value, environ: Mapping[str, str], cwd: str) -> FileReading:
+    if reading.kind == "mcp.json":
+        return replace(reading, entries=read_mcp_json(page, document))
+    if reading.kind == "mcp-hub":
+        return replace(reading, entries=read_mcp_hub(page, document, environ, cwd or _here()))
+    found = read_tbxark(page, document, environ)
+    return replace(reading, entries=found.entries, endpoint=found.endpoint, must_be_valid=found.must_be_valid)
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody has removed it
+        return ""
+
+
+def _where(page: Page, at: int | None) -> tuple[int, str]:
+    return (0, "") if at is None else (page.line(at), page.place_in_words(at))
+
+
+def _not_understood(reading: FileReading, reason: str, line: int = 0, place: str = "") -> FileReading:
+    if not place and line:
+        place = Phrase("line {line}", line=line)
+    message = Phrase("{place}: {reason}", place=place, reason=reason) if place else reason
+    title = Phrase("{file} cannot be read", file=shown(Path(reading.path).name))
+    hint = Phrase("Correct it in {file}; until then what ran goes on", file=shown(reading.path))
+    return replace(reading, is_understood=False, problems=(FileProblem(Problem(title, message, hint), line),))

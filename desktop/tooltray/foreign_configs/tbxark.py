@@ -1,0 +1,202 @@
+"""Reads the `config.json` of TBXark's mcp-proxy, version 2 and version 1, and what lazy-mcp adds to it, as those programs do.
+
+Above it: reading. Below it: page, go_fields. Knows no disk. What they do, and others do not:
+
+- A command goes before a URL; a URL without `transportType` is SSE; `timeout` counts nanoseconds, and for streamable HTTP alone.
+- From `mcpProxy.options` an entry gets `authTokens` (unless it has a list of its own, be it empty), `panicIfInvalid`, `logEnabled` and
+  `lazyLoad`; not `toolFilter` and `disabled`.
+- A filter with an unknown mode, or without a list, is none.
+- Version 1 counts where there is nothing of version 2. Here it keeps its `panicIfInvalid`, `logEnabled` and types.
+- Names and whatever belongs to the address are filled in from the environment at once, all else when a server starts. `${secret:NAME}`
+  is ours: tokens may name one, too.
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from tooltray.files.json_places import Value
+from tooltray.foreign_configs.config_page import CannotUse, Page, Place
+from tooltray.foreign_configs.go_fields import GoFields
+from tooltray.foreign_configs.go_variables import filled_in, in_our_spelling
+from tooltray.phrases import Phrase
+from tooltray.settings.expansion import has_secret
+from tooltray.settings.file_server import Endpoint, FileEntry
+
+NANOSECONDS = 1_000_000_000
+MAX_PORT = 65535
+_PORT = re.compile("[0-9]{1,5}")
+_PORTS = {"": 80, "http": 80, "https": 443}  # what Go takes for an address without a number
+_NOT_USED = ("recursiveLazyLoad", "preloadAll", "hierarchyPath")
+_TYPES = {"sse": "sse", "streamable-http": "http"}
+
+
+@dataclass(frozen=True)
+class TbxarkReading:
+    entries: tuple[FileEntry, ...]
+    endpoint: Endpoint | None
+    must_be_valid: bool
+
+
+def is_tbxark(document: Any) -> bool:
+    return isinstance(document, dict) and ("mcpProxy" in document or {"server", "clients"} <= document.keys())
+
+
+def read_tbxark(page: Page, document: Value, environ: Mapping[str, str]) -> TbxarkReading:
+    """
+    Raises:
+        CannotUse: it is something else altogether.
+    """
+    if not isinstance(document.content, dict):
+        raise CannotUse(Phrase('the file must be an object with "mcpProxy" in it'), document.start)
+    page.remark_repeated(document)
+    fields = GoFields(document)
+    reader = _Reader(page, fields, environ)
+    servers = fields.inner_value("mcpServers")
+    is_old = servers is None or not servers.members
+    holder = fields.inner_value("clients") if is_old else servers
+    convert = reader.old_entry if is_old else reader.entry
+    entries = page.entries(_named(holder, environ), convert) if holder else ()
+    return TbxarkReading(entries, reader.endpoint(), bool(reader.options.flag("panicIfInvalid")))
+
+
+def _named(holder: Value, environ: Mapping[str, str]) -> Value:
+    members = {filled_in(name, environ): member for name, member in holder.members.items()}
+    return Value(holder.content, holder.start, holder.end, members)
+
+
+class _Reader:
+    """One reading: what `mcpProxy` says, for the entries to inherit."""
+
+    def __init__(self, page: Page, fields: GoFields, environ: Mapping[str, str]) -> None:
+        self._page, self._environ = page, environ
+        new, old = fields.inner_value("mcpProxy"), fields.inner_value("server")
+        if new is None and old is None:
+            raise CannotUse(Phrase("'{field}' is missing", field="mcpProxy"), fields.at)
+        self._proxy = GoFields(old if new is None else new)
+        self.options = self._proxy.inner("options")
+        self._old_tokens = GoFields(old).texts("globalAuthTokens") or []
+        self._tokens = self.options.texts("authTokens") if new else (self._old_tokens or None)
+        self._tell_not_used(self._proxy, self.options)
+
+    def entry(self, place: Place) -> FileEntry:
+        fields = GoFields(place.value)
+        options = fields.inner("options")
+        self._tell_not_used(options)
+        own = options.texts("authTokens")
+        return self._made(place, _target(fields, fields.text("transportType")), options, self._tokens if own is None else own)
+
+    def old_entry(self, place: Place) -> FileEntry:
+        fields = GoFields(place.value)
+        kind = fields.text("type")
+        if kind not in ("stdio", *_TYPES):
+            raise CannotUse(Phrase("its type must be stdio, sse or streamable-http"), fields.place("type"))
+        own = fields.texts("authTokens") or []
+        tokens = [*own, *self._old_tokens] or self._tokens
+        return self._made(place, _target(fields.inner("config"), kind, is_old=True), fields, tokens, inherits=False)
+
+    def _made(
+        self, place: Place, target: dict[str, Any], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
+    ) -> FileEntry:
+        above = self.options if inherits else GoFields(None)
+
+        def flag(name: str) -> bool | None:
+            own = options.flag(name)
+            return above.flag(name) if own is None else own
+
+        entry = target | {"disable": bool(options.flag("disabled")), "lazyLoad": flag("lazyLoad"), "autoApprove": ["all"]}
+        if (chosen := self._filter(options)) is not None:
+            entry["toolFilter"] = chosen
+        config = place.checked(in_our_spelling(entry))
+        return FileEntry(
+            name=place.name,
+            config=config,
+            written=place.written,
+            line=place.line,
+            tokens=self._usable_tokens(tokens or [], options),
+            secret_tokens=tuple(dict.fromkeys(in_our_spelling(token) for token in tokens or [] if has_secret(token))),
+            must_run=bool(flag("panicIfInvalid")),
+            logs_calls=bool(flag("logEnabled")),
+        )
+
+    def _usable_tokens(self, tokens: list[str], options: GoFields) -> tuple[str, ...]:
+        """Tokens that turn out to be empty open nothing; where all do, neither may their absence."""
+        plain = [token for token in tokens if not has_secret(token)]
+        found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
+        if plain == tokens and tokens and not found:
+            raise CannotUse(Phrase("all of its authTokens are empty, so that nobody could use it"), options.place("authTokens"))
+        return found
+
+    def _filter(self, options: GoFields) -> dict[str, Any] | None:
+        given = options.inner("toolFilter")
+        names = given.texts("list")
+        if not names:
+            return None
+        mode = given.text("mode").lower()
+        if mode in ("allow", "block"):
+            return {"mode": mode, "list": names}
+        self._page.remark(Phrase("a toolFilter whose mode is neither allow nor block filters nothing"), given.place("mode") or 0)
+        return None
+
+    def _tell_not_used(self, *objects: GoFields) -> None:
+        for fields in objects:
+            for name in _NOT_USED:
+                if fields.raw(name):
+                    self._page.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name) or 0)
+
+    def endpoint(self) -> Endpoint | None:
+        """None: there is none that could be opened; the page says why."""
+        try:
+            host, port = self._address()
+            name, version = self._proxy.text("name"), self._proxy.text("version")
+            base_path, public_host = self._public()
+            return Endpoint(host, port, base_path, self._kind(), name, version, public_host)
+        except CannotUse as reason:
+            self._page.remark(reason.reason, reason.at or 0)
+            return None
+
+    def _kind(self) -> Literal["sse", "streamable-http"]:
+        match self._proxy.text("type") or "sse":
+            case "sse" | "streamable-http" as kind:
+                return kind
+        raise CannotUse(Phrase("mcpProxy.type must be sse or streamable-http; nothing is served there"), self._proxy.place("type"))
+
+    def _address(self) -> tuple[str, int]:
+        """Host and port of Go's `host:port`."""
+        host, colon, port = filled_in(self._proxy.text("addr"), self._environ).rpartition(":")
+        is_bracketed = host.startswith("[") and host.endswith("]")
+        number = _PORTS.get(port, int(port) if _PORT.fullmatch(port) else -1)
+        if not 0 <= number <= MAX_PORT or (port and not colon) or (":" in host and not is_bracketed):
+            raise CannotUse(Phrase("mcpProxy.addr must be like ':9090' or 'localhost:9090'"), self._proxy.place("addr"))
+        return host[1:-1] if is_bracketed else host, number
+
+    def _public(self) -> tuple[str, str]:
+        """The path below which its servers are, and the host as which clients know it."""
+        try:
+            url = urlsplit(filled_in(self._proxy.text("baseURL"), self._environ))
+        except ValueError:
+            raise CannotUse(Phrase("'{field}' is no URL", field="baseURL"), self._proxy.place("baseURL")) from None
+        clean = posixpath.normpath("/" + url.path).strip("/")
+        return f"/{clean}" if clean else "", url.netloc.rpartition("@")[2]
+
+
+def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, Any]:
+    """
+    Args:
+        kind: `transportType`, or the type of version 1, which alone decides there.
+    """
+    command, url = fields.text("command"), fields.text("url")
+    if kind == "stdio" or (command and not is_old):
+        if not command:
+            raise CannotUse(Phrase("its type is stdio, but it has no command"), fields.at)
+        return {"command": command, "args": fields.raw("args"), "env": fields.raw("env"), "type": "stdio"}
+    if not url:
+        raise CannotUse(Phrase("it has neither a command nor a URL"), fields.at)
+    target = {"url": url, "headers": fields.raw("headers"), "type": _TYPES.get(kind, "sse")}
+    timeout = fields.whole_number("timeout")
+    if target["type"] == "http" and timeout > 0:
+        target["callTimeout"] = timeout / NANOSECONDS
+    return target

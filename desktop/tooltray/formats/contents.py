@@ -1,0 +1,175 @@
+"""What a tool's result says, as pieces of text and media that every format can show, or put in words.
+
+Above it: the formats. Knows no format. Nothing is left out: what a format cannot carry is named with its kind and size, and a block that
+nobody knows is told as JSON.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tooltray.errors import TooltrayError
+from tooltray.formats.json_text import as_json
+from tooltray.snapshots.calls import MCPToolResponse
+
+NOTHING_SAID = "(The tool returned nothing.)"
+ERROR_PREFIX = "Error: "  # for formats that have no mark for a failed call
+
+
+@dataclass(frozen=True)
+class Media:
+    """Data that is no text.
+
+    Attributes:
+        kind: in a word: "Image", "Audio" or "File".
+        mime_type: in lower case, without parameters; empty if it is not known.
+        data: base64, without blanks; empty if there is nothing, or nothing that could be read.
+        size: in bytes; None if the data cannot be read.
+        uri: of a resource.
+    """
+
+    kind: str
+    mime_type: str
+    data: str
+    size: int | None
+    uri: str = ""
+
+    @property
+    def data_url(self) -> str:
+        return f"data:{self.mime_type};base64,{self.data}"
+
+    @property
+    def file_name(self) -> str:
+        return self.uri.rstrip("/").rpartition("/")[2] or "file"
+
+    @property
+    def words(self) -> str:
+        facts = [self.uri, self.mime_type, "unreadable data" if self.size is None else size_in_words(self.size)]
+        return f"[{self.kind}: {', '.join(fact for fact in facts if fact)}; it cannot be shown here]"
+
+
+Piece = str | Media
+
+
+def pieces(response: MCPToolResponse) -> list[Piece]:
+    """What the result says, in its order; never empty.
+
+    Raises:
+        TooltrayError: there is no result, as in events.
+    """
+    result = response.result
+    if result is None:
+        raise TooltrayError(f"the call of '{response.tool}' has no result to convert", "events say how a call ended, without its result")
+    content = result.get("content", [])
+    blocks = content if isinstance(content, list) else [content]
+    found = [piece for block in blocks for piece in _pieces_of(block) if not isinstance(piece, str) or piece.strip()]
+    if "structuredContent" in result and not _is_said(result["structuredContent"], found):
+        found.append(as_json(result["structuredContent"]))
+    return found or [NOTHING_SAID]
+
+
+def is_error(response: MCPToolResponse) -> bool:
+    return response.result is not None and response.result.get("isError") is True
+
+
+def as_text(response: MCPToolResponse) -> str:
+    """All of it in words."""
+    return "\n\n".join(piece if isinstance(piece, str) else piece.words for piece in pieces(response))
+
+
+def as_blocks(
+    response: MCPToolResponse, *, text: Callable[[str], dict[str, Any]], media: Callable[[Media], dict[str, Any] | None]
+) -> list[dict[str, Any]]:
+    """One block for each piece, and one with the address before a resource that is shown.
+
+    Args:
+        media: the format's block, or None where it has none for this; it is then put in words.
+    """
+    blocks: list[dict[str, Any]] = []
+    for piece in pieces(response):
+        shown = media(piece) if isinstance(piece, Media) and piece.data else None
+        if isinstance(piece, str):
+            blocks.append(text(piece))
+        elif shown is None:
+            blocks.append(text(piece.words))
+        else:
+            blocks += [text(f"[Resource: {piece.uri}]"), shown] if piece.uri else [shown]
+    return blocks
+
+
+def failed(text: str) -> dict[str, Any]:
+    """A result that says why there is none, for the model to read."""
+    return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def size_in_words(size: int) -> str:
+    for limit, unit in ((1000, "bytes"), (1000**2, "kB"), (1000**3, "MB")):
+        if size < limit:
+            return f"{size} bytes" if unit == "bytes" else f"{size * 1000 / limit:.1f} {unit}"
+    return f"{size / 1000**3:.1f} GB"
+
+
+def _pieces_of(block: Any) -> Iterator[Piece]:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            yield text
+        case {"type": "image", "data": str(data)}:
+            yield _media("Image", block, data)
+        case {"type": "audio", "data": str(data)}:
+            yield _media("Audio", block, data)
+        case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
+            yield f"[Resource: {uri}]\n{text}"
+        case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data)} as resource}:
+            yield _media(_kind(resource), resource, data, uri)
+        case {"type": "resource_link", "uri": str(uri)}:
+            yield _link(block, uri)
+        case _:
+            yield as_json(block)
+
+
+def _media(kind: str, block: Mapping[str, Any], data: str, uri: str = "") -> Media:
+    compact = "".join(data.split())
+    try:
+        return Media(kind, _mime_type(block), compact, len(base64.b64decode(compact, validate=True)), uri)
+    except ValueError:
+        return Media(kind, _mime_type(block), "", None, uri)
+
+
+def _kind(resource: Mapping[str, Any]) -> str:
+    return {"image": "Image", "audio": "Audio"}.get(_mime_type(resource).partition("/")[0], "File")
+
+
+def _mime_type(block: Mapping[str, Any]) -> str:
+    found = block.get("mimeType")
+    return found.partition(";")[0].strip().lower() if isinstance(found, str) else ""
+
+
+def _link(block: Mapping[str, Any], uri: str) -> str:
+    size = block.get("size")
+    facts = [block.get("title") or block.get("name"), uri, block.get("mimeType"), size_in_words(size) if isinstance(size, int) else None]
+    head = f"[Resource link: {', '.join(fact for fact in facts if isinstance(fact, str) and fact)}]"
+    description = block.get("description")
+    return f"{head}\n{description}" if isinstance(description, str) and description else head
+
+
+def _is_said(structured: Any, found: list[Piece]) -> bool:
+    """Whether the text says the same already, as the specification asks of servers; some wrap a bare value as `result` or `content`."""
+    texts = [piece for piece in found if isinstance(piece, str)]
+    if any(_says(text, structured) for text in texts):
+        return True
+    if not isinstance(structured, Mapping) or len(structured) != 1:
+        return False
+    (value,) = structured.values()
+    is_list_of_these = isinstance(value, list) and len(value) == len(texts) and all(map(_says, texts, value))
+    return is_list_of_these or any(_says(text, value) for text in texts)
+
+
+def _says(text: str, value: Any) -> bool:
+    if isinstance(value, str):
+        return text == value
+    try:
+        return bool(json.loads(text) == value)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,213 @@
+"""A JSON schema as Gemini's `Schema`: a selection of OpenAPI 3.0 that has no references, no type lists and no null.
+
+Above it: gemini. Below it: gemini_words, merging and references. References are written out, `null` becomes `nullable`, type lists and
+`oneOf` become `anyOf`, `const` becomes an `enum`, and what `Schema` has no field for is said in the description. Beside `anyOf` nothing
+else may stand, so what stood there goes into each of its branches. Only what is in google-genai's `Schema` comes out, under the names of
+the REST API.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.formats import mending
+from tooltray.formats.gemini_words import FORMATS, is_number, said, short_json, texts, type_of
+from tooltray.formats.merging import both, either
+from tooltray.formats.references import target
+
+MAX_TURNS = 2  # how often a definition may stand within itself
+MAX_DEPTH = 32  # of what is written out; models lose the thread long before
+MAX_WRITTEN = 10_000  # schemas of one tool; alternatives within alternatives multiply
+MAX_REFERRED = 4000  # of these in the place of references: definitions that use each other twice grow without end
+
+_COUNTS = {
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_ANYTHING: tuple[dict[str, Any], ...] = (
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object"},
+    {"type": "array", "items": {"type": "string"}},
+)
+_PLAIN_TYPES = ("string", "number", "integer", "boolean", "null")
+_SIGNS = {
+    "object": ("properties", "required", "additionalProperties", "minProperties", "maxProperties", "patternProperties"),
+    "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems"),
+    "string": ("pattern", "minLength", "maxLength", "format", "contentEncoding", "contentMediaType"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+}
+"""What gives away the type of a schema that names none."""
+
+Schema = Mapping[str, Any]
+
+
+def gemini_schema(schema: Schema) -> dict[str, Any]:
+    """The `Schema` for a schema that `object_schema` made, which is left as it is."""
+    return _Writer(schema).write(schema, (), 0)
+
+
+class _Writer:
+    """Writes one tool's schema."""
+
+    def __init__(self, root: Schema) -> None:
+        self._root = root
+        self._written = self._referred = 0
+
+    def write(self, schema: Any, within: tuple[str, ...], depth: int) -> dict[str, Any]:
+        """
+        Args:
+            within: the references that lead here from the top.
+            depth: how deep in what is written this stands.
+        """
+        self._written += 1
+        self._referred += bool(within)
+        schema, within = self._written_out(schema if isinstance(schema, Mapping) else {}, within, 0)
+        if self._is_too_much(within, depth) and schema.get("type") not in _PLAIN_TYPES:
+            return {"type": "OBJECT", **texts(schema)}
+        branches, is_nullable = _branches(schema)
+        if len(branches) == 1:
+            return self._typed(branches[0], is_nullable, within, depth)
+        return {"anyOf": [self._typed(each, is_nullable, within, depth + 1) for each in branches]}
+
+    def _is_too_much(self, within: tuple[str, ...], depth: int) -> bool:
+        return depth > MAX_DEPTH or self._written > MAX_WRITTEN or (bool(within) and self._referred > MAX_REFERRED)
+
+    def _typed(self, schema: Schema, is_nullable: bool, within: tuple[str, ...], depth: int) -> dict[str, Any]:
+        """A schema of one type; or one that turns out to be several after all."""
+        if schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"} or not isinstance(schema.get("type"), str):
+            return _nullable(self.write(schema, within, depth + 1), is_nullable)
+        kind = schema["type"]
+        found = {"type": kind.upper(), **texts(schema), **_limits(schema, kind)}
+        if kind == "object":
+            found |= self._members(schema, within, depth)
+        elif kind == "array":
+            found["items"] = self.write(_items(schema), within, depth + 1)
+        return _nullable(found, is_nullable)
+
+    def _members(self, schema: Schema, within: tuple[str, ...], depth: int) -> dict[str, Any]:
+        properties = {name: each for name, each in schema.get("properties", {}).items() if each is not False}
+        found: dict[str, Any] = {}
+        if properties:
+            found["properties"] = {name: self.write(each, within, depth + 1) for name, each in properties.items()}
+        required = [name for name in schema.get("required", ()) if name in properties]
+        if required:
+            found["required"] = required
+        return found
+
+    def _written_out(self, schema: Schema, within: tuple[str, ...], depth: int) -> tuple[Schema, tuple[str, ...]]:
+        """The schema without a reference and without `allOf`; and the references that lead to it."""
+        found = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+        if depth > mending.MAX_DEPTH:
+            return found, within
+        if "$ref" in schema:
+            meant, reference = target(self._root, schema["$ref"]), schema["$ref"]
+            if meant is None or within.count(reference) >= MAX_TURNS:
+                return both({"type": "object", "description": f"As {reference.rpartition('/')[2]}"}, found), within
+            inner, within = self._written_out(meant, (*within, reference), depth + 1)
+            found = both(found, inner)
+        for part in schema.get("allOf", ()):
+            if isinstance(part, Mapping):
+                inner, within = self._written_out(part, within, depth + 1)
+                found = both(found, inner)
+        return found, within
+
+
+def _branches(schema: Schema) -> tuple[list[Schema], bool]:
+    """The alternatives of which a schema consists, each of one type where that is known, and whether null is one of them."""
+    key = next((key for key in ("anyOf", "oneOf") if key in schema), None)
+    if key:
+        base = {name: value for name, value in schema.items() if name != key}
+        return _without_null([each for each in schema[key] if isinstance(each, Mapping)], base)
+    if "const" in schema:
+        schema = {**{name: value for name, value in schema.items() if name != "const"}, "enum": [schema["const"]]}
+    if "enum" in schema:
+        return _by_values(schema)
+    types = schema.get("type") or _guessed(schema)
+    is_nullable = schema.get("nullable") is True
+    if isinstance(types, str):
+        return [{**schema, "type": types}], is_nullable
+    if not types:
+        return [{**each, **said(schema)} for each in _ANYTHING], is_nullable
+    return [{**schema, "type": each} for each in types if each != "null"], is_nullable or "null" in types
+
+
+def _without_null(branches: list[Schema], base: Schema) -> tuple[list[Schema], bool]:
+    kept = [each for each in branches if not _is_null(each)]
+    is_nullable = len(kept) < len(branches) or base.get("nullable") is True
+    if not kept:
+        return [{**base, "type": "null"} if branches else base], False
+    if all(set(each) <= {"required"} for each in kept):  # an object of which one or the other part is needed
+        words = "; or ".join(" and ".join(each.get("required", ())) for each in kept)
+        return [both(base, {"description": f"One of these is needed: {words}."})], is_nullable
+    if len(kept) > 1 and (one := either(kept)).keys() != {"anyOf"}:
+        kept = [one]
+    return [both(base, each) for each in kept], is_nullable
+
+
+def _is_null(schema: Schema) -> bool:
+    return schema.get("type") == "null" or ("const" in schema and schema["const"] is None) or schema.get("enum") == [None]
+
+
+def _by_values(schema: Schema) -> tuple[list[Schema], bool]:
+    """Listed values: one alternative for each type that they have, unless the schema names one type for all."""
+    values: dict[str, list[Any]] = {}
+    for value in schema["enum"]:
+        values.setdefault(type_of(value), []).append(value)
+    is_nullable = values.pop("null", None) is not None or schema.get("nullable") is True
+    if not values:
+        return [{"type": "null", **said(schema)}], False
+    if isinstance(kind := schema.get("type"), str):
+        values = {kind: [value for listed in values.values() for value in listed]}
+    return [{**schema, "type": kind, "enum": listed} for kind, listed in values.items()], is_nullable
+
+
+def _guessed(schema: Schema) -> str | None:
+    return next((kind for kind, signs in _SIGNS.items() if schema.keys() & set(signs)), None)
+
+
+def _items(schema: Schema) -> Any:
+    """What one entry may be; entries with places of their own become one list of what any of them is."""
+    places, others = schema.get("prefixItems", []), schema.get("items")
+    if not places:
+        return others
+    return either([*places, *([others] if isinstance(others, Mapping) else [])])
+
+
+def _limits(schema: Schema, kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = {key: int(schema[key]) for key in _COUNTS.get(kind, ()) if is_number(schema.get(key)) and schema[key] >= 0}
+    if kind == "array" and "prefixItems" in schema and schema.get("items") is False:
+        found.setdefault("maxItems", len(schema["prefixItems"]))
+    if kind in ("integer", "number"):
+        found |= {key: schema[key] for key in ("minimum", "maximum") if is_number(schema.get(key))}
+        found |= _whole_limits(schema) if kind == "integer" else {}
+    if kind == "string" and "pattern" in schema:
+        found["pattern"] = schema["pattern"]
+    if schema.get("format") in FORMATS.get(kind, ()):
+        found["format"] = schema["format"]
+    if kind == "string" and (
+        values := [each if isinstance(each, str) else short_json(each) for each in schema.get("enum", ()) if each != ""]
+    ):
+        found |= {"enum": values, "format": "enum"}
+    return found
+
+
+def _whole_limits(schema: Schema) -> dict[str, Any]:
+    """Limits that are not reached themselves, for whole numbers."""
+    found = {}
+    if is_number(low := schema.get("exclusiveMinimum")):
+        found["minimum"] = max(math.floor(low) + 1, least if is_number(least := schema.get("minimum")) else low)
+    if is_number(high := schema.get("exclusiveMaximum")):
+        found["maximum"] = min(math.ceil(high) - 1, most if is_number(most := schema.get("maximum")) else high)
+    return found
+
+
+def _nullable(schema: dict[str, Any], is_nullable: bool) -> dict[str, Any]:
+    """With null allowed; in the branches where there are some, since nothing stands beside them."""
+    if not is_nullable:
+        return schema
+    if "anyOf" in schema:
+        return {"anyOf": [_nullable(each, True) for each in schema["anyOf"]]}
+    return {**schema, "nullable": True}

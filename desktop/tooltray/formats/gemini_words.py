@@ -1,0 +1,100 @@
+"""The texts of a Gemini schema: among them, in words, what its `Schema` has no field for.
+
+Above it: gemini_schema.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeGuard
+
+from tooltray.formats.json_text import as_json
+
+MAX_WORDS = 300  # characters of a schema that is told in words
+
+FORMATS = {
+    "string": ("email", "byte", "date", "date-time", "password"),
+    "integer": ("int32", "int64"),
+    "number": ("float", "double"),
+}
+"""Those that the description of `Schema.format` names; others are told in words, since the API refuses some."""
+_TOLD = (
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+    "propertyNames",
+    "contains",
+    "minContains",
+    "maxContains",
+    "unevaluatedProperties",
+    "contentEncoding",
+    "contentMediaType",
+    "multipleOf",
+)
+"""What `Schema` cannot say, told as JSON."""
+_EXCLUSIVE = {"exclusiveMinimum": "More than", "exclusiveMaximum": "Less than"}
+
+Schema = Mapping[str, Any]
+
+
+def texts(schema: Schema) -> dict[str, Any]:
+    """Title, description with all that has no field, default and example."""
+    found: dict[str, Any] = {}
+    if schema.get("title"):
+        found["title"] = schema["title"]
+    told = [schema.get("description") or "", *_told(schema)]
+    if words := "\n".join(each for each in told if each):
+        found["description"] = words
+    examples = schema.get("examples")
+    example = schema.get("example", examples[0] if isinstance(examples, list) and examples else None)
+    values = {"default": schema.get("default"), "example": example}
+    return found | {key: value for key, value in values.items() if _fits(value, schema.get("type"))}
+
+
+def said(schema: Schema) -> dict[str, Any]:
+    return {key: schema[key] for key in ("title", "description", "default", "example", "examples") if key in schema}
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def type_of(value: Any) -> str:
+    """The type of a value, in the words of JSON Schema."""
+    kinds = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (list, "array"), (dict, "object"))
+    return next((kind for each, kind in kinds if isinstance(value, each)), "null")
+
+
+def short_json(value: Any) -> str:
+    return as_json(value, longest=MAX_WORDS)
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a default or an example is one of this type; beside alternatives it stands in each of them, and belongs to some."""
+    found = type_of(value)
+    return found != "null" and (found == kind or not isinstance(kind, str) or (found, kind) == ("integer", "number"))
+
+
+def _told(schema: Schema) -> Iterator[str]:
+    """In words what `Schema` has no field for."""
+    kind = schema.get("type")
+    values = schema.get("enum", [])
+    if values and (kind != "string" or "" in values):  # the API refuses an empty text among them, and lists of anything but texts
+        yield f"One of: {', '.join(short_json(value) for value in values)}"
+    if "format" in schema and not values and schema["format"] not in FORMATS.get(str(kind), ()):
+        yield f"Format: {schema['format']}"
+    if kind == "number":
+        yield from (f"{word} {short_json(schema[key])}" for key, word in _EXCLUSIVE.items() if is_number(schema.get(key)))
+    further = schema.get("additionalProperties")
+    if further is False:
+        yield "No other properties."
+    elif isinstance(further, Mapping) and further:
+        yield f"Other properties: {short_json(further)}"
+    if "prefixItems" in schema:
+        yield f"Entries in this order: {short_json(schema['prefixItems'])}"
+    yield from (f"{key}: {short_json(schema[key])}" for key in _TOLD if not isinstance(schema.get(key, True), bool) and schema[key] != {})
+    if schema.get("uniqueItems") is True:
+        yield "No entry twice."

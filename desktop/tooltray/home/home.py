@@ -1,0 +1,243 @@
+"""The home: the one folder that holds everything Tooltray keeps, and the names of what is in it.
+
+Above it: everybody who reads or writes a file of ours. Below it: errors, and one small module per platform. Knows no file's content.
+The bridge finds the same paths by its own, standard-library-only copy of these rules; tests/contract/test_bridge_and_hub_agree.py holds the
+two together. The rules, in full:
+
+- The root is the argument (`--home`), else TOOLTRAY_HOME, else `.tooltray` in the user's folder; an empty string counts as absent.
+- The user's folder is HOME if that is an absolute path, else what the user database says.
+- `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
+- The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
+- The socket is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tooltray.errors import TooltrayError
+
+if sys.platform == "win32":  # pragma: no cover - one branch per platform
+    from tooltray.home import user_windows as user
+else:
+    from tooltray.home import user_posix as user
+
+ANOTHER_HOME = "Choose another folder with --home or TOOLTRAY_HOME"
+
+_HINTS = {
+    errno.ENOSPC: "Free some space on that disk",
+    errno.EDQUOT: "Free some space: your quota on that disk is used up",
+}
+
+
+@dataclass(frozen=True)
+class Home:
+    """The paths in one home. Making a `Home` touches nothing; `prepare` makes the folders.
+
+    Attributes:
+        root: the folder itself, absolute.
+    """
+
+    root: Path
+
+    @property
+    def names_in_root(self) -> frozenset[str]:
+        """Of all that we keep here: of each path below, the part that stands in the root."""
+        own = (getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name != "names_in_root")
+        return frozenset(path.relative_to(self.root).parts[0] for path in own if path.is_relative_to(self.root))
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "settings.json"
+
+    @property
+    def secrets_file(self) -> Path:
+        """The encrypted secrets of the backend `file`."""
+        return self.root / "secrets.enc"
+
+    @property
+    def secret_names(self) -> Path:
+        """Names, never values: a keyring cannot list what it holds."""
+        return self.root / "secret-names.json"
+
+    @property
+    def run(self) -> Path:
+        """What belongs to a running hub; 0700."""
+        return self.root / "run"
+
+    @property
+    def socket(self) -> Path:
+        """Where the bridge and the command line connect. It may be outside the home, see above."""
+        return user.socket_path(self.root)
+
+    @property
+    def lock(self) -> Path:
+        """Whoever holds the lock on this file is the hub."""
+        return self.run / "hub.lock"
+
+    @property
+    def hub_json(self) -> Path:
+        return self.run / "hub.json"
+
+    @property
+    def desktop_json(self) -> Path:
+        return self.run / "desktop.json"
+
+    @property
+    def start_lock(self) -> Path:
+        """Held while a bridge starts a hub, so that two bridges start one."""
+        return self.run / "start.lock"
+
+    @property
+    def clients(self) -> Path:
+        """Which AI clients may connect over HTTP; hashes of their tokens, never tokens."""
+        return self.root / "clients.json"
+
+    @property
+    def api_tokens(self) -> Path:
+        """Which programs may use the REST interface; hashes of their tokens, but for the default one."""
+        return self.root / "api-tokens.json"
+
+    @property
+    def homes(self) -> Path:
+        """Homes besides the default one in which a bridge may start a hub."""
+        return self.root / "homes.json"
+
+    @property
+    def names(self) -> Path:
+        return self.root / "names.json"
+
+    @property
+    def grants(self) -> Path:
+        """What a person has allowed for longer than one call."""
+        return self.root / "grants.json"
+
+    @property
+    def told(self) -> Path:
+        """What a person was told once and is not told again."""
+        return self.root / "told.json"
+
+    @property
+    def trust(self) -> Path:
+        """To which entries of projects' own files a person said yes; hashes of their content, never the content."""
+        return self.root / "trust.json"
+
+    @property
+    def proposals(self) -> Path:
+        """Servers that programs want to add or to change, until a person answers; their secrets are elsewhere."""
+        return self.root / "proposals.json"
+
+    @property
+    def http_token(self) -> Path:
+        """What opens the REST interface; 0600."""
+        return self.run / "http-token"
+
+    @property
+    def eras(self) -> Path:
+        return self.root / "eras.json"
+
+    @property
+    def stopped(self) -> Path:
+        """Which servers a person has stopped."""
+        return self.root / "stopped.json"
+
+    @property
+    def registries(self) -> Path:
+        """What was measured of npm registries."""
+        return self.root / "registries.json"
+
+    @property
+    def sign_ins(self) -> Path:
+        """For which servers a sign-in is kept among the secrets; no token."""
+        return self.root / "sign-ins.json"
+
+    @property
+    def environment(self) -> Path:
+        """Certificates, proxies and package indexes of a person's terminal; no password is among them."""
+        return self.root / "environment.json"
+
+    @property
+    def feedback(self) -> Path:
+        """What models reported and people answered."""
+        return self.root / "feedback"
+
+    @property
+    def catalogue(self) -> Path:
+        return self.root / "catalogue"
+
+    @property
+    def history(self) -> Path:
+        """What was in the settings and in projects' files before changes that were made here; without secrets."""
+        return self.root / "history"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    def prepare(self) -> None:
+        """Makes the root, `run` and the socket's folder, each 0700, where they are missing.
+
+        Folders that exist are looked at, not changed: a home may be `/tmp` by mistake.
+
+        Raises:
+            TooltrayError: a folder cannot be made, is no folder, or others could write into it.
+        """
+        for folder in (self.root, self.run):
+            _make_private(folder)
+        try:
+            user.make_socket_folder(self.root)
+        except OSError as error:
+            raise _cannot_use(error.filename or self.run, error) from error
+
+    def tell_old_versions(self) -> None:
+        """Lets bridges of older versions find the socket; for the hub, when it listens."""
+        user.tell_old_versions(self.root)
+
+    def remove_socket(self) -> None:
+        """For the hub, when it has ended."""
+        user.remove_socket(self.root)
+
+
+def find_home(argument: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:
+    """The home that a command uses, by the rules at the top of this file. Nothing is made.
+
+    Args:
+        argument: what was given as `--home`.
+        environ: where TOOLTRAY_HOME and HOME are looked up.
+
+    Raises:
+        TooltrayError: nothing says where the user's folder is.
+    """
+    chosen = argument or environ.get("TOOLTRAY_HOME") or "~/.tooltray"
+    if chosen == "~" or chosen.startswith("~/"):
+        chosen = _user_folder(environ) + chosen[1:]
+    return Home(Path(os.path.abspath(chosen)))
+
+
+def _user_folder(environ: Mapping[str, str]) -> str:
+    folder = environ.get("HOME", "")
+    if os.path.isabs(folder):
+        return folder
+    try:
+        return user.home_folder()
+    except KeyError:
+        raise TooltrayError("No home folder found", "HOME is not set and the user database does not know this user", ANOTHER_HOME) from None
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = user.reason_not_private(folder)
+    except OSError as error:
+        raise _cannot_use(folder, error) from error
+    if reason:
+        hint = f"{ANOTHER_HOME}, or make it yours alone: chmod 700 '{folder}'"
+        raise TooltrayError("Tooltray's folder cannot be used", f"{folder}: {reason}", hint)
+
+
+def _cannot_use(folder: Path | str, error: OSError) -> TooltrayError:
+    hint = _HINTS.get(error.errno or 0, ANOTHER_HOME)
+    return TooltrayError("Tooltray's folder cannot be used", f"{folder}: {error.strerror}", hint)

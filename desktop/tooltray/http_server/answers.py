@@ -1,0 +1,118 @@
+"""The HTTP responses of the MCP endpoints: refusals, single JSON replies, streams of events.
+
+Above it: streamable_http, http_modern, http_sse. Below it: http_events and aiohttp. Imported when the first endpoint opens.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+
+from aiohttp import web
+
+from tooltray.http_server.event_streams import JOIN_BELOW_BYTES, EventQueue, message_parts, write_parts
+from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Refused, accepted, is_json
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, reply_parts
+
+MAX_BODY_BYTES = 64 * 1024 * 1024  # as a line of an AI client may have
+BODY_SILENCE_S = 30.0  # a body is there already when it is sent; what has stopped in the middle of one is not kept open for ever
+NOT_ACCEPTABLE, REQUEST_TIMEOUT, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE = 406, 408, 413, 415
+_UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}  # the second is nginx's word for the first
+
+
+def refusal(refused: Refused) -> web.Response:
+    """The response for a request that is not served."""
+    head, payload, tail = reply_parts(refused.id, refused.reply)
+    body = b"".join((head, payload, tail[:-1]))
+    return web.Response(status=refused.status, body=body, content_type=JSON_TYPE, headers=refused.headers)
+
+
+def cut_of(request: web.Request) -> Callable[[], object] | None:
+    """What ends the connection of a request at once; None where it has ended."""
+    return request.transport.abort if request.transport else None
+
+
+async def read_message(request: web.Request) -> bytearray:
+    """The body of a POST; the request does not keep it.
+
+    Raises:
+        Refused: it is too large, compressed, or said to be no JSON.
+    """
+    if not is_json(request.headers.get("Content-Type")):
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is application/json")
+    if is_compressed(request):
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is not compressed")
+    too_large = Refused(TOO_LARGE, f"a message may have at most {MAX_BODY_BYTES:,} bytes")
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise too_large
+    body = bytearray()
+    while chunk := await _next_chunk(request):
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise too_large
+    return body
+
+
+async def _next_chunk(request: web.Request) -> bytes:
+    """
+    Raises:
+        Refused: the rest does not come.
+    """
+    if request.content.is_eof():  # it came together with its head, as nearly all do
+        return await request.content.readany()
+    try:
+        async with asyncio.timeout(BODY_SILENCE_S):
+            return await request.content.readany()
+    except TimeoutError:
+        raise Refused(REQUEST_TIMEOUT, "the rest of the message did not come", headers={"Connection": "close"}) from None
+
+
+def is_compressed(request: web.Request) -> bool:
+    """Whether the body is not what was meant: nobody here undoes that."""
+    return request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", "")
+
+
+def check_accept(request: web.Request) -> None:
+    """
+    Raises:
+        Refused: the client does not take both forms of an answer; which one it gets shows while the request is answered.
+    """
+    if accepted(request.headers.get("Accept")) != (True, True):
+        raise Refused(NOT_ACCEPTABLE, "a client must accept both application/json and text/event-stream")
+
+
+def unreadable(error: MalformedFrame) -> Refused:
+    """The refusal of a body that is no message."""
+    what = "Parse error" if error.code == PARSE_ERROR else "Invalid request"
+    return Refused(400, f"{what}: {error}", code=error.code, id=error.id)
+
+
+async def json_reply(
+    request: web.Request, message: Outgoing, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> web.StreamResponse:
+    """One message as the whole response; a large payload is not copied, a small one leaves together with the head."""
+    parts = message_parts(message)
+    if sum(map(len, parts)) < JOIN_BELOW_BYTES:
+        return web.Response(status=status, headers=headers, body=b"".join(parts), content_type=JSON_TYPE)
+    response = web.StreamResponse(status=status, headers=headers)
+    response.content_type = JSON_TYPE
+    response.content_length = sum(map(len, parts))
+    await response.prepare(request)
+    await write_parts(response, parts)
+    await response.write_eof()
+    return response
+
+
+async def start_events(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:
+    """The head of a stream of events."""
+    response = web.StreamResponse(headers={**_UNBUFFERED, **(headers or {})})
+    response.content_type = EVENTS_TYPE
+    await response.prepare(request)
+    return response
+
+
+async def write_events(response: web.StreamResponse, queue: EventQueue) -> None:
+    """Writes what comes, until the end of the stream or until nobody is there to read it."""
+    with contextlib.suppress(ConnectionResetError):  # the client left in this moment
+        await queue.write_to(response)
+        await response.write_eof()

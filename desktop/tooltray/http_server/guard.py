@@ -1,0 +1,171 @@
+"""Who may speak to the HTTP endpoints, and in which form: looked at before anything is read.
+
+Above it: http_app. Knows headers as text, no HTTP library and no MCP. A page in a browser can reach every port of its machine; what keeps
+it out is that it cannot choose its own `Host` and `Origin` (it may make its name mean 127.0.0.1), and that it has no token.
+"""
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Raw
+
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, failure
+
+OWN_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
+HTTP_PORT, HTTPS_PORT = 80, 443  # which clients leave out
+BAD_REQUEST, FORBIDDEN, UNAUTHORIZED = 400, 403, 401
+STAND_ONCE = ("Host", "Origin", "Authorization", "Sec-Fetch-Site")  # of two, one program would believe the first and another the last
+OWN_PAGES = frozenset({"same-origin", "none"})
+"""What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
+JSON_TYPE, EVENTS_TYPE = "application/json", "text/event-stream"
+
+
+class Refused(Exception):
+    """A request that is not served: an HTTP status, and the JSON-RPC error that stands in its body."""
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        code: int = INVALID_REQUEST,
+        reply: Envelope | None = None,
+        id: Raw = NOTHING,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status, self.id, self.headers = status, id, dict(headers or {})
+        self.reply = reply or failure(code, message)
+
+
+class Headers(Protocol):
+    """Those of a request, whatever the case of their names."""
+
+    def get(self, name: str) -> str | None: ...
+    def getall(self, name: str, default: Sequence[str]) -> Sequence[str]: ...
+
+
+class Guard:
+    """The checks of one open address."""
+
+    def __init__(self, *, host: str, port: int, requires_token: bool, owner_of: Callable[[str], str | None]) -> None:
+        """
+        Args:
+            host: as the settings name it.
+            port: the one that is really open.
+            owner_of: whose token that is; None for nobody's.
+        """
+        self._names = OWN_NAMES | {host.lower().strip("[]")}
+        self._is_everywhere = is_everywhere(host)
+        self._usual = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))  # what nearly every request has
+        self._port, self._requires_token, self._owner_of = port, requires_token, owner_of
+
+    @property
+    def own_host(self) -> str:
+        """A `Host` that is right."""
+        return f"localhost:{self._port}"
+
+    def check(self, headers: Headers, *, host: str | None = None) -> None:
+        """What every request has to pass, before its token is looked at.
+
+        Args:
+            host: taken for the `Host` of the request; None: what stands there.
+
+        Raises:
+            Refused: a header stands twice, the request was meant for somebody else, or a web page of somebody else has sent it.
+        """
+        check_browser(headers)
+        self.check_place(headers.get("Host") if host is None else host, headers.get("Origin"))
+
+    def check_place(self, host: str | None, origin: str | None) -> None:
+        """
+        Raises:
+            Refused: the request was meant for somebody else, or comes from a web page of somebody else.
+        """
+        if host not in self._usual and not self._is_our_host(host or ""):
+            raise Refused(FORBIDDEN, "the Host header names another place than this endpoint")
+        if origin is not None:
+            page = _split(origin)
+            if not (page and self._is_ours(page) and _port_of(page) == self._port):
+                raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Origin header)")
+
+    def owner(self, authorization: str | None) -> str:
+        """Which client shows its token; empty for one that need not.
+
+        Raises:
+            Refused: it shows none, or one that is nobody's.
+        """
+        scheme, _, token = (authorization or "").partition(" ")
+        owner = self._owner_of(token.strip()) if scheme.lower() == "bearer" else None
+        if owner is None and self._requires_token:
+            raise Refused(
+                UNAUTHORIZED,
+                "a client token is needed: make one with `tooltray clients token NAME`, and send it as `Authorization: Bearer TOKEN`",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
+        return owner or ""
+
+    def _is_our_host(self, host: str) -> bool:
+        place = _split(f"//{host}") if host else None
+        return place is not None and self._is_ours(place) and (place.port or HTTP_PORT) == self._port
+
+    def _is_ours(self, place: SplitResult) -> bool:
+        name = (place.hostname or "").lower()
+        return name in self._names or (self._is_everywhere and _address(name) is not None)
+
+
+def check_browser(headers: Headers) -> None:
+    """
+    Raises:
+        Refused: a header stands twice, or a browser says that a page of another place has sent the request.
+    """
+    for name in STAND_ONCE:
+        if len(headers.getall(name, ())) > 1:
+            raise Refused(BAD_REQUEST, f"the {name} header appears more than once")
+    site = headers.get("Sec-Fetch-Site")
+    if site is not None and site not in OWN_PAGES:
+        raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Sec-Fetch-Site header)")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs of this machine can connect to it."""
+    address = _address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether it stands for every address of this machine; the `Host` of a request is then any of them, but no name."""
+    address = _address(host)
+    return address is not None and address.is_unspecified
+
+
+def accepted(header: str | None) -> tuple[bool, bool]:
+    """Whether an `Accept` header takes JSON, and whether it takes events."""
+    kinds = {kind.partition(";")[0].strip().lower() for kind in (header or "").split(",")}
+    return bool(kinds & {JSON_TYPE, "application/*", "*/*"}), bool(kinds & {EVENTS_TYPE, "text/*", "*/*"})
+
+
+def is_json(content_type: str | None) -> bool:
+    return (content_type or "").partition(";")[0].strip().lower() == JSON_TYPE
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return None
+    return None if parts.username is not None or parts.path not in ("", "/") else parts
+
+
+def _port_of(page: SplitResult) -> int | None:
+    return page.port or {"http": HTTP_PORT, "https": HTTPS_PORT}.get(page.scheme)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None

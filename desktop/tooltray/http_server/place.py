@@ -1,0 +1,196 @@
+"""One address where HTTP is open, as somebody wants it now: opened, moved, closed, or the problem why it could not be opened.
+
+Above it: http_listener and served_listener, which say what is wanted and what answers there. Below it: sockets. Knows no settings, no
+file and no HTTP library.
+"""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Generic, Protocol, TypeVar
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import EventBus, ProblemReported
+from tooltray.http_server.guard import is_everywhere
+from tooltray.phrases import Phrase
+
+
+class Application(Protocol):
+    """What answers at an open address."""
+
+    async def open(self, place: socket.socket) -> None:
+        """Serves on a bound socket."""
+        ...
+
+    async def stop_taking(self) -> None:
+        """Takes no new clients; may be called twice."""
+        ...
+
+    async def close(self) -> None:
+        """Bounded; may be called twice."""
+        ...
+
+
+Wanted = TypeVar("Wanted")
+App = TypeVar("App", bound=Application)
+HostAndPort = tuple[str | None, int]
+"""Host and port; None: every address of this machine. Port 0: any that is free."""
+
+
+class NotBound(Exception):
+    """An address could not be bound.
+
+    Attributes:
+        number: the system's (errno), where it has one.
+        reason: in words.
+    """
+
+    def __init__(self, host: str | None, port: int, error: Exception) -> None:
+        self.number: int | None = getattr(error, "errno", None)
+        self.reason = _reason(host, port, error)
+        super().__init__(self.reason)
+
+
+class HttpPlace(Generic[Wanted, App]):
+    """Belongs to the engine's loop. Changes are made while its `lock` is held, so that one follows another.
+
+    Attributes:
+        wanted: what was wanted last, also if it could not be opened; None: nothing.
+        app: what answers now; None: nothing is open.
+        base_url: where, without a path; empty: nowhere.
+        problem: why it is not open, although it is wanted.
+        is_closed: for good.
+    """
+
+    def __init__(
+        self,
+        *,
+        address: Callable[[Wanted], HostAndPort],
+        make_app: Callable[[Wanted, int], Awaitable[App]],
+        cannot_open: Callable[[Wanted, NotBound], TooltrayError],
+        bus: EventBus,
+        on_leaving: Callable[[App], Awaitable[None]] | None = None,
+    ) -> None:
+        """
+        Args:
+            address: where it is to be open; raises TooltrayError where it must not be.
+            make_app: what answers there, for the port that was bound.
+            cannot_open: the same failure for a person, with what to do.
+            on_leaving: called when nothing new is taken any more, before `close` of the application.
+        """
+        self._address, self._make_app, self._cannot_open, self._bus = address, make_app, cannot_open, bus
+        self._on_leaving = on_leaving
+        self.lock = asyncio.Lock()
+        self.wanted: Wanted | None = None
+        self.app: App | None = None
+        self.base_url = ""
+        self.problem: Problem | None = None
+        self.is_closed = self._is_ending = False
+
+    def is_as(self, wanted: Wanted | None, *, is_retry: bool = False) -> bool:
+        """Whether there is nothing to do for what is wanted now.
+
+        Args:
+            is_retry: what has just failed may be tried again; another program may have freed the port.
+        """
+        return self.is_closed or (wanted == self.wanted and not (is_retry and self.problem))
+
+    async def move(self, wanted: Wanted | None) -> None:
+        """Closes what is open, and opens what is wanted now; what cannot be opened is `problem`, of which a person is told."""
+        self.wanted, self.problem = wanted, None
+        await self._leave()
+        if wanted is None:
+            return
+        try:
+            await self._open(wanted)
+        except TooltrayError as error:
+            self.problem = error.problem
+            self._bus.publish(ProblemReported(error.problem))
+        except BaseException:
+            self.wanted = None  # nothing is as it is wanted, and the next who wants it tries again
+            raise
+
+    async def stop_taking(self) -> None:
+        """Takes no new clients, also none at an address that is just being opened; what is open goes on. For good."""
+        self._is_ending = True
+        if self.app:
+            await self.app.stop_taking()
+
+    async def close(self) -> None:
+        """Bounded; may be called twice. Nothing opens any more."""
+        self.is_closed = True
+        async with self.lock:
+            await self._leave()
+
+    async def _open(self, wanted: Wanted) -> None:
+        host, port = self._address(wanted)
+        try:
+            bound = await asyncio.to_thread(bind, host, port)
+        except NotBound as failed:
+            raise self._cannot_open(wanted, failed) from None
+        try:
+            port = bound.getsockname()[1]
+            app = await self._make_app(wanted, port)
+            await app.open(bound)
+        except BaseException:
+            bound.close()
+            raise
+        self.app, self.base_url = app, base_url(host, port)
+        if self._is_ending:
+            await app.stop_taking()
+
+    async def _leave(self) -> None:
+        app, self.app, self.base_url = self.app, None, ""
+        if app:
+            try:
+                await app.stop_taking()
+                if self._on_leaving:
+                    await self._on_leaving(app)
+            finally:  # nobody knows it any more
+                await app.close()
+
+
+def base_url(host: str | None, port: int) -> str:
+    """Where a client of this machine finds what is open on `host`."""
+    name = "localhost" if host is None or is_everywhere(host) else host.strip("[]")
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def bind(host: str | None, port: int) -> socket.socket:
+    """Blocks while a name is looked up.
+
+    Raises:
+        NotBound: it cannot be.
+    """
+    try:
+        bound = _everywhere(port) if host is None else _at(host.strip("[]"), port)
+        bound.setblocking(False)
+        return bound
+    except (OSError, UnicodeError) as error:
+        raise NotBound(host, port, error) from None
+
+
+def _everywhere(port: int) -> socket.socket:
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server(("", port))
+
+
+def _at(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    return socket.create_server(address, family=family)
+
+
+def _reason(host: str | None, port: int, error: Exception) -> Phrase:
+    number = getattr(error, "errno", None)
+    if number == errno.EACCES:
+        return Phrase("this user may not open port {port}", port=port)
+    if number == errno.EADDRINUSE:
+        if host is None:
+            return Phrase("another program has port {port}", port=port)
+        return Phrase("another program has port {port} of {host}", port=port, host=host)
+    reason = getattr(error, "strerror", None) or str(error)
+    if host is None:
+        return Phrase("port {port}: {reason}", port=port, reason=reason)
+    return Phrase("{host}, port {port}: {reason}", host=host, port=port, reason=reason)

@@ -1,1 +1,0 @@
-"""Reports of models to the person, and the answers."""

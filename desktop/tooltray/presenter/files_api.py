@@ -1,0 +1,76 @@
+"""Verbs of McpPresenter about files with servers in them: what they say, whose yes they need, and reading them again. Mixed into it."""
+
+from collections.abc import Mapping
+
+from tooltray.confirmation import confirm_widening
+from tooltray.entries.proposals import Proposals
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+
+class FileVerbs:
+    _files: ServerFiles
+    _proposals: Proposals
+
+    async def get_server_files(self) -> list[ServerFileSnapshot]:
+        """The settings and every other file that servers come from now, as it was last read."""
+        return self._files.snapshots()
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        """What waits for a person's yes: entries of projects' own files, and what programs have proposed.
+
+        Args:
+            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use, and those of programs.
+
+        Raises:
+            TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
+        """
+        return [*await self._files.trust_requests(project), *([] if project else await self._proposals.requests())]
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        """A person says yes to entries of a project's own file, or of programs, and what is in use of them starts.
+
+        Args:
+            project: the folder; empty: what programs have proposed.
+            entries: the digest of the content that the person saw, by the entry's name in the file.
+
+        Returns:
+            The names of the servers here.
+
+        Raises:
+            Conflict: one of them is another one by now; none was trusted.
+            TooltrayError: there is no such entry, or the yes cannot be kept.
+        """
+        await confirm_widening("A yes to a project's servers")
+        return await (self._files.trust(project, entries) if project else self._proposals.trust(entries))
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        """Takes a yes back; what runs by it is stopped. Of what a program has proposed: says no.
+
+        Args:
+            project: empty: it is a program's.
+            entry: its name in the file; empty: all of this project.
+
+        Raises:
+            NotFound: nobody said yes to that.
+        """
+        if project:
+            await self._files.distrust(project, entry)
+        else:
+            await self._proposals.withdraw(entry)
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        """To what a person said yes, also of projects that nobody works on now."""
+        return self._files.trusted()
+
+    async def preview_reload(self) -> list[ReloadChange]:
+        """What `reload` would do."""
+        return await self._files.preview_reload()
+
+    async def reload(self) -> list[ReloadChange]:
+        """Reads the settings and all files with servers in them again, and does what has changed; returns that.
+
+        It also happens by itself as soon as a file changes, unless `hotReload` is off.
+        """
+        return await self._files.reload()

@@ -1,1 +1,0 @@
-"""Which project each session works on, and which folders may be one."""

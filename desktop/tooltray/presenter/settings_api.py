@@ -1,0 +1,72 @@
+"""Verbs of McpPresenter about the settings besides the servers, what servers are started with, and what was done last. Mixed into it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.activity.recent_calls import RecentCalls
+from tooltray.confirmation import confirm_widening
+from tooltray.errors import TooltrayError
+from tooltray.launch.npm_registry import has_password, normalised
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.widening import settings_widen
+from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.environment import EnvironmentSnapshot
+from tooltray.snapshots.setup import SettingsDocument
+
+
+class SettingsVerbs:
+    _config: McpConfHelper
+    _recent: RecentCalls
+    _environment: ServerEnvironment
+
+    async def get_settings(self) -> SettingsDocument:
+        """What the settings say besides the servers."""
+        return self._config.settings_document()
+
+    async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        """Changes some of them, all or none; returns what they say then.
+
+        Args:
+            changes: what is to be another thing, in the spelling of the file; null removes it (JSON Merge Patch, RFC 7396).
+            revision: of the settings that are to be changed; empty: whatever they are.
+
+        Raises:
+            Conflict: they are others by now.
+            TooltrayError: a value cannot be used, or is not to be changed here; or the settings cannot be written.
+        """
+        _check_registries(changes)
+        if settings_widen(changes, self._config.own_settings):
+            await confirm_widening("A change of what may happen unasked")
+        await self._config.merge(changes, revision)
+        return self._config.settings_document()
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        """The last tool calls, the newest first; they are kept in memory only."""
+        return self._recent.last(limit)
+
+    async def get_environment(self) -> EnvironmentSnapshot:
+        """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""
+        return await self._environment.snapshot()
+
+    async def forget_environment(self) -> None:
+        """Forgets the certificates, proxies and package indexes that are remembered of a person's terminal.
+
+        Raises:
+            TooltrayError: their file cannot be removed.
+        """
+        await self._environment.forget()
+
+
+def _check_registries(changes: Mapping[str, Any]) -> None:
+    """Addresses of registries are looked at as where a person types one; what is no text the settings refuse themselves.
+
+    Raises:
+        TooltrayError: one is no address, or would bring a password into the settings.
+    """
+    given = changes.get("npmRegistries")
+    added = [each.get("url") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
+    for url in (changes.get("customNpmRegistry"), *added):
+        if isinstance(url, str) and has_password(normalised(url)):
+            reason = "its address has a user name or password in it, which would stand in the settings"
+            raise TooltrayError("this npm registry cannot be used", reason, "Leave it out of the address, and let npm sign in.")

@@ -1,1 +1,0 @@
-"""Signing in to servers elsewhere, and the tokens of it."""

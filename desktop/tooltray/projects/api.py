@@ -1,0 +1,80 @@
+"""Verbs of McpPresenter about projects, and servers that start for one. Mixed into it."""
+
+from tooltray.confirmation import confirm_widening
+from tooltray.projects.projects import Projects
+
+
+class ProjectVerbs:
+    _projects: Projects
+
+    async def get_allowed_folders(self) -> list[str]:
+        """The folders that a person has allowed as projects; absolute paths."""
+        return self._projects.allowed()
+
+    async def allow_folder(self, path: str) -> str:
+        """Allows a folder, and what is in it, as a project; returns its real path.
+
+        Raises:
+            TooltrayError: it is no folder that may be a project; says why. Or the settings cannot be written.
+        """
+        await self._confirm(path)
+        return await self._projects.allow(path)
+
+    async def disallow_folder(self, path: str) -> None:
+        """Takes that back; what runs for it is stopped.
+
+        Raises:
+            TooltrayError: it was not allowed, or the settings cannot be written.
+        """
+        await self._projects.disallow(path)
+
+    async def start_for_project(self, server: str, path: str) -> None:
+        """A person's choice: starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
+
+        Sessions of which no project is known use it from now on.
+
+        Raises:
+            TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
+        """
+        await self._confirm(path)
+        await self._projects.start(server, path)
+
+    async def start_without_project(self, server: str) -> None:
+        """A person's choice: starts a deferred server as its `args` say, for sessions of which no project is known.
+
+        Raises:
+            TooltrayError: there is no such deferred server, its settings cannot do without a project, or it does not start; says why.
+        """
+        await self._projects.start(server, None)
+
+    async def set_session_project(self, session: str, path: str) -> None:
+        """A person's choice: which folder a session works on.
+
+        Args:
+            session: its id, as `get_sessions` gives it.
+
+        Raises:
+            TooltrayError: there is no such session, or the folder cannot be a project; says why.
+        """
+        await confirm_widening("Choosing a project for an AI client")
+        await self._projects.choose(session, path)
+
+    async def reset_deferred_state(self) -> None:
+        """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
+        await self._projects.reset()
+
+    async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
+        """Chooses whether a server waits for a project, and with which arguments it is started for one.
+
+        Args:
+            template: arguments, with {project_path} and {project_name} where the project's are to stand; None: its `args`.
+
+        Raises:
+            TooltrayError: there is no such server in the settings, or the settings cannot be written.
+        """
+        await self._projects.set_deferred(server, deferred, template)
+
+    async def _confirm(self, path: str) -> None:
+        """A folder in one that a person has allowed already widens nothing."""
+        if not await self._projects.is_allowed(path):
+            await confirm_widening("Allowing a folder")

@@ -1,0 +1,84 @@
+"""Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions 2025-03-26 alone has it).
+
+Above it: dispatcher. Knows ids and finished replies, not what was asked.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Raw
+
+from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.unsent import Unsent
+
+Parts = tuple[bytes, Raw, bytes]
+"""Head, payload and tail of one message."""
+
+
+class _Batch:
+    __slots__ = ("about", "awaited", "bytes", "replies")
+
+    def __init__(self, replies: Sequence[Parts]) -> None:
+        self.about = NOTHING
+        self.awaited: set[bytes] = set()
+        self.replies = list(replies)
+        self.bytes = 0
+
+
+class Batches:
+    """Those of one connection whose replies have not left."""
+
+    def __init__(self, send: Callable[[Parts, Raw], None], unsent: Unsent) -> None:
+        """
+        Args:
+            send: takes the array of replies, and the id of the first request in the batch.
+            unsent: counts what waits here.
+        """
+        self._send, self._unsent = send, unsent
+        self._of: dict[bytes, _Batch] = {}  # by the id of each request that is not answered
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def open(self, ids: Iterable[Raw], refusals: Sequence[Parts]) -> None:
+        """Begins one.
+
+        Args:
+            ids: of its requests; one that is in another batch already stays there.
+            refusals: the replies to what is no message.
+        """
+        batch = _Batch(refusals)
+        for id in ids:
+            if bytes(id) not in self._of:
+                batch.about = batch.about or id
+                batch.awaited.add(bytes(id))
+                self._of[bytes(id)] = batch
+        self._send_if_complete(batch)
+
+    def answer(self, id: Raw, reply: Parts) -> bool:
+        """Keeps the reply to a request for when all of its batch are there; False if the request is in none."""
+        batch = self._of.get(bytes(id))
+        if batch is None:
+            return False
+        batch.replies.append(reply)
+        batch.bytes += len(memoryview(reply[1]))
+        self._unsent.add(len(memoryview(reply[1])))
+        self.leave(bytes(id))
+        return True
+
+    def leave(self, key: bytes) -> None:
+        """A request is answered, or will not be; after the last one the replies leave."""
+        if batch := self._of.pop(key, None):
+            batch.awaited.discard(key)
+            self._send_if_complete(batch)
+
+    def clear(self) -> None:
+        """Nobody reads replies any more."""
+        for batch in set(self._of.values()):
+            self._unsent.take(batch.bytes)
+        self._of.clear()
+
+    def _send_if_complete(self, batch: _Batch) -> None:
+        if batch.replies and not batch.awaited:
+            self._unsent.take(batch.bytes)
+            texts = (b"".join(parts)[:-1] for parts in batch.replies)
+            self._send((b"[" + b",".join(texts), NOTHING, b"]\n"), batch.about)

@@ -1,0 +1,93 @@
+"""One timer for the deadlines of all calls, and one count of what all connections have not sent.
+
+`loop.call_later` per call leaves a handle per call for minutes. Here a call is one entry in a set, a finished call leaves nothing, and the
+timer runs only while something waits. A deadline is never early and at most one tick late.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from tooltray.protocol.unsent import AllUnsent
+
+logger = logging.getLogger(__name__)
+TICK_S = 0.25  # calls wait 30 s and more; nobody sees a quarter
+
+
+class Deadline:
+    """One waiting call; `cancel` when it is answered, `restart` when it reports progress."""
+
+    __slots__ = ("_due_tick", "_wheel", "on_expired", "seconds", "slot")
+
+    def __init__(self, wheel: "DeadlineWheel", seconds: float, on_expired: Callable[[], None]) -> None:
+        self._wheel, self.seconds, self.on_expired = wheel, seconds, on_expired
+        self._due_tick = self.slot = wheel.tick_after(seconds)
+
+    def restart(self) -> None:
+        self._due_tick = self._wheel.tick_after(self.seconds)  # stays in its slot; the wheel moves it when that slot comes up
+
+    def cancel(self) -> None:
+        self._wheel.discard(self)
+
+    @property
+    def due_tick(self) -> int:
+        return self._due_tick
+
+
+class DeadlineWheel:
+    """Belongs to one event loop.
+
+    Attributes:
+        unsent: what waits for peers that do not read; here, because whoever has deadlines for its calls has bytes that wait.
+    """
+
+    def __init__(self, *, tick_s: float = TICK_S) -> None:
+        self.unsent = AllUnsent()
+        self._tick_s = tick_s
+        self._slots: dict[int, set[Deadline]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, seconds: float, on_expired: Callable[[], None]) -> Deadline:
+        deadline = Deadline(self, seconds, on_expired)
+        self._put(deadline)
+        return deadline
+
+    def __len__(self) -> int:
+        return sum(map(len, self._slots.values()))
+
+    def tick_after(self, seconds: float) -> int:
+        return int((asyncio.get_running_loop().time() + seconds) / self._tick_s) + 1
+
+    def discard(self, deadline: Deadline) -> None:
+        slot = self._slots.get(deadline.slot)
+        if slot is not None:
+            slot.discard(deadline)
+            if not slot:
+                del self._slots[deadline.slot]
+
+    def _put(self, deadline: Deadline) -> None:
+        deadline.slot = deadline.due_tick
+        self._slots.setdefault(deadline.slot, set()).add(deadline)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._tick_s, self._turn)
+
+    def _turn(self) -> None:
+        self._timer = None
+        now = self.tick_after(0) - 1
+        for slot in sorted(tick for tick in self._slots if tick <= now):
+            due = self._slots.get(slot, set())
+            while due:  # it stays where `discard` finds it: what happens at one deadline may cancel another
+                deadline = due.pop()
+                if deadline.due_tick > now:
+                    self._put(deadline)
+                else:
+                    self._expire(deadline)
+            self._slots.pop(slot, None)
+        if self._slots and self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._tick_s, self._turn)
+
+    def _expire(self, deadline: Deadline) -> None:
+        try:
+            deadline.on_expired()
+        except Exception:  # a bug of ours costs one call, not the deadlines of all others
+            logger.exception("what was to happen at a deadline failed")

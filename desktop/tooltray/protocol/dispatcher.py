@@ -1,0 +1,510 @@
+"""Requests, replies and notifications over one connection.
+
+Above it: a session (an AI client) or McpClient (a server), which answer requests and see payloads as bytes. Below it: framing and a channel
+(a child's pipes, a socket), or a channel of whole messages (HTTP). Knows no MCP method but `notifications/cancelled`, which correlates
+against its table of requests in flight.
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.protocol import envelope
+from tooltray.protocol.backlog import Backlog
+from tooltray.protocol.batches import Batches
+from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.elements import elements_of
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
+from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.pace import BY_REPLIES, Pace
+from tooltray.protocol.pending_call import PendingCall
+
+logger = logging.getLogger(__name__)
+SMALL_BYTES = 4096  # a reply that is not worth an error in its place
+JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
+LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
+CANCELLED = "notifications/cancelled"
+OPENING_BRACKET = ord("[")
+OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
+
+Answer = Callable[[Envelope], Awaitable[Envelope]]
+
+
+class RawDispatcher:
+    """One connection. All methods belong to its event loop."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        deadlines: DeadlineWheel,
+        answer: Answer,
+        take_notification: Callable[[Envelope], None],
+        holds_back: frozenset[str] = frozenset(),
+        stays_open: frozenset[str] = frozenset(),
+        is_server: bool = False,
+        is_paced: bool = False,
+        max_line_bytes: int,
+    ) -> None:
+        """
+        Args:
+            answer: answers a request of the peer; cancelled when the peer cancels it.
+            take_notification: hears of every notification but cancellations.
+            holds_back: methods behind which everything waits until they are answered (`initialize`).
+            stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and
+                they are not answered when the connection ends, so that the bridge asks the next hub the same.
+            is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
+            is_paced: of what it asks for in one go only some is begun before it has read the first replies (see pace).
+            max_line_bytes: longer messages of the peer are dropped.
+        """
+        self.name = name
+        self.unsent = deadlines.unsent.of(is_server=is_server)
+        self._deadlines = deadlines
+        self._answer_request, self._take_notification = answer, take_notification
+        self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
+        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self._is_unwanted)
+        self._channel: Channel | None = None
+        self._messages: MessageChannel | None = None
+        self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
+        self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
+        self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
+        self._pending: dict[bytes, PendingCall] = {}
+        self._in_flight: dict[bytes, asyncio.Task[None]] = {}
+        self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
+        self.receiving_with = NOTHING  # the same of the message that is just being taken in
+        self._open: set[bytes] = set()  # of those, the ones that nothing waits for
+        self._backlog = Backlog()
+        self._is_held_back = False
+        self._pace = Pace(is_even=not is_paced, go_on=self._work_off_backlog)
+        self.closed_because = self._ended_because = ""
+        self.closed = asyncio.Event()
+        self.is_congested = False
+        self._reads_no_more = False
+        self.noise_lines = 0
+        self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
+
+    # what the channel calls
+
+    def attach(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def attach_messages(self, channel: MessageChannel) -> None:
+        """In place of `attach`, for a transport that carries whole messages; `receive` then stands for `feed`."""
+        self._messages = channel
+
+    def feed(self, chunk: bytes) -> None:
+        if self.closed.is_set():
+            return
+        for line in self._lines.feed(chunk):
+            self._receive_safely(line)
+
+    def receive(self, message: bytes | bytearray, *, along_with: Raw = NOTHING) -> None:
+        """One whole message or batch of the peer; white space between its parts may be of any kind.
+
+        Args:
+            along_with: the id of the request of ours in whose response it came.
+        """
+        if not self.closed.is_set() or self._pending:  # a reply still counts, see `connection_lost`
+            self.receiving_with = along_with
+            if len(message) > LOOKED_AT_BYTES and self._is_unwanted(bytes(message[:KEPT_OF_OVERSIZED_BYTES])):
+                self._on_oversized(bytes(message[:KEPT_OF_OVERSIZED_BYTES]), len(message))
+            else:
+                self._receive_safely(on_one_line(message))
+            self.receiving_with = NOTHING
+
+    def came_with(self, id: Raw) -> Raw:
+        """The id of the request of ours in whose response a request of the peer came; empty if that is not known."""
+        return self._came_with.get(bytes(id), NOTHING)
+
+    def settle(self, id: Raw, reply: Envelope) -> None:
+        """Answers a request of ours in the peer's place: the transport knows that no reply will come."""
+        if pending := self._find_pending(id):
+            pending.settle(reply)
+
+    def waits_for(self, id: Raw) -> bool:
+        """Whether a request of ours has no reply yet."""
+        pending = self._find_pending(id)
+        return pending is not None and not pending.reply.done()
+
+    def cancel_request(self, id: Raw) -> None:
+        """The peer has given up one of its requests, as over HTTP by closing the response."""
+        self._cancel(bytes(id))
+
+    def pause_writing(self) -> None:
+        """The peer does not read: nothing more is done for it until it does."""
+        self.is_congested = True
+        self._pace.slow_down()
+
+    def resume_writing(self) -> None:
+        self.is_congested = False
+        self._work_off_backlog()
+
+    def peer_reads_no_more(self) -> None:
+        """What was just sent has not arrived whole, and what is sent from now on is not taken at all; how it ends is still to be told."""
+        self._reads_no_more = True
+
+    def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
+        """The peer is gone; answers everything that waits for it.
+
+        Args:
+            reason: what the callers read.
+            requests_stay: what was asked before keeps waiting, since the transport knows better what becomes of each request: it settles
+                them all, in bounded time. Replies that come meanwhile (`receive`) count.
+        """
+        if self.closed.is_set():
+            return
+        self._is_server = True  # a cut line is nobody's request: the bridge sends it again to the next hub
+        if rest := self._lines.finish():
+            self._receive(rest)
+        self._close(reason, requests_stay=requests_stay)
+
+    def unanswered(self) -> list[Raw]:
+        """The ids of our requests that have no reply yet."""
+        return [pending.id for pending in self._pending.values() if not pending.reply.done()]
+
+    def settle_rest(self) -> None:
+        """The transport has ended, and with it the last way for a reply to come."""
+        for pending in list(self._pending.values()):
+            pending.settle(failure(CONNECTION_CLOSED, self.closed_because))
+
+    async def last_replies(self, *, timeout_s: float) -> None:
+        """Waits until nothing that was asked waits any more."""
+        if waiting := [pending.reply for pending in self._pending.values() if not pending.reply.done()]:
+            await asyncio.wait(waiting, timeout=timeout_s)
+
+    def end_of_input(self, reason: str, *, grace_s: float) -> None:
+        """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
+        self._ended_because = reason
+        if self._has_work:
+            self._deadlines.add(grace_s, partial(self.connection_lost, reason))
+        else:
+            self.connection_lost(reason)
+
+    # outbound
+
+    @property
+    def requests_in_flight(self) -> int:
+        """How many requests of the peer are being answered or wait for it."""
+        return len(self._in_flight) + len(self._backlog.waiting)
+
+    def start_call(
+        self,
+        method: str,
+        params: Raw = NOTHING,
+        *,
+        timeout_s: float | None = None,
+        is_cancellable: bool = True,
+        about: Raw = NOTHING,
+        max_reply_bytes: int | None = None,
+    ) -> PendingCall:
+        """Sends a request; `outcome` waits for its reply.
+
+        Args:
+            is_cancellable: whether the peer is told when nobody waits any more; not for `initialize` and what comes before it.
+            about: the id of the peer's request that it belongs to.
+            max_reply_bytes: what much exceeds it is dropped as it arrives, and the outcome is TooLarge.
+        """
+        self._next_id += 1
+        pending = PendingCall(envelope.dump(self._next_id), is_cancellable, max_reply_bytes)
+        if self.closed.is_set():
+            pending.settle(not_delivered(self.closed_because))
+            return pending
+        if self.unsent.bytes and not self.unsent.has_room(size := len(memoryview(params))):
+            pending.settle(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"{method} with {size:,} bytes was not sent")))
+            return pending
+        self._pending[bytes(pending.id)] = pending
+        if timeout_s is not None:
+            pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
+        self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
+        pending.is_undelivered = self._reads_no_more
+        return pending
+
+    async def outcome(self, pending: PendingCall) -> Envelope:
+        """The reply, verbatim; an error of our own after a timeout or a lost connection. Abandoning it tells the peer."""
+        try:
+            return await pending.reply
+        except asyncio.CancelledError:
+            if pending.reply.cancelled():  # and not answered in the same moment
+                self._send_cancelled(pending, "caller cancelled")
+            raise
+        finally:
+            self._pending.pop(bytes(pending.id), None)
+            if pending.deadline:
+                pending.deadline.cancel()
+                pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection
+
+    async def call(
+        self,
+        method: str,
+        params: Raw = NOTHING,
+        *,
+        timeout_s: float | None = None,
+        is_cancellable: bool = True,
+        about: Raw = NOTHING,
+        max_reply_bytes: int | None = None,
+    ) -> Envelope:
+        """Sends a request and waits for its reply, as `outcome` does."""
+        pending = self.start_call(
+            method, params, timeout_s=timeout_s, is_cancellable=is_cancellable, about=about, max_reply_bytes=max_reply_bytes
+        )
+        return await self.outcome(pending)
+
+    def send_notification(self, method: str, params: Raw = NOTHING, *, about: Raw = NOTHING) -> None:
+        if self.unsent.bytes and method != CANCELLED and not self.unsent.has_room(len(memoryview(params))):
+            return
+        self._send(envelope.request_parts(b"", method, params), method=method, about=about)
+
+    async def close(self, reason: str, *, grace_s: float = 0.0) -> None:
+        """Ends the connection from our side: requests in flight are answered with an error, then the channel is closed.
+
+        Args:
+            reason: what the peer and our own callers read.
+            grace_s: how long requests in flight may still finish.
+        """
+        if grace_s and self._awaited:
+            await asyncio.wait(self._awaited.values(), timeout=grace_s)
+        unanswered = [id for id, task in self._awaited.items() if not (task.done() or task.cancelling())]
+        waiting = [bytes(each.id) for each in self._backlog.waiting if each.id and each.method not in self._stays_open]
+        for id in unanswered + waiting:
+            self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
+        self._close(reason)
+        while tasks := [task for task in self._in_flight.values() if task is not asyncio.current_task()]:
+            await asyncio.wait(tasks)
+
+    async def idle(self) -> None:
+        """Waits until no request of the peer is being answered."""
+        while awaited := self._awaited:
+            await asyncio.wait(awaited.values())
+
+    @property
+    def _awaited(self) -> dict[bytes, asyncio.Task[None]]:
+        return {id: task for id, task in self._in_flight.items() if id not in self._open}
+
+    @property
+    def _has_work(self) -> bool:
+        return bool(self._backlog.waiting) or len(self._in_flight) > len(self._open)
+
+    # inbound
+
+    def _receive_safely(self, line: bytes | bytearray) -> None:
+        try:
+            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
+            if may_be_batch and (line[0] == OPENING_BRACKET or line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"["):
+                self._receive_batch(line)
+            else:
+                self._receive(line)
+        except Exception:  # a bug of ours costs one message, not the connection
+            logger.exception("%s: a message could not be handled", self.name)
+
+    def _receive(self, line: bytes | bytearray) -> None:
+        try:
+            message = self._read(line)
+        except MalformedFrame as error:
+            self._on_malformed(error, line)
+            return
+        self._accept(message)
+
+    def _read(self, line: bytes | bytearray) -> Envelope:
+        message = envelope.decode(line)
+        if message.method:
+            envelope.forgive(message) if self._is_server else envelope.check_request(message)
+        return message
+
+    def _accept(self, message: Envelope) -> None:
+        if not message.method:
+            self._on_reply(message)
+        elif self.closed.is_set():
+            return  # nobody is left to answer it
+        elif message.method == CANCELLED and not message.id:
+            self._on_cancelled(message)  # never queued behind what it cancels
+        elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
+            self._dispatch(message)
+        elif self._backlog.add(message):
+            self._work_off_backlog()
+        elif message.id:
+            self._reply(message.id, failure(CONNECTION_CLOSED, "too much that was asked before waits for its turn; wait for some answers"))
+
+    def _receive_batch(self, line: bytes | bytearray) -> None:
+        try:
+            elements = elements_of(line)
+        except ValueError:
+            self._on_malformed(MalformedFrame("not JSON", NOTHING), line)
+            return
+        if not elements:
+            self._on_malformed(MalformedFrame("a batch of nothing", NOTHING, envelope.INVALID_REQUEST), line)
+            return
+        messages, refusals = [], []
+        for element in elements:
+            try:
+                messages.append(self._read(bytes(element)))
+            except MalformedFrame as error:
+                if not (self._is_server or error.is_reply):
+                    refusals.append(envelope.reply_parts(error.id, failure(envelope.INVALID_REQUEST, str(error))))
+        if not messages and not refusals:
+            self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
+        requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]
+        self._batches.open(requests, refusals)
+        for message in messages:
+            self._accept(message)
+
+    def _work_off_backlog(self) -> None:
+        waiting = self._backlog.waiting
+        while waiting and not (self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
+            self._dispatch(self._backlog.next())
+        if waiting and not self.is_congested:
+            self._pace.grow_later()
+
+    def _dispatch(self, message: Envelope) -> None:
+        if not message.id:
+            self._take(message)
+            return
+        key = bytes(message.id)
+        if self.receiving_with:
+            self._came_with[key] = self.receiving_with
+        if key in self._in_flight:
+            refusal = failure(envelope.INVALID_REQUEST, "a request with this id is still in flight")
+            self._send(envelope.reply_parts(message.id, refusal), id=message.id, about=message.id)
+            return
+        self._is_held_back = message.method in self._holds_back
+        # the one task that TaskKeeper does not start: it is kept and contained here, and a call is 3 us faster
+        task = asyncio.get_running_loop().create_task(self._answer(message), name=message.method)
+        self._in_flight[key] = task
+        if message.method in self._stays_open:
+            self._open.add(key)
+        task.add_done_callback(partial(self._on_answered, key, message.method))
+
+    def _take(self, notification: Envelope) -> None:
+        try:
+            self._take_notification(notification)
+        except Exception:  # a bug of ours: what follows is still worked off
+            logger.exception("%s: %s could not be handled", self.name, notification.method)
+
+    async def _answer(self, request: Envelope) -> None:
+        try:
+            reply = await self._answer_request(request)
+        except Exception:  # a bug of ours: the peer still gets an answer
+            logger.exception("%s: answering %s failed", self.name, request.method)
+            reply = failure(envelope.INTERNAL_ERROR, "Internal error")
+        self._reply(request.id, reply)
+
+    def _reply(self, id: Raw, reply: Envelope) -> None:
+        if self.unsent.bytes:
+            reply = self._fitting(reply)
+        parts = envelope.reply_parts(id, reply)
+        if not (self._batches and self._batches.answer(id, parts)):
+            self._send(parts, id=id, about=id)
+
+    def _fitting(self, reply: Envelope) -> Envelope:
+        """The reply, or an error where too much waits for the peer already."""
+        size = len(memoryview(reply.error or reply.result))
+        if size <= SMALL_BYTES or self.unsent.has_room(size):
+            return reply
+        return failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"the result of this call, {size:,} bytes, was dropped"))
+
+    def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
+        self._in_flight.pop(key, None)
+        if self._pace.max_in_flight < BY_REPLIES:
+            self._pace.max_in_flight += 1
+        self._open.discard(key)
+        if self._came_with:
+            self._came_with.pop(key, None)
+        if self._batches:
+            self._batches.leave(key)  # cancelled, so not answered
+        if method in self._holds_back:
+            self._is_held_back = False
+        if self._backlog.waiting:
+            self._work_off_backlog()
+        if self._ended_because and not self._has_work:
+            self.connection_lost(self._ended_because)
+
+    def _on_cancelled(self, message: Envelope) -> None:
+        try:
+            key = bytes(opened(message.params).get("requestId", NOTHING))
+        except ValueError:
+            return
+        self._cancel(key)
+
+    def _cancel(self, key: bytes) -> None:
+        if task := self._in_flight.get(key):
+            task.cancel()
+        elif self._backlog.remove(key):
+            self._batches.leave(key)
+
+    def _on_reply(self, message: Envelope) -> None:
+        if pending := self._find_pending(message.id):
+            pending.settle(message)
+
+    def _find_pending(self, id: Raw) -> PendingCall | None:
+        return self._pending.get(bytes(id).strip(b'"'))  # some peers echo a number as a string
+
+    def _on_malformed(self, error: MalformedFrame, line: bytes | bytearray) -> None:
+        self.noise_lines += 1
+        if self.noise_lines <= LOGGED_NOISE_LINES:
+            logger.info("%s: %s (%d bytes)", self.name, error, len(line))
+        if self.take_noise:
+            self.take_noise(line)
+        if error.id and (pending := self._find_pending(error.id)):
+            pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
+        elif not (self._is_server or error.is_reply):
+            self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
+
+    def _is_unwanted(self, head: bytes) -> bool:
+        """Whether a message of more than LOOKED_AT_BYTES that begins so is a reply of which less was asked for."""
+        pending = self._find_pending(envelope.find_id(head))
+        return pending is not None and pending.max_reply_bytes is not None and pending.max_reply_bytes < LOOKED_AT_BYTES
+
+    def _on_oversized(self, ends: bytes, size: int) -> None:
+        if (pending := self._find_pending(envelope.find_id(ends))) and pending.max_reply_bytes is not None:
+            pending.settle(envelope.too_large(size))
+            return
+        reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
+        self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
+
+    def _close(self, reason: str, *, requests_stay: bool = False) -> None:
+        if self.closed.is_set():
+            return
+        self.closed_because = reason
+        self.closed.set()
+        self._pace.close()
+        self._backlog.clear()
+        self._batches.clear()
+        for pending in [] if requests_stay else list(self._pending.values()):
+            pending.settle(not_delivered(reason) if pending.is_undelivered else failure(CONNECTION_CLOSED, reason))
+        for task in self._in_flight.values():
+            task.cancel()
+        for channel in (self._channel, self._messages):
+            if channel:
+                channel.close()
+
+    def _expire(self, pending: PendingCall, method: str) -> None:
+        seconds = pending.deadline.seconds if pending.deadline else 0
+        if pending.questions:
+            pending.deadline = self._deadlines.add(seconds, partial(self._expire, pending, method))
+            return
+        self._send_cancelled(pending, "timed out")
+        pending.settle(failure(REQUEST_TIMEOUT, f"{self.name} did not answer {method} within {seconds:g} s"))
+
+    def _send_cancelled(self, pending: PendingCall, reason: str) -> None:
+        if pending.is_cancellable:
+            self.send_notification(CANCELLED, envelope.dump({"requestId": pending.id, "reason": reason}))
+
+    def _send(self, parts: tuple[bytes, Raw, bytes], *, id: Raw = NOTHING, method: str = "", about: Raw = NOTHING) -> None:
+        if self.closed.is_set():
+            return
+        if self._messages is not None:
+            self._messages.send(Outgoing(parts, id, method, about))
+        if self._channel is None:
+            return
+        head, payload, tail = parts
+        view = memoryview(payload)
+        if len(view) < JOIN_BELOW_BYTES:
+            self._channel.write(b"".join((head, view, tail)))
+            return
+        for part in (head, view, tail):
+            self._channel.write(part)

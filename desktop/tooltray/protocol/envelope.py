@@ -1,0 +1,234 @@
+"""One JSON-RPC message whose payload stays bytes.
+
+Above it: dispatcher. Below it: member_scanner. `params`, `result`, `error` and `id` are `msgspec.Raw`: they leave as they came, so 2**70,
+1e400, long decimals and unknown fields survive. What msgspec refuses but JSON allows (lone surrogates) is split by a scanner that copies
+nothing but the members; what is no JSON at all, or no JSON-RPC, raises `MalformedFrame`, with the id where one can still be found.
+"""
+
+import json
+import math
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.protocol import member_scanner
+
+NOTHING, NULL = Raw(b""), Raw(b"null")
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SDKs use for these
+UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms a MB and a copy
+_ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
+_ID_PLACES = [  # where an id is certainly the message's own: its first members, its last member, or right before the outcome
+    re.compile(rb'^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*' + _ID + rb"\s*[,}]"),
+    re.compile(rb'"id"\s*:\s*' + _ID + rb"\s*\}\s*$"),
+    re.compile(rb'"id"\s*:\s*' + _ID + rb'\s*,\s*"(?:result|error|method)"'),
+]
+_ID_SEARCH_BYTES = 4096  # of either end of a malformed frame
+_VALID_ID = re.compile(rb"(?:" + member_scanner.STRING + rb"|-?(?:0|[1-9][0-9]*+))\Z", re.DOTALL)  # MCP: no fractions, no null
+
+
+class Envelope(msgspec.Struct, omit_defaults=True):
+    """A request (id and method), a notification (method) or a reply (id and result or error)."""
+
+    jsonrpc: str = ""
+    id: Raw = NOTHING
+    method: str = ""
+    params: Raw = NOTHING
+    result: Raw = NOTHING
+    error: Raw = NOTHING
+
+
+class MalformedFrame(Exception):
+    """A line that is no JSON-RPC message.
+
+    Attributes:
+        id: empty where none could be found.
+        code: what JSON-RPC 2.0 calls the fault.
+        is_reply: it was meant as a reply; answering those could go on for ever.
+    """
+
+    def __init__(self, reason: str, id: Raw = NOTHING, code: int = PARSE_ERROR, *, is_reply: bool = False) -> None:
+        super().__init__(reason)
+        self.id, self.code, self.is_reply = id, code, is_reply
+
+
+_decoder = msgspec.json.Decoder(Envelope)
+
+
+def decode(line: bytes | bytearray) -> Envelope:
+    """Reads one line.
+
+    Raises:
+        MalformedFrame: it is no JSON, or JSON but no JSON-RPC message.
+    """
+    try:
+        if len(line) <= UTF8_CHECKED_BELOW_BYTES and not line.isascii():
+            str(line, "utf-8")  # msgspec does not look inside Raw, and clients choke on invalid UTF-8
+        message = _decoder.decode(line)
+    except (ValueError, RecursionError):
+        message = _decode_leniently(line)
+    if message.error and message.error == NULL:  # some servers write every member of a reply
+        message.error = NOTHING
+    is_reply = not message.method and bool(message.result or message.error)
+    if message.id and not _VALID_ID.match(memoryview(message.id)):
+        raise MalformedFrame("the id must be a string or an integer", NOTHING, INVALID_REQUEST, is_reply=is_reply)
+    if not message.method and not (message.id and is_reply):
+        raise MalformedFrame("neither a request, a notification nor a reply", message.id, INVALID_REQUEST, is_reply=is_reply)
+    return message
+
+
+def check_request(message: Envelope) -> None:
+    """What JSON-RPC 2.0 asks of a request or notification beyond being readable.
+
+    Raises:
+        MalformedFrame: the version is missing or another one, or `params` is neither an object nor an array.
+    """
+    if message.jsonrpc != "2.0":
+        raise MalformedFrame('"jsonrpc" must be "2.0"', message.id, INVALID_REQUEST)
+    if message.params and memoryview(message.params)[0] not in b"{[":
+        raise MalformedFrame("params must be an object or an array", message.id, INVALID_REQUEST)
+
+
+def forgive(message: Envelope) -> None:
+    """What some servers write although JSON-RPC 2.0 forbids it, and AI clients would refuse: null where there are no parameters."""
+    if message.params == NULL:
+        message.params = NOTHING
+
+
+def _decode_leniently(line: bytes | bytearray) -> Envelope:
+    text = str(line, "utf-8", "replace").removeprefix("\ufeff")  # a byte order mark, which some programs begin their output with
+    try:
+        # is it JSON? the value itself is not used: it would rewrite numbers, which stay text for that reason
+        json.loads(text, parse_constant=_refuse_constant, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise MalformedFrame("nested too deeply", find_id(line)) from None
+    except ValueError:
+        raise MalformedFrame("not JSON", find_id(line)) from None
+    try:
+        members = member_scanner.members_of(text.encode("utf-8"))
+        strings = {name: json.loads(members[name]) for name in ("jsonrpc", "method") if name in members}
+    except ValueError:
+        raise MalformedFrame("not a JSON-RPC message", NOTHING, INVALID_REQUEST) from None
+    message = Envelope()
+    for name in {"id", "params", "result", "error"} & members.keys():
+        setattr(message, name, Raw(members[name]))
+    if not all(isinstance(each, str) for each in strings.values()):
+        found = message.id if _VALID_ID.match(memoryview(message.id)) else NOTHING
+        raise MalformedFrame("the method and the version must be strings", found, INVALID_REQUEST)
+    message.jsonrpc, message.method = strings.get("jsonrpc", ""), strings.get("method", "")
+    return message
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def find_id(line: bytes | bytearray) -> Raw:
+    """The id of a frame that cannot be read, or `NOTHING`."""
+    ends = bytes(line) if len(line) <= 2 * _ID_SEARCH_BYTES else bytes(line[:_ID_SEARCH_BYTES] + b"\n" + line[-_ID_SEARCH_BYTES:])
+    match = next((found for place in _ID_PLACES if (found := place.search(ends))), None)
+    if not match or not _VALID_ID.match(match[1]):
+        return NOTHING
+    try:
+        json.loads(str(match[1], "utf-8"))  # it is going to stand in a reply
+    except ValueError:
+        return NOTHING
+    return Raw(match[1])
+
+
+def dump(value: Any) -> Raw:
+    """Our own values as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
+    try:
+        return Raw(msgspec.json.encode(value))
+    except (ValueError, OverflowError):
+        return Raw(json.dumps(_finite(value), separators=(",", ":")).encode())
+
+
+def _finite(value: Any) -> Any:
+    """With null, as msgspec has it, for the numbers that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def load(raw: Raw) -> Any:
+    """A payload as Python values, for what is not relayed.
+
+    Raises:
+        ValueError: it is no JSON, or deeper than Python can hold.
+    """
+    if not raw:
+        return None
+    try:
+        return msgspec.json.decode(raw)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return json.loads(bytes(raw), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def failure(code: int, message: str, data: Any = None) -> Envelope:
+    """A reply of our own that says what went wrong."""
+    return Envelope(error=dump({"code": code, "message": str(message)} | ({} if data is None else {"data": data})))
+
+
+def success(result: Any) -> Envelope:
+    """A reply of our own."""
+    return Envelope(result=dump(result))
+
+
+class Worded(Envelope):
+    """A failure of our own whose words are kept as they were made; what is sent on has them as plain text."""
+
+    words: str = ""
+
+
+def worded(code: int, words: str, data: Any = None) -> Worded:
+    return Worded(error=failure(code, words, data).error, words=words)
+
+
+class TooLarge(Envelope):
+    """A failure of our own: a reply is larger than who asked wanted to have, and was dropped."""
+
+    size_bytes: int = 0
+
+
+def too_large(size_bytes: int) -> TooLarge:
+    return TooLarge(
+        error=failure(PARSE_ERROR, f"a reply of {size_bytes:,} bytes is beyond what was asked for").error, size_bytes=size_bytes
+    )
+
+
+class NotDelivered(Envelope):
+    """A failure of our own: the peer certainly never had the whole request, so that it may be sent once more."""
+
+
+def not_delivered(reason: str) -> NotDelivered:
+    return NotDelivered(error=failure(CONNECTION_CLOSED, reason).error)
+
+
+def unanswered(reason: str) -> Envelope:
+    """A failure of our own where the peer has the request and its reply will not be heard; `reason` alone might sound as if it had not."""
+    return failure(CONNECTION_CLOSED, f"{reason}; it had the request by then, and may have done what was asked")
+
+
+NOT_DELIVERED = not_delivered("the server did not take the request; call again")
+
+
+def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:
+    """Head, payload and tail of a request (or of a notification, where `id` is empty)."""
+    id_member = b'"id":%b,' % id if id else b""
+    head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, dump(method))
+    return (head + b',"params":', params, b"}\n") if params else (head, NOTHING, b"}\n")
+
+
+def reply_parts(id: Raw, reply: Envelope) -> tuple[bytes, Raw, bytes]:
+    """Head, payload and tail of a reply; the id always comes first, which lets the bridge follow replies by their first bytes."""
+    member, payload = (b"error", reply.error) if reply.error else (b"result", reply.result)
+    return b'{"jsonrpc":"2.0","id":%b,"%b":' % (bytes(id) or b"null", member), payload, b"}\n"

@@ -1,0 +1,274 @@
+"""Payloads between the eras, without building their contents.
+
+Only the first two levels of an object are opened, and only where they must change. `legacy`: initialize handshake, 2024-11-05 to
+2025-11-25. `modern`: every request carries its envelope in `_meta`, 2026-07-28. Within an era nothing is changed. Across eras this is
+added or dropped, and nothing else:
+
+| where | what | legacy client, modern server | modern client, legacy server |
+|---|---|---|---|
+| request, `_meta` | protocolVersion, clientInfo, clientCapabilities | added | dropped |
+| request, `_meta` | logLevel | the session's level added, if it set one | dropped; the server's level while the call lasts |
+| request | inputResponses, requestState | added when the server has asked | dropped; they go on with the held call |
+| result | resultType | dropped if "complete" | "complete" added |
+| result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
+| error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
+| question elicitation/create, mode url | elicitationId | one of the hub's added | stays |
+| notification, `_meta` | subscriptionId | dropped | the client's own added, by its session |
+
+The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay, the progress token too. Other results and error codes
+(-32042 among them) pass as they are. Above it: sessions, McpClient, calls across eras. Below it: envelope.
+"""
+
+import re
+import secrets
+from enum import Enum
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, dump
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.protocol import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    LOG_LEVEL_KEY,
+    MODERN_VERSIONS,
+    PROTOCOL_VERSION_KEY,
+    SUBSCRIPTION_ID_KEY,
+)
+
+_ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
+_CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
+_HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
+_COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')
+_REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
+
+ROUND_KEYS = ("inputResponses", "requestState")  # of a request that is made again with answers
+ELICITATION_ID_BYTES = 8  # no two questions to one client are to have the same
+LEGACY_RESOURCE_NOT_FOUND = -32002  # 2026-07-28 has the general code for it
+NAME_LOOKED_FOR_BELOW_BYTES = 65536  # larger parameters are taken apart in any case, which costs them little besides their size
+
+
+class Era(Enum):
+    LEGACY = "legacy"
+    MODERN = "modern"
+
+
+class ClientInfo(msgspec.Struct):
+    """How an AI client names itself."""
+
+    name: str = "AI client"
+    version: str = ""
+
+
+class Meta(msgspec.Struct):
+    """What the relay looks at in a request's `_meta`."""
+
+    progress_token: Raw = msgspec.field(name="progressToken", default=NOTHING)
+    version: Raw = msgspec.field(name=PROTOCOL_VERSION_KEY, default=NOTHING)
+    capabilities: Raw = msgspec.field(name=CLIENT_CAPABILITIES_KEY, default=NOTHING)
+    log_level: Raw = msgspec.field(name=LOG_LEVEL_KEY, default=NOTHING)
+
+
+class Head(msgspec.Struct):
+    """What the relay looks at in a request's params."""
+
+    meta: Meta = msgspec.field(name="_meta", default_factory=Meta)
+    name: str = ""
+    request_state: str = msgspec.field(name="requestState", default="")
+    input_responses: dict[str, Raw] = msgspec.field(name="inputResponses", default_factory=dict)
+
+    @property
+    def era(self) -> Era:
+        """Told by the request itself: the envelope names a version or there is none."""
+        return Era.MODERN if self.meta.version else Era.LEGACY
+
+
+class _MetaOfClient(msgspec.Struct):
+    client: ClientInfo = msgspec.field(name=CLIENT_INFO_KEY, default_factory=ClientInfo)
+
+
+class _ParamsOfClient(msgspec.Struct):
+    meta: _MetaOfClient = msgspec.field(name="_meta", default_factory=_MetaOfClient)
+
+
+_head_decoder = msgspec.json.Decoder(Head)
+_modern_versions = {msgspec.json.encode(version) for version in MODERN_VERSIONS}
+
+
+def read_head(params: Raw) -> Head | None:
+    """None where params is no object or these fields have other types."""
+    try:
+        return _head_decoder.decode(params) if params else Head()
+    except msgspec.ValidationError:
+        return None
+    except (ValueError, RecursionError):  # half a surrogate pair somewhere, or great depth
+        return _read_head_by_members(params)
+
+
+def _read_head_by_members(params: Raw) -> Head | None:
+    try:
+        members = opened(params)
+        meta = opened(members["_meta"]) if "_meta" in members else {}
+        looked_at = {key: members[key] for key in _HEAD_KEYS & members.keys()}
+        looked_at["_meta"] = closed({key: meta[key] for key in _META_KEYS & meta.keys()})
+        head = _head_decoder.decode(closed(looked_at))
+        if "inputResponses" in members:
+            head.input_responses = opened(members["inputResponses"])
+    except (ValueError, RecursionError):
+        return None
+    return head
+
+
+def read_client_info(params: Raw) -> ClientInfo:
+    """Who sent a modern request, as far as it says so."""
+    try:
+        return msgspec.json.decode(params, type=_ParamsOfClient).meta.client
+    except (ValueError, RecursionError):
+        return ClientInfo()
+
+
+def is_version_spoken(head: Head) -> bool:
+    """Whether a modern request names a version of ours."""
+    return bytes(head.meta.version) in _modern_versions
+
+
+def without_envelope(params: Raw) -> Raw:
+    """For a legacy server: some refuse requests that carry the modern envelope."""
+    members = opened(params)
+    for key in ROUND_KEYS:
+        members.pop(key, None)
+    meta = opened(members["_meta"])
+    for key in _ENVELOPE_KEYS:
+        meta.pop(key, None)
+    members["_meta"] = closed(meta)
+    if not meta:
+        del members["_meta"]
+    return closed(members)
+
+
+def with_meta(params: Raw, added: dict[str, Raw]) -> Raw:
+    """Adds or replaces members of `_meta`."""
+    members = opened(params) if params else {}
+    meta = opened(members["_meta"]) if "_meta" in members else {}
+    members["_meta"] = closed(meta | added)
+    return closed(members)
+
+
+def read_progress_token(params: Raw) -> Raw:
+    """
+    Raises:
+        ValueError: there is none.
+    """
+    token = opened(params).get("progressToken", NOTHING)
+    if not token:
+        raise ValueError("no progress token")
+    return token
+
+
+def may_repeat_name(params: Raw) -> bool:
+    """Whether an object may have two members `name`: the last one counts here, and might not count for a server's parser.
+
+    Some parsers take `Name` for `name`. Says so too often (an argument is called `name`), never too seldom.
+    """
+    if len(memoryview(params)) >= NAME_LOOKED_FOR_BELOW_BYTES:
+        return True
+    text = bytes(params)
+    return b"\\u00" in text or text.lower().count(b'"name"') != 1
+
+
+def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
+    """An object with each of its members once, and none that a parser which does not tell `Name` from `name` takes for one of `names`.
+
+    Args:
+        added: members that are added or replaced.
+    """
+    members = opened(params) | added
+    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in names})
+
+
+def with_members(params: Raw, **added: Raw) -> Raw:
+    """Adds or replaces members of an object."""
+    return closed(opened(params) | added)
+
+
+def as_modern_result(method: str, result: Raw) -> Raw:
+    """Adds what 2026-07-28 requires of a result and a legacy server does not know; what is no object stays as it is."""
+    view = memoryview(result)
+    if bytes(view[:1]) != b"{":
+        return result
+    cache = b',"ttlMs":0,"cacheScope":"private"' if method in _CACHEABLE else b""
+    separator = b"" if _REST_OF_EMPTY_OBJECT.match(view, 1) else b","
+    return Raw(b"".join((b'{"resultType":"complete"', cache, separator, view[1:])))
+
+
+def as_modern_error(method: str, error: Raw) -> Raw:
+    """The code that 2026-07-28 has for what a legacy server reports; message and data stay."""
+    if method.startswith("resources/") and error_code(error) == LEGACY_RESOURCE_NOT_FOUND:
+        return with_members(error, code=Raw(b"%d" % INVALID_PARAMS))
+    return error
+
+
+def as_legacy_result(method: str, result: Raw) -> Raw:
+    """Takes off what 2026-07-28 added to results; what is no object stays as it is, and so does a type that an extension defines."""
+    try:
+        members = opened(result)
+    except ValueError:
+        return result
+    dropped = {"ttlMs", "cacheScope"} & members.keys() if method in _CACHEABLE else set()
+    if members.get("resultType") == _COMPLETE:
+        dropped.add("resultType")
+    return closed({key: value for key, value in members.items() if key not in dropped}) if dropped else result
+
+
+def as_legacy_error(method: str, error: Raw) -> Raw:
+    """The reverse of `as_modern_error`: an invalid parameter of which the data name the URI is a resource that is not there."""
+    if method.startswith("resources/") and error_code(error) == INVALID_PARAMS and _names_uri(error):
+        return with_members(error, code=Raw(b"%d" % LEGACY_RESOURCE_NOT_FOUND))
+    return error
+
+
+def as_legacy_question(method: str, params: Raw) -> Raw:
+    """Adds what 2025-11-25 requires of a server's question and 2026-07-28 no longer has; what is no object stays as it is."""
+    if method != "elicitation/create":
+        return params
+    try:
+        members = opened(params)
+    except ValueError:
+        return params
+    if members.get("mode") != _URL_MODE or "elicitationId" in members:
+        return params
+    return closed(members | {"elicitationId": dump(secrets.token_hex(ELICITATION_ID_BYTES))})
+
+
+def read_subscription_id(params: Raw) -> Raw:
+    """The request that a notification belongs to; empty where it does not say."""
+    try:
+        return opened(opened(params)["_meta"]).get(SUBSCRIPTION_ID_KEY, NOTHING)
+    except (KeyError, ValueError):
+        return NOTHING
+
+
+def without_subscription_id(params: Raw) -> Raw:
+    """For AI clients: it names a request of ours."""
+    if not read_subscription_id(params):
+        return params
+    members = opened(params)
+    meta = opened(members.pop("_meta"))
+    del meta[SUBSCRIPTION_ID_KEY]
+    return closed(members | ({"_meta": closed(meta)} if meta else {}))
+
+
+def error_code(error: Raw) -> int:
+    """The code of a reply's error; 0 where there is none."""
+    try:
+        return int(bytes(opened(error).get("code", NOTHING)))
+    except ValueError:
+        return 0
+
+
+def _names_uri(error: Raw) -> bool:
+    try:
+        return "uri" in opened(opened(error).get("data", NOTHING))
+    except ValueError:
+        return False

@@ -1,0 +1,191 @@
+"""What a request of 2026-07-28 repeats in HTTP headers, so that gateways can route it without reading the body.
+
+Above it: whoever speaks HTTP, in either direction. Below it: envelope. Source: the specification's "Streamable HTTP" of that version:
+`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and one `Mcp-Param-*` for each argument that the tool's schema marks with `x-mcp-header`.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.protocol import PROTOCOL_VERSION_KEY
+
+VERSION_HEADER, METHOD_HEADER, NAME_HEADER, PARAM_PREFIX = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-"
+ANNOTATION = "x-mcp-header"
+NAME_MEMBERS: Mapping[str, str] = {  # of params, by method: what `Mcp-Name` repeats
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+REMEMBERED_SCHEMAS = 256  # of which it is known what they mark
+
+_PLAIN = re.compile(r"(?:[!-~](?:[ -~]*[!-~])?)?")  # visible ASCII, no blank at either end
+_WRAPPED = re.compile(r"=\?base64\?(.*)\?=")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110: what the name of a header consists of
+_TYPES = ("string", "integer", "boolean")  # no "number": programs disagree on how to write those
+# JSON Schema 2020-12: the keywords whose values are schemas, besides `properties`; what is in others is data
+_ONE_SCHEMA = {
+    *("items", "contains", "unevaluatedItems", "additionalProperties", "propertyNames", "unevaluatedProperties"),
+    *("not", "if", "then", "else", "contentSchema"),
+}
+_LIST_OF_SCHEMAS = {"allOf", "anyOf", "oneOf", "prefixItems"}
+_MAP_OF_SCHEMAS = {"patternProperties", "dependentSchemas", "$defs", "definitions"}
+
+Path = tuple[str, ...]
+
+
+class InvalidAnnotation(ValueError):
+    """A tool's schema marks an argument in a way that the specification forbids; a client over HTTP must not use such a tool."""
+
+
+def modern_version(params: Raw) -> str:
+    """The version that a request's `_meta` names; empty for a legacy one."""
+    meta = _members(_members(params).get("_meta", NOTHING))
+    return _text(meta.get(PROTOCOL_VERSION_KEY, NOTHING))
+
+
+def request_headers(method: str, params: Raw, tool_schema: Callable[[str], Raw | None]) -> dict[str, str]:
+    """The headers of a modern request; none for a legacy one.
+
+    Args:
+        tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
+    """
+    version = modern_version(params)
+    if not version:
+        return {}
+    headers = {VERSION_HEADER: version, METHOD_HEADER: encode(method)}
+    members = _members(params)
+    name = _text(members.get(NAME_MEMBERS.get(method, ""), NOTHING))
+    if name:
+        headers[NAME_HEADER] = encode(name)
+    if method == "tools/call" and (schema := tool_schema(name)):
+        headers |= param_headers(schema, members.get("arguments", NOTHING))
+    return headers
+
+
+def param_headers(schema: Raw, arguments: Raw) -> dict[str, str]:
+    """One header for each argument that is given and that the schema marks; none where the schema marks them wrongly."""
+    try:
+        marked = marked_arguments(schema)
+        values = envelope.load(arguments) if marked else None
+    except ValueError:
+        return {}
+    found = {header: written(value_at(values, path)) for path, header in marked.items()}
+    return {PARAM_PREFIX + header: encode(value) for header, value in found.items() if value is not None}
+
+
+def marked_arguments(schema: Raw) -> Mapping[Path, str]:
+    """The names of headers, without prefix, by the place of the argument.
+
+    Raises:
+        InvalidAnnotation: a mark stands where it may not, or names no possible header; says which and why.
+    """
+    text = bytes(schema)
+    return _marked_arguments(text) if b"x-mcp-header" in text else {}
+
+
+@lru_cache(maxsize=REMEMBERED_SCHEMAS)
+def _marked_arguments(text: bytes) -> Mapping[Path, str]:
+    marked: dict[Path, str] = {}
+    for path, schema in _schemas_in(envelope.load(Raw(text))):
+        if ANNOTATION in schema:
+            header = _checked(path, schema)
+            if header.lower() in (other.lower() for other in marked.values()):
+                raise InvalidAnnotation(f"{ANNOTATION} {header!r} stands twice")
+            marked[path or ()] = header
+    return marked
+
+
+def _checked(path: Path | None, schema: Mapping[str, Any]) -> str:
+    header = schema[ANNOTATION]
+    if not path:
+        raise InvalidAnnotation(f"{ANNOTATION} stands where no argument is")
+    where = ".".join(path)
+    if not isinstance(header, str) or not _TOKEN.fullmatch(header):
+        raise InvalidAnnotation(f"{where}: {ANNOTATION} is not the name of a header")
+    if schema.get("type") not in _TYPES:
+        raise InvalidAnnotation(f"{where}: {ANNOTATION} is for arguments of type {', '.join(_TYPES)}")
+    return header
+
+
+def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
+    """Every schema in a schema, with the path of the argument it describes; None where it describes no argument of its own."""
+    waiting: list[tuple[Path | None, Any]] = [((), root)]
+    while waiting:
+        path, schema = waiting.pop()
+        if isinstance(schema, dict):
+            yield path, schema
+            for keyword, value in schema.items():
+                if keyword == "properties" and isinstance(value, dict):
+                    waiting += [(None if path is None else (*path, name), each) for name, each in value.items()]
+                else:
+                    waiting += [(None, each) for each in _schemas_under(keyword, value)]
+
+
+def _schemas_under(keyword: str, value: Any) -> list[Any]:
+    if keyword in _ONE_SCHEMA:
+        return [value]
+    if keyword in _LIST_OF_SCHEMAS and isinstance(value, list):
+        return value
+    if keyword in _MAP_OF_SCHEMAS and isinstance(value, dict):
+        return list(value.values())
+    return []
+
+
+def value_at(arguments: Any, path: Path) -> Any:
+    """The argument at a place; None where there is none."""
+    for name in path:
+        arguments = arguments.get(name) if isinstance(arguments, dict) else None
+    return arguments
+
+
+def written(value: Any) -> str | None:
+    """A value as a header has it; None for what no header can have."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def encode(value: str) -> str:
+    """A text as the value of a header: as it is where that is safe, else in base64."""
+    if _PLAIN.fullmatch(value) and not _WRAPPED.fullmatch(value):
+        return value
+    return f"=?base64?{base64.b64encode(value.encode(errors='replace')).decode()}?="
+
+
+def decode(value: str) -> str | None:
+    """The reverse of `encode`; None for what it cannot have made."""
+    if not (wrapped := _WRAPPED.fullmatch(value)):
+        return value
+    try:
+        decoded = base64.b64decode(wrapped[1], validate=True)
+        is_canonical = base64.b64encode(decoded).decode() == wrapped[1]
+        return decoded.decode() if is_canonical else None
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _members(raw: Raw) -> dict[str, Raw]:
+    try:
+        return opened(raw) if raw else {}
+    except ValueError:
+        return {}
+
+
+def _text(raw: Raw) -> str:
+    try:
+        return msgspec.json.decode(raw, type=str) if raw else ""
+    except ValueError:
+        return ""

@@ -1,1 +1,0 @@
-"""The REST interface: what a person can do here, for other programs."""

@@ -1,0 +1,1 @@
+"""npm registries and mirrors: measured, chosen, remembered."""

@@ -1,0 +1,56 @@
+"""Measures several registries at once.
+
+Above it: NpmRegistries. Below it: probe and what it needs, imported in a thread when something is measured for the first time:
+a hub without servers from npm never pays for the HTTP library.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tooltray.launch.npm_config import NpmConfiguration
+from tooltray.launch.npm_registry import Answer, Registry
+
+
+class Measure(Protocol):
+    """Measures registries; `measure_registries`, or a fake of it."""
+
+    async def __call__(
+        self,
+        registries: Sequence[Registry],
+        packages: tuple[str, ...],
+        *,
+        environ: Mapping[str, str],
+        configuration: NpmConfiguration,
+        with_python: bool,
+    ) -> list[Answer]: ...
+
+
+async def measure_registries(
+    registries: Sequence[Registry],
+    packages: tuple[str, ...],
+    *,
+    environ: Mapping[str, str],
+    configuration: NpmConfiguration,
+    with_python: bool,
+) -> list[Answer]:
+    """Asks all registries at the same time, each within ten seconds. Never fails: what went wrong is in the answers.
+
+    Args:
+        packages: what each is asked for.
+        environ: the person's login-shell environment, for proxies and certificate authorities.
+        configuration: how npm signs in to each.
+        with_python: whether their indexes for Python packages are looked at as well.
+    """
+    for module in ("npm_registry.probe", "http.trust"):
+        await asyncio.to_thread(importlib.import_module, f"tooltray.servers.{module}")
+    from tooltray.registries.probe import RegistryProbe
+    from tooltray.transports.http.certificate_trust import tls_context
+
+    trust = await asyncio.to_thread(tls_context, environ)
+    async with RegistryProbe(environ=environ, trust=trust) as probe:
+        asked = (
+            probe.ask(each, packages, authorization=configuration.authorization(each.url), with_python=with_python) for each in registries
+        )
+        return list(await asyncio.gather(*asked))

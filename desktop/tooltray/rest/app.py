@@ -1,0 +1,206 @@
+"""The REST interface as one handler: who may ask, which operation it is, and the response.
+
+Above it: http_app, which hands over everything under `/api`. Below it: the table of operations. Knows nothing of what one does.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from tooltray import __version__
+from tooltray.access.api_tokens import TokenHolder
+from tooltray.confirmation import asked_by, confirm_widening
+from tooltray.errors import TooltrayError
+from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.rest import requests
+from tooltray.rest.asker import ProgramAsker, Trust
+from tooltray.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
+from tooltray.rest.operation import Call, Operation
+from tooltray.rest.pages import page
+from tooltray.rest.problems import Failed, failed_by, out_of_scope, problem_response
+from tooltray.rest.shapes import encoded, in_json
+from tooltray.rest.table import operations_at
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.tasks import Spawn, finish_in_thread
+
+logger = logging.getLogger(__name__)
+
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class Tokens(Protocol):
+    """What of ApiTokens is used."""
+
+    @property
+    def is_saved(self) -> bool: ...
+
+    def holder(self, token: str) -> TokenHolder | None:
+        """Whose token that is; takes as long whatever is wrong with it."""
+        ...
+
+    def is_current(self, holder: TokenHolder) -> bool:
+        """Whether its token still opens something."""
+        ...
+
+    def save(self) -> None:
+        """Blocks."""
+        ...
+
+
+Answer = Callable[[web.Request, TokenHolder], Awaitable[web.StreamResponse]]
+Events = Callable[[web.Request, Callable[[], bool]], Awaitable[web.StreamResponse]]
+"""See EventStreams.answer."""
+
+
+class RestApi:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, presenter: McpPresenter, config: McpConfHelper, tokens: Tokens, trusted: Trust, events: Events, spawn: Spawn
+    ) -> None:
+        """
+        Args:
+            tokens, trusted: which tokens open it, and which of them say yes in a person's place.
+            events: answers `GET /api/events`, for a caller that showed a token.
+            spawn: for what goes on after its response.
+        """
+        self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
+        self._tokens, self._trusted = tokens, trusted
+        self._changing_entries = asyncio.Lock()
+        shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
+        self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
+
+    async def answer(self, request: web.Request, guard: Guard) -> web.StreamResponse:
+        """Answers a request under `/api`; what goes wrong is a response, too.
+
+        Args:
+            guard: of the address where it came in.
+        """
+        try:
+            holder = self._let_in(request, guard)
+            with asked_by(ProgramAsker(holder, self._trusted)):
+                return await self._answer(request, holder)
+        except Failed as failed:
+            return problem_response(failed)
+        except TooltrayError as error:
+            return problem_response(failed_by(error, had_revision="If-Match" in request.headers))
+        except Exception:  # a bug of ours is an answer, too
+            logger.exception("%s %s failed", request.method, request.path)
+            return problem_response(Failed(500, "Something is wrong in Tooltray", "its log says what"))
+
+    # who
+
+    def _let_in(self, request: web.Request, guard: Guard) -> TokenHolder:
+        """Whose token the request shows.
+
+        Raises:
+            Failed: it is switched off, was not meant for us, comes from a page of others, or does not show a token.
+        """
+        if not self._config.settings.publish.http.api.enabled:
+            raise Failed(404, "There is nothing at this path")
+        try:
+            guard.check(request.headers)
+        except Refused as refused:
+            raise Failed(refused.status, "This request is not served", str(refused)) from None
+        holder = self._holder(request)
+        if not self._tokens.is_saved:
+            self._spawn(self._save_tokens(), name="tokens that have ended")
+        if holder is None:
+            hint = "`tooltray http api token` shows one; send it as `Authorization: Bearer TOKEN`."
+            raise Failed(401, "A token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+        return holder
+
+    async def _save_tokens(self) -> None:
+        try:
+            await finish_in_thread(self._tokens.save)
+        except TooltrayError as error:
+            logger.warning("%s", error)
+
+    def _holder(self, request: web.Request) -> TokenHolder | None:
+        given = request.headers.getall("Authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        holder = self._tokens.holder(token.strip())
+        return holder if scheme.lower() == "bearer" else None
+
+    # what
+
+    async def _answer(self, request: web.Request, holder: TokenHolder) -> web.StreamResponse:
+        segments = requests.path_segments(request)
+        method = "GET" if request.method == "HEAD" else request.method
+        own, found = self._own.get(segments), operations_at(segments)
+        methods = ["GET"] if own else list(found)
+        if not methods:
+            raise Failed(404, "There is nothing at this path", hint=f"GET {OPENAPI_PATH} says what there is.")
+        if method == "OPTIONS":
+            return web.Response(status=204, headers={**_HEADERS, "Allow": _allowed(methods)})
+        if method not in methods:
+            raise Failed(405, "This method is not for this path", headers={"Allow": _allowed(methods)})
+        if own:
+            return await own(request, holder)
+        operation, path = found[method]
+        if not holder.may(operation.needed_scope):
+            raise out_of_scope(holder.scope, operation.needed_scope)
+        return await self._do(request, operation, path)
+
+    async def _do(self, request: web.Request, operation: Operation, path: Mapping[str, str]) -> web.Response:
+        query, paging = requests.read_query(request, operation)
+        body = await requests.read_body(request, operation)
+        revision = requests.read_revision(request) if operation.takes_revision else ""
+        arguments = operation.arguments(path, query, body, revision)
+        call = Call(self._presenter, self._config, self._spawn, operation, arguments, self._changing_entries)
+        if await operation.needs_trust(call):
+            await confirm_widening("This")
+        result = await operation.run(call)
+        if operation.page_key:
+            result, cursor = page(result, paging, operation.page_key)
+            call.headers |= _next_page(request, cursor)
+        return _response(call, result)
+
+    # what is no verb
+
+    async def _show_index(self, request: web.Request, holder: TokenHolder) -> web.Response:
+        return _json({"name": "tooltray", "version": __version__, "openapi": OPENAPI_PATH, "events": EVENTS_PATH})
+
+    async def _show_openapi(self, request: web.Request, holder: TokenHolder) -> web.Response:
+        return _json(await finish_in_thread(document))
+
+    async def _stream_events(self, request: web.Request, holder: TokenHolder) -> web.StreamResponse:
+        if request.method == "HEAD":
+            return web.Response(content_type=EVENTS_TYPE, headers=_HEADERS)
+        return await self._events(request, partial(self._tokens.is_current, holder))
+
+
+def _response(call: Call, result: Any) -> web.Response:
+    operation = call.operation
+    if operation.status == 204:
+        return web.Response(status=204, headers={**_HEADERS, **call.headers})
+    return _json({operation.wrap: result} if operation.wrap else result, operation.status, call.headers)
+
+
+def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+    """
+    Raises:
+        Failed: what a server gave is nested deeper than anybody could read.
+    """
+    try:
+        body = in_json(encoded(value))
+    except RecursionError:
+        raise Failed(422, "The result cannot be shown", "it is nested too deeply") from None
+    return web.Response(status=status, body=body, content_type=JSON_TYPE, headers={**_HEADERS, **(headers or {})})
+
+
+def _allowed(methods: Sequence[str]) -> str:
+    return ", ".join([*methods, *(["HEAD"] if "GET" in methods else []), "OPTIONS"])
+
+
+def _next_page(request: web.Request, cursor: str) -> dict[str, str]:
+    if not cursor:
+        return {}
+    query = {**request.query, "cursor": cursor}
+    return {"Link": f'<{request.rel_url.raw_path}?{urlencode(query)}>; rel="next"'}

@@ -1,0 +1,207 @@
+"""One operation of the REST interface: where it is, which verb it is, and what of a request becomes which argument.
+
+Above it: the tables of operations, routing, the OpenAPI document. Below it: shapes. The types of arguments and of the result are those of
+the verb's own signature, so that the interface and its description cannot say something else than the verb does.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, get_type_hints
+
+import msgspec
+
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.rest.shapes import built, mirror
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.http import Scope
+from tooltray.tasks import Spawn
+
+MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
+REVISION = "revision"  # the argument that comes from `If-Match`
+
+
+@dataclass
+class Call:
+    """One request on its way to a verb.
+
+    Attributes:
+        arguments: of the verb, converted.
+        changing_entries: held while an entry and its secrets are changed: programs that do so at once do not get each other's secrets.
+        headers: of the response; an operation of ours may add some.
+    """
+
+    presenter: McpPresenter
+    config: McpConfHelper
+    spawn: Spawn
+    operation: "Operation"
+    arguments: dict[str, Any]
+    changing_entries: asyncio.Lock
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def show_revision(self, revision: str) -> None:
+        """What the caller may send as `If-Match` to change just this."""
+        self.headers["ETag"] = f'"{revision}"'
+
+    async def verb(self) -> Any:
+        """Does what the operation's verb does."""
+        return await getattr(self.presenter, self.operation.verb)(**self.arguments)
+
+
+Run = Callable[[Call], Awaitable[Any]]
+Guarded = Callable[[Call], Awaitable[bool]]
+
+
+async def always(call: Call) -> bool:
+    return True
+
+
+async def never(call: Call) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Operation:
+    """
+    Attributes:
+        path: below `/api`, with `{names}` of arguments in it.
+        verb: of McpPresenter; its arguments that are not in the path are the query's (GET, DELETE) or the body's.
+        summary: what it does, in a few words; empty: as the verb says.
+        status: of a success; 204 has no body.
+        takes: which argument of the verb a name in the path is, where it is called otherwise.
+        fixed: arguments that no caller gives.
+        in_query: arguments of the query though there is a body.
+        whole: the argument that is the body as a whole.
+        wrap: the result is the member of this name of an object.
+        run: does it, where that is more than the verb.
+        asks: the signature that counts, where `run` takes other arguments than the verb.
+        gives: the result's type, where it is another one than the verb's.
+        needs_trust: which calls of it a person has to confirm, besides those that the verb itself asks about.
+        scope: what a token must have; empty: "read" of what only looks (GET), else "manage".
+        page_key: tells the members of a long list apart; the operation then has `limit` and `cursor`.
+        max_body_bytes: of its body.
+        also: further verbs that are reached by it.
+        body_schema: what a schema says of the body, where its type says too little; with `$defs`.
+    """
+
+    method: str
+    path: str
+    verb: str
+    summary: str = ""
+    status: int = 200
+    takes: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    in_query: tuple[str, ...] = ()
+    whole: str = ""
+    wrap: str = ""
+    run: Run = Call.verb
+    asks: Callable[..., Any] | None = None
+    gives: Any = inspect.Parameter.empty
+    needs_trust: Guarded = never
+    scope: Scope | Literal[""] = ""
+    page_key: Callable[[Any], str] | None = None
+    max_body_bytes: int = MAX_BODY_BYTES
+    also: tuple[str, ...] = ()
+    body_schema: Mapping[str, Any] | None = None
+
+    @property
+    def needed_scope(self) -> Scope:
+        return self.scope or ("read" if self.method == "GET" else "manage")
+
+    @property
+    def id(self) -> str:
+        """Unique among all operations."""
+        return "-".join((self.method.lower(), *(segment.strip("{}") for segment in self.segments[1:])))
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        return tuple(self.path.strip("/").split("/"))
+
+    @cached_property
+    def path_names(self) -> tuple[str, ...]:
+        """The arguments in the path, in its order."""
+        names = (segment[1:-1] for segment in self.segments if segment.startswith("{"))
+        return tuple(self.takes.get(name, name) for name in names)
+
+    @cached_property
+    def query(self) -> type[msgspec.Struct]:
+        return self._struct("Query", self._split()[0])
+
+    @cached_property
+    def body(self) -> Any:
+        """The type of the body; None where there is none."""
+        if self.whole:
+            return mirror(self._hints[self.whole], is_given=True)
+        members = self._split()[1]
+        return self._struct("Body", members) if members else None
+
+    @cached_property
+    def needs_body(self) -> bool:
+        """Whether it cannot be left out."""
+        if self.whole or self.body is None:
+            return bool(self.whole)
+        return any(each.required for each in msgspec.structs.fields(self.body))
+
+    @cached_property
+    def words(self) -> tuple[str, str]:
+        """What it does, in a line and at length; from the table, else from the verb."""
+        text = inspect.getdoc(self._signature) or ""
+        paragraphs = [each for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
+        first = " ".join((paragraphs or [""])[0].split())
+        return self.summary or first or self.verb.replace("_", " ").capitalize(), "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+    @cached_property
+    def takes_revision(self) -> bool:
+        return REVISION in self._parameters
+
+    @cached_property
+    def result(self) -> Any:
+        """The type of what it gives, as in JSON; None for nothing."""
+        if self.status == 204:
+            return None
+        kind = self._hints.get("return") if self.gives is inspect.Parameter.empty else self.gives
+        found = mirror(kind)
+        return msgspec.defstruct(f"{self.wrap.title()}Result", [(self.wrap, found)], rename="camel") if self.wrap else found
+
+    def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: Any, revision: str) -> dict[str, Any]:
+        """The verb's arguments from the parts of a request, each of which was converted to its type here."""
+        given: dict[str, Any] = {**self.fixed, **path}
+        for part in (query, body):
+            if isinstance(part, msgspec.Struct) and not (part is body and self.whole):
+                given |= {name: getattr(part, name) for name in part.__struct_fields__ if getattr(part, name) is not msgspec.UNSET}
+        if self.whole:
+            given[self.whole] = body
+        if self.takes_revision:
+            given[REVISION] = revision
+        return {name: built(self._hints[name], value) for name, value in given.items()}
+
+    @cached_property
+    def _signature(self) -> Callable[..., Any]:
+        found: Callable[..., Any] = self.asks or getattr(McpPresenter, self.verb)
+        return found
+
+    @cached_property
+    def _hints(self) -> dict[str, Any]:
+        return get_type_hints(self._signature)
+
+    @cached_property
+    def _parameters(self) -> dict[str, inspect.Parameter]:
+        return {name: each for name, each in inspect.signature(self._signature).parameters.items() if name != "self"}
+
+    def _split(self) -> tuple[list[str], list[str]]:
+        """The names of those of the query, and of the body."""
+        elsewhere = {*self.path_names, *self.fixed, self.whole, REVISION}
+        names = [name for name in self._parameters if name not in elsewhere]
+        if self.method in ("GET", "DELETE"):
+            return names, []
+        return [name for name in names if name in self.in_query], [name for name in names if name not in self.in_query]
+
+    def _struct(self, name: str, members: list[str]) -> type[msgspec.Struct]:
+        fields: list[Any] = []
+        for member in members:
+            kind, default = mirror(self._hints[member], is_given=True), self._parameters[member].default
+            optional = default is not inspect.Parameter.empty
+            fields.append((member, kind | msgspec.UnsetType, msgspec.UNSET) if optional else (member, kind))
+        return msgspec.defstruct(f"{name}.{self.id}", fields, rename="camel", forbid_unknown_fields=True, kw_only=True)

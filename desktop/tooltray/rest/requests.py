@@ -1,0 +1,167 @@
+"""What a request of the REST interface says: the segments of its path, its query, its body; checked before anything is done.
+
+Above it: the REST interface's handler. Below it: aiohttp, the strict reader of JSON. Each refusal says what was expected and where.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+import msgspec
+from aiohttp import web
+
+from tooltray.files.json_text import NotJson, read_json
+from tooltray.http_server.answers import is_compressed
+from tooltray.rest.operation import Operation
+from tooltray.rest.problems import WHAT_IT_TAKES, Failed
+
+JSON_TYPES = ("application/json", "application/merge-patch+json")
+BODY_WITHIN_S = 30.0  # of a program on this machine; who sends slower holds a connection open
+MAX_QUERY_FIELDS = 50
+MAX_INTEGER = 2**63 - 1  # what every program behind us can hold
+PAGING = ("limit", "cursor")
+
+_ODD = re.compile("[\0\ud800-\udfff]")  # no file's name, variable or header can hold these
+
+
+def segments_below_api(path: str) -> tuple[str, ...]:
+    """As they are written."""
+    return tuple(path.split("/")[2:])
+
+
+def path_segments(request: web.Request) -> tuple[str, ...]:
+    """Those below `/api`, each decoded for itself: a name may have a slash in it, as `%2F`.
+
+    Raises:
+        Failed: one of them is no text.
+    """
+    try:
+        segments = tuple(unquote(segment, errors="strict") for segment in segments_below_api(request.rel_url.raw_path))
+    except UnicodeDecodeError:
+        raise Failed(400, "The path is not UTF-8 text") from None
+    if any(_ODD.search(segment) for segment in segments):
+        raise Failed(400, "A character in the path cannot be part of a name")
+    return segments
+
+
+def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Struct, dict[str, str]]:
+    """What the query says for the operation, and which page is wanted.
+
+    Raises:
+        Failed: something in it is unknown, given twice, or of another type.
+    """
+    raw = request.rel_url.raw_query_string
+    try:
+        pairs = parse_qsl(raw, keep_blank_values=True, strict_parsing=bool(raw), errors="strict", max_num_fields=MAX_QUERY_FIELDS)
+    except ValueError:
+        raise Failed(400, "The query cannot be read", "it is name=value, joined by '&', in UTF-8") from None
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise Failed(422, "The query gives a parameter twice")
+    if _ODD.search("".join(text for pair in pairs for text in pair)):
+        raise Failed(400, "A character in the query cannot be part of a value")
+    paging = {name: fields.pop(name) for name in PAGING if operation.page_key and name in fields}
+    try:
+        return msgspec.convert(fields, operation.query, strict=False), paging
+    except msgspec.ValidationError as error:
+        raise Failed(422, "The query cannot be used", in_words(error), WHAT_IT_TAKES) from None
+
+
+async def read_body(request: web.Request, operation: Operation) -> Any:
+    """The body as what the operation takes; None if it takes none.
+
+    Raises:
+        Failed: it is missing, too large, of another type, no JSON, or not what the operation takes.
+    """
+    limit = operation.max_body_bytes if operation.body is not None else 0
+    data = await _bytes(request, limit)
+    if operation.body is None:
+        return None
+    if not data and not operation.needs_body:
+        return msgspec.convert({}, operation.body)
+    _check_type(request)
+    document = _document(data)
+    try:
+        return msgspec.convert(document, operation.body)
+    except msgspec.ValidationError as error:
+        raise Failed(422, "The body cannot be used", in_words(error), WHAT_IT_TAKES) from None
+
+
+def read_revision(request: web.Request) -> str:
+    """Of `If-Match`; empty where any will do.
+
+    Raises:
+        Failed: it names none that there could be.
+    """
+    given = request.headers.get("If-Match", "*").strip()
+    if given == "*":
+        return ""
+    found = re.fullmatch(r'"([0-9a-f]{1,64})"', given)
+    if not found:
+        raise Failed(412, "It is another one by now", "If-Match names no revision of it", "Take the ETag of what you have read.")
+    return found[1]
+
+
+def in_words(error: msgspec.ValidationError) -> str:
+    """Where and why; the values themselves are not repeated."""
+    return str(error).replace("`$.", "`").replace(" - at `$`", "")
+
+
+async def _bytes(request: web.Request, limit: int) -> bytes:
+    if is_compressed(request):
+        raise Failed(415, "This kind of body is not taken", "it is compressed; send it as it is")
+    too_large = Failed(413, "The body is too large", f"at most {limit:,} bytes are taken here" if limit else "nothing is taken here")
+    if (request.content_length or 0) > limit:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            async for chunk in request.content.iter_any():
+                body += chunk
+                if len(body) > limit:
+                    raise too_large
+    except TimeoutError:
+        raise Failed(408, "The body did not come", f"it must be there within {BODY_WITHIN_S:.0f} s") from None
+    except web.RequestPayloadError:
+        raise Failed(400, "The body cannot be read", "it is not sent as its headers say") from None
+    return bytes(body)
+
+
+def _check_type(request: web.Request) -> None:
+    kind, _, options = request.headers.get("Content-Type", "").partition(";")
+    charset = re.search(r"charset\s*=\s*\"?([^\s\";]*)", options, re.IGNORECASE)
+    if kind.strip().lower() not in JSON_TYPES or (charset and charset[1].lower() not in ("utf-8", "utf8")):
+        raise Failed(415, "This kind of body is not taken", "send application/json, in UTF-8")
+
+
+def _document(data: bytes) -> Any:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
+        raise Failed(415, "This kind of body is not taken", "it seems to be UTF-16; send UTF-8")
+    try:
+        document, twice = read_json(data)
+    except NotJson as error:
+        raise Failed(400, "The body is no JSON", str(error)) from None
+    if twice:
+        raise Failed(400, "The body gives a member twice", ", ".join(repr(name) for name in sorted(set(twice))[:5]))
+    return _usable(document)
+
+
+def _usable(value: Any) -> Any:
+    """The same with numbers as everybody reads them."""
+    match value:
+        case str() if _ODD.search(value):
+            raise Failed(422, "A text in the body cannot be used", "it has a zero character or half a surrogate pair in it")
+        case bool():
+            return value
+        case int() | Decimal() if not -MAX_INTEGER <= value <= MAX_INTEGER:
+            raise Failed(422, "A number in the body cannot be used", "it is too large")
+        case Decimal():
+            return float(value)
+        case Mapping():
+            return {_usable(key): _usable(member) for key, member in value.items()}
+        case list():
+            return [_usable(member) for member in value]
+    return value

@@ -1,0 +1,80 @@
+"""Entries of servers as programs send them: read strictly, their secrets put away before anything is written.
+
+Above it: the operations of servers. Below it: the settings' models, what finds secrets in entries. An entry that is read back has
+`${secret:NAME/KEY}` in the place of each value that looks like a secret, and may come back like that.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from tooltray.entries.portable_entry import without_secrets
+from tooltray.errors import TooltrayError
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.rest.problems import WHAT_IT_TAKES, Failed
+from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
+from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
+from tooltray.settings.settings import check_name, read_entry
+
+_SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
+FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
+
+
+def entry_schema(**members: Any) -> dict[str, Any]:
+    """What a schema says of an entry.
+
+    Args:
+        **members: schemas of what stands beside its fields; those without a default are required.
+    """
+    found = MCPServerConfig.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
+    for part in (found, *found["$defs"].values()):
+        part["description"] = part["description"].partition("\n")[0]
+    fields = {spelling: schema for field, schema in found["properties"].items() for spelling in _SPELLED.get(field, (field,))}
+    fields["transport"] = fields["type"]
+    required = [name for name, schema in members.items() if "default" not in schema]
+    return found | {"properties": {**members, **fields}, "required": required, "additionalProperties": False}
+
+
+def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """An entry in the spelling of `mcpServers`; `transport` is another word for `type`.
+
+    Raises:
+        Failed: it has members that there are not.
+        TooltrayError: the name or the entry cannot be used; says why.
+    """
+    entry = dict(given)
+    if "transport" in entry:
+        if entry.get("type") not in (None, entry["transport"]):
+            raise Failed(422, "The body cannot be used", "type and transport differ; keep one of them")
+        entry["type"] = entry.pop("transport")
+    if unknown := sorted(entry.keys() - FIELDS):
+        raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
+    check_name(name, BUILTIN_NAMES)
+    try:
+        read_entry(name, entry)
+    except TooltrayError as error:  # its hint is for who edits a file
+        raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
+    return entry
+
+
+async def keep_secrets(
+    presenter: McpPresenter, name: str, entry: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Puts what looks like a secret where secrets are; returns the entry with placeholders.
+
+    Args:
+        before: the entry that is replaced; where the new one has the placeholder that stood for a plain value of it, that value is kept.
+
+    Raises:
+        TooltrayError: the secrets cannot be reached.
+    """
+    portable = without_secrets(name, entry)
+    stored, values = portable.entry, portable.values
+    if before is not None:
+        text = msgspec.json.encode(stored).decode()
+        known = without_secrets(name, before).values
+        values = {secret: value for secret, value in known.items() if f"${{secret:{secret}}}" in text} | values
+    for secret, value in values.items():
+        await presenter.set_secret(secret, value)
+    return stored

@@ -1,0 +1,242 @@
+"""Operations of the REST interface on servers.
+
+Above it: the table of all operations. Below it: McpPresenter's verbs, and what a server looks like here.
+"""
+
+import inspect
+import logging
+import os
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from tooltray.confirmation import must_wait
+from tooltray.entries.portable_entry import without_secrets
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.files.revisions import check_revision
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.rest import server_entries
+from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_words, mends, switches_on
+from tooltray.rest.operation import Call, Operation
+from tooltray.rest.problems import Failed
+from tooltray.rest.server_views import Restarting, ServerView, view
+from tooltray.settings.server_edits import name_is_taken
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.tasks import finish_in_thread
+
+logger = logging.getLogger(__name__)
+SERVERS = "/mcp/servers"
+PROPOSED = "proposal"  # see ServerSnapshot.origin
+
+
+class Asks(Protocol):
+    """What operations take and give where that is not as the verb has it."""
+
+    async def one(self, name: str) -> ServerView:
+        """One server."""
+
+    async def all(self, project: str = "") -> list[ServerView]:
+        """All servers, how they are, and their tools. With a project: those that its sessions have."""
+
+    async def add(self, server: dict[str, Any]) -> ServerView:
+        """Adds a server and begins to start it.
+
+        The body is an entry as in `mcpServers` (`command`, `args`, `env`, `cwd`, or `url`, `headers`; `transport` is another word for
+        `type`), and `name`. With `project`, a folder, it goes into the `.mcp.json` there, else into the settings. What looks like a secret
+        goes to the place of secrets, and the entry gets `${secret:NAME/KEY}`. With a token that is not trusted nothing starts before a
+        person has said yes: until then the server is `disconnected` and `waiting`.
+        """
+
+    async def replace(self, name: str, config: dict[str, Any], revision: str = "") -> ServerView:
+        """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
+        not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
+        """
+
+    async def entry(self, name: str) -> dict[str, Any]:
+        """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
+
+    async def restart(self, name: str) -> Restarting:
+        """Begins to restart a server; how that goes on, its state tells."""
+
+
+async def _list(call: Call) -> list[ServerView]:
+    snapshot, tools = await call.presenter.get_snapshot(), defaultdict[str, list[ToolSnapshot]](list)
+    for tool in await call.presenter.get_tools():
+        tools[tool.server].append(tool)
+    project = call.arguments.get("project", "")
+    project = await finish_in_thread(os.path.realpath, project) if project else ""
+    return [view(server, tools[server.name]) for server in snapshot.servers if not project or server.project in ("", project)]
+
+
+async def _show(call: Call) -> ServerView:
+    return await _shown(call, call.arguments["name"])
+
+
+async def _add(call: Call) -> ServerView:
+    """Writes nothing, and keeps no secret, unless all of it can be used."""
+    given = dict(call.arguments["server"])
+    name, project = _text(given, "name"), _text(given, "project", "")
+    entry = server_entries.read_given(given, name)
+    waits = await must_wait()
+    if waits:
+        entry.setdefault("autoApprove", list(READS))
+    async with call.changing_entries:
+        if any(server.name == name for server in (await call.presenter.get_snapshot()).servers):
+            raise name_is_taken(name)
+        add = call.presenter.add_mcp_server if waits else partial(_added, call.presenter)
+        server = await add(name, entry, project=project)
+    call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
+    return await _shown(call, server)
+
+
+async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *, project: str) -> str:
+    known = set(await presenter.get_secret_names())
+    stored = await server_entries.keep_secrets(presenter, name, entry)
+    try:
+        return await presenter.add_mcp_server(name, stored, project=project)
+    except Conflict:  # whoever has the name by now may use them
+        await presenter.remove_unused_secrets(await _new_secrets(presenter, name, known))
+        raise
+    except TooltrayError:
+        for secret in await _new_secrets(presenter, name, known):
+            await presenter.remove_secret(secret)
+        raise
+
+
+async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[str]) -> list[str]:
+    return [secret for secret in await presenter.get_secret_names() if secret not in known and secret.startswith(f"{server}/")]
+
+
+async def _replace(call: Call) -> ServerView:
+    name, revision = call.arguments["name"], call.arguments["revision"]
+    entry = server_entries.read_given(call.arguments["config"], name)
+    async with call.changing_entries:
+        check_revision((await _snapshot(call, name)).revision, revision)
+        before = (await call.presenter.get_server_entry(name)).entry
+        stored = entry if await must_wait() else await server_entries.keep_secrets(call.presenter, name, entry, before)
+        await call.presenter.update_mcp_server(name, stored, revision)
+    return await _shown(call, name)
+
+
+async def _show_entry(call: Call) -> dict[str, Any]:
+    name = call.arguments["name"]
+    entry = (await call.presenter.get_server_entry(name)).entry
+    call.show_revision((await _snapshot(call, name)).revision)
+    return without_secrets(name, entry).entry
+
+
+async def _show_entries(call: Call) -> dict[str, dict[str, Any]]:
+    entries = await call.presenter.get_mcp_servers()
+    return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
+
+
+async def _preview_removal(call: Call) -> ServerRemoval:
+    await _snapshot(call, call.arguments["name"])
+    return await call.presenter.preview_removal(**call.arguments)
+
+
+async def _do_and_show(call: Call) -> ServerView:
+    await call.verb()
+    return await _shown(call, call.arguments["name"])
+
+
+async def _restart(call: Call) -> Restarting:
+    """Begins it; how it goes on shows in the server's state."""
+    server = await _snapshot(call, call.arguments["name"])
+    if server.origin == PROPOSED:
+        raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
+    if server.is_disabled:
+        raise Conflict(f"Server '{server.name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+    call.spawn(_restarted(call), name=f"restart of {server.name}")
+    return Restarting()
+
+
+async def _restarted(call: Call) -> None:
+    try:
+        await call.verb()
+    except TooltrayError as error:
+        logger.info("a restart asked for over REST has failed: %s", error)
+
+
+async def _snapshot(call: Call, name: str) -> ServerSnapshot:
+    snapshot = await call.presenter.get_snapshot()
+    for server in snapshot.servers:
+        if server.name == name:
+            return server
+    raise NotFound(f"There is no server '{name}'", hint="GET /api/mcp/servers says which there are.")
+
+
+async def _shown(call: Call, name: str) -> ServerView:
+    server = await _snapshot(call, name)
+    if server.revision:
+        call.show_revision(server.revision)
+    return view(server, await call.presenter.get_tools(name))
+
+
+def _text(given: dict[str, Any], member: str, default: str | None = None) -> str:
+    value = given.pop(member, default)
+    if not isinstance(value, str):
+        raise Failed(422, "The body cannot be used", f"{member}: must be a text")
+    return value
+
+
+def _on(method: str, path: str, verb: str, **fields: Any) -> Operation:
+    """An operation on one server, whose name stands in the path; verbs call that `server`, or `name`."""
+    asked = inspect.signature(fields.get("asks") or getattr(McpPresenter, verb)).parameters
+    takes = {} if "server" in asked else {"server": "name"}
+    return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)
+
+
+def _tool_name(tool: Any) -> str:
+    return f"{tool.server}/{tool.original_name}"
+
+
+ENTRY = server_entries.entry_schema()
+NEW_SERVER = server_entries.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
+
+OPERATIONS = (
+    Operation("GET", SERVERS, "get_snapshot", asks=Asks.all, run=_list, page_key=lambda each: each.name),
+    Operation("POST", SERVERS, "add_mcp_server", status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
+    _on("GET", "", "get_snapshot", asks=Asks.one, run=_show),
+    _on("PUT", "", "update_mcp_server", whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
+    _on("DELETE", "", "remove_mcp_server", summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
+    _on("GET", "/removal", "preview_removal", run=_preview_removal),
+    _on("GET", "/entry", "get_server_entry", asks=Asks.entry, run=_show_entry),
+    Operation("GET", "/mcp/entries", "get_mcp_servers", "The entries of the settings", run=_show_entries),
+    _on("POST", "/start", "start_server", run=_do_and_show, gives=ServerView),
+    _on("POST", "/stop", "stop_server", summary="Stops it", run=_do_and_show, gives=ServerView),
+    _on("POST", "/restart", "restart_server", status=202, asks=Asks.restart, run=_restart),
+    _on("GET", "/running", "is_server_running", summary="Whether it runs", wrap="running"),
+    _on("GET", "/log", "get_server_log"),
+    _on("GET", "/tools", "get_tools", page_key=_tool_name),
+    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204, needs_trust=switches_on),
+    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204, needs_trust=changes_words),
+    _on("GET", "/diagnosis", "diagnose"),
+    _on(
+        "POST",
+        "/remedies",
+        "apply_remedy",
+        summary="Carries out a remedy that a diagnosis proposed; says what was done",
+        wrap="done",
+        needs_trust=mends,
+    ),
+    _on("POST", "/sign-in", "begin_sign_in"),
+    _on("POST", "/sign-in/finish", "finish_sign_in", status=204),
+    _on("DELETE", "/sign-in", "cancel_sign_in", status=204),
+    _on("POST", "/sign-out", "sign_out", status=204),
+    _on("PUT", "/default", "add_mcp_default_server", summary="Lets it start with the hub", status=204),
+    _on("DELETE", "/default", "remove_mcp_default_server", summary="Lets it start on demand", status=204),
+    _on("POST", "/default/toggle", "toggle_mcp_default_server", wrap="default"),
+    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204),
+    _on("PUT", "/lazy-load", "set_lazy_load", status=204),
+    _on("PUT", "/deferred", "set_deferred", status=204, needs_trust=changes_arguments),
+    _on("POST", "/start-for-project", "start_for_project", status=204),
+    _on("POST", "/start-without-project", "start_without_project", status=204),
+    Operation("GET", "/mcp/default-servers", "get_mcp_default_servers", "The servers that start with the hub"),
+    Operation("GET", "/mcp/connections", "get_mcp_clients"),
+    Operation("GET", "/mcp/diagnosis", "diagnose"),
+)

@@ -1,0 +1,45 @@
+"""All operations of the REST interface, and which of them a path is.
+
+Above it: the REST interface's handler and its OpenAPI document. Below it: the operations, by what they are about.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from tooltray.rest import hub_operations, server_operations, tool_operations
+from tooltray.rest.operation import Operation
+
+OPERATIONS: tuple[Operation, ...] = (*server_operations.OPERATIONS, *tool_operations.OPERATIONS, *hub_operations.OPERATIONS)
+
+NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
+"""What a program with a token may never do: that is for the person who gave it the token."""
+
+
+def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:
+    """The operations at a path, by method, with the arguments that stand in it.
+
+    Args:
+        segments: of the path below `/api`, decoded.
+    """
+    fitting = [template for template in _templates() if len(template) == len(segments) and all(map(_fits, template, segments))]
+    if not fitting:
+        return {}
+    template = min(fitting, key=lambda each: [_is_name(part) for part in each])  # what is written out goes before a name
+    names = [segment for part, segment in zip(template, segments, strict=True) if _is_name(part)]
+    return {each.method: (each, dict(zip(each.path_names, names, strict=True))) for each in _templates()[template]}
+
+
+@cache
+def _templates() -> dict[tuple[str, ...], list[Operation]]:
+    found: dict[tuple[str, ...], list[Operation]] = {}
+    for operation in OPERATIONS:
+        found.setdefault(operation.segments, []).append(operation)
+    return found
+
+
+def _is_name(part: str) -> bool:
+    return part.startswith("{")
+
+
+def _fits(part: str, segment: str) -> bool:
+    return part == segment or (_is_name(part) and bool(segment))

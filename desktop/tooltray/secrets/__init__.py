@@ -1,0 +1,1 @@
+"""Secrets by name: in the system's keyring, in an encrypted file, or in memory."""

@@ -1,0 +1,180 @@
+"""Secrets in the keyring of the operating system, through the `keyring` library.
+
+Above it: SecretStore, which calls this on its worker thread only (every call may block on a prompt). Below it: `keyring`, and
+secret-names.json.
+
+The backend is taken from our own list, never from `keyring.get_keyring()`: with the wrong package installed, or a line in a configuration
+file, that one is a plain text file. Names are kept beside, since a keyring cannot list what it holds.
+"""
+
+import importlib
+import json
+import logging
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from tooltray.errors import TooltrayError
+from tooltray.files.atomic_file import write_atomically
+from tooltray.secrets.secret_errors import SecretsAbsent, SecretsDenied, SecretsLocked
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+SERVICE = "tooltray"
+
+# platform -> module and class of the one backend that is used there
+ALLOWED = {
+    "linux": ("keyring.backends.SecretService", "Keyring"),
+    "darwin": ("keyring.backends.macOS", "Keyring"),
+    "win32": ("keyring.backends.Windows", "WinVaultKeyring"),
+}
+
+CHOOSE = "Install a keyring (gnome-keyring, KWallet), or choose another place: tooltray secrets backend file (or memory)"
+UNLOCK = "Unlock the keyring of your desktop session and try again, or choose another place: tooltray secrets backend file"
+ANSWER = "Try again and enter the keyring's password in its prompt, or choose another place: tooltray secrets backend file"
+NO_SERVICE = {
+    "linux": "no keyring service runs in this session (gnome-keyring, KWallet, ...)",
+    "darwin": "the keychain does not answer",
+    "win32": "the Windows credential store does not answer",
+}
+ALLOW = "Allow Tooltray to use the keyring in your system's settings, and try again"
+
+# what the libraries raise, by name, since each is installed on one platform only; D-Bus errors are told apart by their own names
+_LOCKED = {"KeyringLocked", "LockedException", "PromptDismissedException", "TimeoutError", "org.freedesktop.Secret.Error.IsLocked"}
+_DISMISSED = {"PromptDismissedException", "TimeoutError"}
+_DENIED = {"KeychainDenied", "SecAuthFailure", "PasswordSetError", "PasswordDeleteError", "org.freedesktop.DBus.Error.AccessDenied"}
+_ABSENT = {"NoKeyringError", "InitError", "SecretServiceNotAvailableException", "ImportError", "OSError"}
+
+
+class SystemKeyring(Protocol):
+    """The part of a `keyring` backend that is used."""
+
+    def get_password(self, service: str, username: str) -> str | None: ...
+    def set_password(self, service: str, username: str, password: str) -> None: ...
+    def delete_password(self, service: str, username: str) -> None: ...
+
+
+def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tuple[str, str]] = ALLOWED) -> SystemKeyring:
+    """The keyring of this platform.
+
+    Args:
+        platform: as `sys.platform` names it.
+        allowed: module and class of the one backend per platform.
+
+    Raises:
+        SecretsAbsent: there is none, or it does not answer.
+    """
+    try:
+        module, name = allowed[platform]
+    except KeyError:
+        raise SecretsAbsent("There is no keyring", f"none is known for {platform}", CHOOSE) from None
+    try:
+        backend = getattr(importlib.import_module(module), name)
+        backend.priority  # noqa: B018 - asking for it is the libraries' way to check that the service answers
+        keyring: SystemKeyring = backend()
+    except Exception as error:  # lane 1 begins here: what third-party code says about a missing service
+        logger.info("no keyring: %s: %s", type(error).__name__, error)
+        raise SecretsAbsent("There is no keyring", NO_SERVICE[platform], CHOOSE) from None
+    if not is_allowed(keyring, allowed):
+        raise SecretsAbsent("There is no keyring that is safe", f"{type(keyring).__module__} is not on Tooltray's list", CHOOSE)
+    return keyring
+
+
+def is_allowed(keyring: object, allowed: Mapping[str, tuple[str, str]] = ALLOWED) -> bool:
+    """Whether a backend is exactly one of those on the list; one that inherits from them, or goes by their name, is not."""
+    return (type(keyring).__module__, type(keyring).__qualname__) in allowed.values()
+
+
+class KeyringVault:
+    """Values in the keyring under the service `tooltray`, names in a file.
+
+    Args:
+        names_file: where the names are kept, as a JSON list.
+        open_keyring: gives the keyring; called at first use, and again as long as it fails.
+    """
+
+    def __init__(self, names_file: Path, open_keyring: Callable[[], SystemKeyring] = open_system_keyring) -> None:
+        self._names_file = names_file
+        self._open_keyring = open_keyring
+        self._keyring: SystemKeyring | None = None
+
+    def get(self, name: str) -> str | None:
+        return self._ask(lambda keyring: keyring.get_password(SERVICE, name))
+
+    def set(self, name: str, value: str) -> None:
+        names = {*self.names(), name}
+        self._ask(lambda keyring: keyring.set_password(SERVICE, name, value), value)
+        self._write_names(names)
+
+    def remove(self, name: str) -> bool:
+        names = {*self.names()} - {name}
+        is_there = self.get(name) is not None
+        if is_there:
+            self._ask(lambda keyring: keyring.delete_password(SERVICE, name))
+        self._write_names(names)
+        return is_there
+
+    def names(self) -> list[str]:
+        """The names that were stored here. A list that is no list is set aside; the secrets themselves are in the keyring still."""
+        try:
+            names = json.loads(self._names_file.read_bytes())
+            return sorted({str(name) for name in list(names)})
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise SecretsDenied("The names of the secrets cannot be read", f"{self._names_file}: {error.strerror}") from None
+        except (ValueError, TypeError, RecursionError):
+            self._set_names_aside()
+            return []
+
+    def unlock(self, passphrase: str) -> None:
+        """A keyring opens itself, with a prompt of its own."""
+
+    def _ask(self, question: Callable[[SystemKeyring], T], value: str = "") -> T:
+        """Asks the keyring something; `value` is what must not be in an error's text."""
+        if self._keyring is None:
+            self._keyring = self._open_keyring()
+        try:
+            return question(self._keyring)
+        except Exception as error:  # lane 1 begins here: backends raise whatever their platform's library raises
+            raise _told_apart(error, value) from None
+
+    def _write_names(self, names: Iterable[str]) -> None:
+        try:
+            write_atomically(self._names_file, json.dumps(sorted(names), indent=2).encode())
+        except OSError as error:
+            message = f"{self._names_file}: {error.strerror}; the keyring itself was changed"
+            raise SecretsDenied("The list of secret names could not be written", message) from None
+
+    def _set_names_aside(self) -> None:
+        aside = self._names_file.with_name(self._names_file.name + ".broken")
+        logger.warning("the list of secret names was broken and is now %s; the secrets themselves are not lost", aside)
+        with suppress(OSError):
+            self._names_file.replace(aside)
+
+
+def _told_apart(error: Exception, value: str) -> TooltrayError:
+    """In plain words; what the library says itself is for the log."""
+    text = str(error).replace(value, "***") if value else str(error)
+    logger.info("the keyring failed: %s: %s", type(error).__name__, text)
+    for cause in reversed(list(_causes(error))):  # the innermost knows best: keyring says "locked" of a keychain that denied
+        if cause & _DENIED:
+            return SecretsDenied("The keyring refused", text, ALLOW)
+        if cause & _DISMISSED:
+            return SecretsLocked("The keyring is locked", "its prompt was closed or not answered", ANSWER)
+        if cause & _LOCKED:
+            return SecretsLocked("The keyring is locked", "it was not unlocked", UNLOCK)
+        if cause & _ABSENT:
+            return SecretsAbsent("There is no keyring", NO_SERVICE.get(sys.platform, ""), CHOOSE)
+    return SecretsDenied("The keyring failed", text, ALLOW)
+
+
+def _causes(error: BaseException | None) -> Iterator[set[str]]:
+    """The names of an error's classes, and its D-Bus name if it has one; then the same of what caused it, and so on."""
+    while error is not None:
+        yield {kind.__name__ for kind in type(error).__mro__} | {str(getattr(error, "name", ""))}
+        error = error.__cause__

@@ -1,0 +1,223 @@
+"""Secrets by name: `${secret:NAME}` in the settings, values in the keyring, in an encrypted file, or in memory.
+
+Above it: expansion, the presenter, the command line. Below it: one vault per backend, the worker thread. Knows no server.
+
+Every call to a vault runs on one worker thread, bounded in time; the engine's loop never waits for a keyring. No value is ever in an error,
+a log record or a `repr`.
+"""
+
+import os
+from collections.abc import Callable, Collection, MutableMapping
+from typing import Protocol, TypeVar
+
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.secrets.backends import SecretBackend
+from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
+from tooltray.secrets.memory_vault import MemoryVault
+from tooltray.secrets.secret_errors import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
+from tooltray.secrets.secret_worker import SecretWorker
+
+__all__ = ["PASSPHRASE_VARIABLE", "SecretMissing", "SecretStore", "SecretsAbsent", "SecretsDenied", "SecretsLocked", "take_passphrase"]
+
+PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
+CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+CHECKED_NAME = "tooltray-check"  # a secret that need not exist
+MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
+
+T = TypeVar("T")
+
+
+class Vault(Protocol):
+    """A backend. Blocks; used on one thread only. Raises SecretsAbsent, SecretsLocked or SecretsDenied."""
+
+    def get(self, name: str) -> str | None: ...
+    def set(self, name: str, value: str) -> None: ...
+    def remove(self, name: str) -> bool: ...
+    def names(self) -> list[str]: ...
+    def unlock(self, passphrase: str) -> None: ...
+
+
+def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
+    """Takes the passphrase out of the process's environment, so that no child inherits it."""
+    return environ.pop(PASSPHRASE_VARIABLE, None)
+
+
+class SecretStore:
+    """The secrets of one home. Belongs to one event loop; methods may be called from any of its tasks.
+
+    Args:
+        home: where the encrypted file and the list of names are.
+        kind: the backend that was chosen; None: nobody chose, so the keyring. There is no falling back: without a keyring a person decides.
+        passphrase: opens the encrypted file; see `take_passphrase`.
+        open_keyring: gives the system's keyring.
+        timeout_s: seconds after which a call that waits for a prompt is given up.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        kind: SecretBackend | None = None,
+        *,
+        passphrase: str | None = None,
+        open_keyring: Callable[[], SystemKeyring] = open_system_keyring,
+        timeout_s: float = CALL_TIMEOUT_S,
+    ) -> None:
+        self._home = home
+        self._passphrase = passphrase
+        self._open_keyring = open_keyring
+        self._timeout_s = timeout_s
+        self._worker = SecretWorker()
+        self._vaults: dict[SecretBackend, Vault] = {}
+        self._known: frozenset[str] = frozenset()
+        self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
+        self._on_changed: list[Callable[[], None]] = []
+        self.use(kind)
+
+    def listen(self, on_changed: Callable[[], None]) -> None:
+        """Calls back whenever a secret may be another one than before, or can be read now."""
+        self._on_changed.append(on_changed)
+
+    @property
+    def kind(self) -> SecretBackend:
+        """The backend in use."""
+        return self._kind
+
+    def use(self, kind: SecretBackend | None) -> None:
+        """Goes on with another backend. No secret is moved; the one that is left keeps what it has, and memory as long as the hub runs."""
+        self._kind: SecretBackend = kind or "keyring"
+        self._tell_changed()
+
+    async def get(self, name: str) -> str:
+        """The value of a secret.
+
+        Raises:
+            SecretMissing: there is none of that name.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        value = await self._run(lambda vault: vault.get(name))
+        if value is None:
+            raise missing(name)
+        self._known |= {value}
+        return value
+
+    def note(self, values: Collection[str]) -> None:
+        """These must not show in a log, either: what a server's start has given that may be a secret."""
+        self._known |= frozenset(values)
+
+    async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
+        """Stores a value, or replaces it.
+
+        Args:
+            parts: what of it must not show, where the whole is made of several things and replaced again and again; see `hide`.
+
+        Raises:
+            TooltrayError: the name or the value cannot be used.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        _check_name(name)
+        _check_value(name, value)
+        if parts is None:
+            self._known |= {value}
+        else:
+            self.hide(name, parts)
+        await self._run(lambda vault: vault.set(name, value))
+        self._tell_changed()
+
+    def hide(self, owner: str, values: Collection[str]) -> None:
+        """These must not show in a log, nor what was hidden for the same owner before them; what is older is no secret any more."""
+        now, _ = self._hidden.get(owner, (frozenset(), frozenset()))
+        if frozenset(values) != now:
+            self._hidden = {**self._hidden, owner: (frozenset(values), now)}  # another thread may be reading
+
+    async def remove(self, name: str) -> None:
+        """Forgets a secret.
+
+        Raises:
+            SecretMissing: there is none of that name.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        if not await self._run(lambda vault: vault.remove(name)):
+            raise missing(name)
+        self._tell_changed()
+
+    async def names(self) -> list[str]:
+        """The names of all secrets, sorted; no values.
+
+        Raises:
+            SecretsLocked, SecretsDenied: see there.
+        """
+        return await self._run(lambda vault: vault.names())
+
+    async def check(self) -> None:
+        """Looks into the backend, to see whether it can be used.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        await self._run(lambda vault: vault.get(CHECKED_NAME))
+
+    async def unlock(self, passphrase: str) -> None:
+        """Opens the encrypted file; with other backends it does nothing, they open themselves.
+
+        Raises:
+            SecretsLocked: the passphrase is wrong.
+            SecretsDenied: the file cannot be used.
+        """
+        await self._run(lambda vault: vault.unlock(passphrase))
+        self._tell_changed()
+
+    def known_values(self) -> frozenset[str]:
+        """Every value seen since the start, also replaced and removed ones: what must not show in a log."""
+        if not self._hidden:
+            return self._known
+        return self._known.union(*(values for pair in self._hidden.values() for values in pair))
+
+    async def close(self) -> None:
+        """Ends the worker thread; a call later starts it again. May be called twice."""
+        await self._worker.close()
+
+    def _tell_changed(self) -> None:
+        for on_changed in self._on_changed:
+            on_changed()
+
+    async def _run(self, call: Callable[[Vault], T]) -> T:
+        kind = self._kind
+        try:
+            return await self._worker.run(lambda: call(self._vault(kind)), timeout_s=self._timeout_s)
+        except TimeoutError:
+            message = f"no answer within {self._timeout_s:g} s; it may be showing a prompt"
+            raise SecretsLocked("The secrets cannot be reached", message, UNLOCK) from None
+
+    def _vault(self, kind: SecretBackend) -> Vault:
+        """On the worker thread: the vault of a backend, made at its first use. What it imports is imported here."""
+        if kind not in self._vaults:
+            self._vaults[kind] = self._make_vault(kind)
+        return self._vaults[kind]
+
+    def _make_vault(self, kind: SecretBackend) -> Vault:
+        match kind:
+            case "file":
+                from tooltray.secrets.file_vault import FileVault  # `cryptography` takes 50 ms, which most people need not spend
+
+                return FileVault(self._home.secrets_file, self._passphrase)
+            case "memory":
+                return MemoryVault()
+        return KeyringVault(self._home.secret_names, self._open_keyring)
+
+
+def _check_name(name: str) -> None:
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or set("{}") & set(name):
+        reason = f"a name has 1 to {MAX_NAME_LENGTH} printable characters without '{{' and '}}', and no space around it"
+        raise TooltrayError("This cannot be the name of a secret", reason, "Choose another name")
+
+
+def _check_value(name: str, value: str) -> None:
+    """Refuses what a keyring, an environment variable or a header could not hold; says nothing of the value."""
+    reason = "it is empty" if not value else "it has a zero character in it" if "\0" in value else ""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        reason = "it is not text"
+    if reason:
+        raise TooltrayError(f"The value of secret '{name}' cannot be stored", reason, "Give another value")

@@ -1,0 +1,114 @@
+"""The files that servers come from now, besides the settings, and the servers that come of them together.
+
+Above it: ServerFiles. Below it: ProjectFile and ServedFile. Knows no disk.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from tooltray.server_files.project_file import ProjectFile
+from tooltray.server_files.served_files import ServedFile, ServedNames, served_servers, served_snapshot
+from tooltray.server_files.server_names import look
+from tooltray.server_files.trust_store import TrustStore
+from tooltray.server_files.trusted_entries import Trust
+from tooltray.settings.file_server import FileReading, FileServer
+from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.snapshots.files import ServerFileSnapshot
+
+AnyFile = ProjectFile | ServedFile
+
+
+class FilesInUse:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        trust: what of projects' own files is trusted.
+    """
+
+    def __init__(self, *, config: McpConfHelper, store: TrustStore, configs: Iterable[str], project: str) -> None:
+        """
+        Args:
+            configs: files that the hub was started with; absolute.
+            project: a folder whose file's servers all sessions have; a real path, empty: none.
+        """
+        self._config, self._project = config, project
+        self.trust = Trust(store, is_taken=self._is_like_another, reserved=BUILTIN_NAMES)
+        self._names = ServedNames(is_taken=lambda name: self._is_in_settings(name) or self.trust.has_name(name), reserved=BUILTIN_NAMES)
+        self._served = {path: ServedFile(path) for path in configs}
+        self._projects: dict[str, ProjectFile] = {}  # by folder
+        self.use(())
+
+    def __iter__(self) -> Iterator[AnyFile]:
+        yield from self._served.values()
+        yield from self._projects.values()
+
+    @property
+    def project_files(self) -> tuple[ProjectFile, ...]:
+        return tuple(self._projects.values())
+
+    @property
+    def readings(self) -> tuple[FileReading, ...]:
+        """Of the files that the hub was started with."""
+        return tuple(file.latest for file in self._served.values() if file.latest)
+
+    def use(self, folders: Collection[str]) -> list[AnyFile]:
+        """The files of these projects are in use, and of no others; returns those that were not before."""
+        wanted = dict.fromkeys((*([self._project] if self._project else []), *folders))
+        new = [folder for folder in wanted if folder not in self._projects]
+        made = {folder: ProjectFile(folder, self.trust, is_for_all=folder == self._project) for folder in new}
+        self._projects = {folder: made.get(folder) or self._projects[folder] for folder in wanted}
+        return list(made.values())
+
+    def of_folder(self, folder: str) -> ProjectFile | None:
+        return self._projects.get(folder)
+
+    def says_something(self, folder: str) -> bool:
+        """Whether a project's file has anything in it, or may have: it was not read yet."""
+        file = self._projects.get(folder)
+        return file is not None and (file.latest is None or bool(file.latest.digest))
+
+    def at(self, path: str) -> AnyFile | None:
+        return next((file for file in self if file.path == path), None)
+
+    def servers(self) -> dict[str, FileServer]:
+        """By their names here."""
+        return self._servers(self._served.values(), self._projects.values())
+
+    def servers_with(self, readings: Mapping[str, FileReading]) -> dict[str, FileServer]:
+        """Which they would be; see `read_as`."""
+        files = list(self.read_as(readings))
+        served = [file for file in files if isinstance(file, ServedFile)]
+        return self._servers(served, [file for file in files if isinstance(file, ProjectFile)])
+
+    def read_as(self, readings: Mapping[str, FileReading]) -> Iterator[AnyFile]:
+        """The files as they would be; nothing is changed.
+
+        Args:
+            readings: what they say, by their paths.
+        """
+        for file in self:
+            copy = file.copied()
+            if reading := readings.get(file.path):
+                copy.adopt(reading)
+            yield copy
+
+    def _servers(self, served: Iterable[ServedFile], projects: Iterable[ProjectFile]) -> dict[str, FileServer]:
+        servers = dict(served_servers(list(served), self._names))
+        for file in projects:
+            servers.update(file.servers())
+        return servers
+
+    def snapshots(self, url_of: Mapping[str, str]) -> list[ServerFileSnapshot]:
+        """
+        Args:
+            url_of: where the endpoints are that the files ask for, by their paths.
+        """
+        served = list(self._served.values())
+        return [served_snapshot(file, served, self._names, url_of.get(file.path, "")) for file in served] + [
+            file.snapshot() for file in self._projects.values()
+        ]
+
+    def _is_like_another(self, name: str) -> bool:
+        return name in self._names or any(look(other) == look(name) for other in self._config.own_settings.mcp_servers)
+
+    def _is_in_settings(self, name: str) -> bool:
+        return name in self._config.own_settings.mcp_servers

@@ -1,0 +1,100 @@
+"""On which projects' folders sessions work now, or did a moment ago.
+
+Above it: ServerFiles, which has the files of these folders in use. Below it: the sessions' states, and one deadline for each folder that
+nobody works on any more.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from tooltray.projects.project_leases import UNUSED_S
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.sessions.session_state import SessionState, SessionStates
+
+
+class FoldersInUse:
+    """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use."""
+
+    def __init__(
+        self, *, states: SessionStates, deadlines: DeadlineWheel, keeps: Callable[[str], bool], on_changed: Callable[[], None]
+    ) -> None:
+        """
+        Args:
+            keeps: whether there is anything about a folder that is worth keeping for a while.
+        """
+        self._states, self._deadlines, self._keeps, self._on_changed = states, deadlines, keeps, on_changed
+        self._held: dict[str, str] = {}  # by the id of a session that is there; one of requests is there until it is forgotten
+        self._gone: set[str] = set()  # ids of sessions that may come back
+        self._folders: dict[str, None] = {}
+        self._leases: dict[str, Deadline] = {}  # of those that nobody works on any more
+        states.listen(on_connected=self._on_connected, on_ended=self._on_ended, on_forgotten=self._on_forgotten)
+
+    def __contains__(self, folder: str) -> bool:
+        return folder in self._folders
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return tuple(self._folders)
+
+    def moved(self, state: SessionState) -> None:
+        """A session may work on another project than before."""
+        if state.id not in self._gone and self._states.find(state.id) is state:
+            self._hold(state)
+
+    def touch(self, folder: str) -> None:
+        """Somebody without a session needs it in this moment."""
+        self._use(folder)
+        self._leave_unheld()
+
+    def look(self) -> None:
+        """There may be nothing about a folder any more that is worth keeping."""
+        held, is_changed = set(self._held.values()), False
+        for folder in [folder for folder in self._folders if folder not in held and not self._keeps(folder)]:
+            self._end(folder)
+            is_changed = True
+        if is_changed:
+            self._on_changed()
+
+    def _on_connected(self, state: SessionState) -> None:
+        self._gone.discard(state.id)
+        self._hold(state)
+
+    def _on_ended(self, state: SessionState) -> None:
+        self._gone.add(state.id)
+        if self._held.pop(state.id, None):
+            self._leave_unheld()
+
+    def _on_forgotten(self, state: SessionState) -> None:
+        self._gone.discard(state.id)
+        if self._held.pop(state.id, None):
+            self._leave_unheld()
+
+    def _hold(self, state: SessionState) -> None:
+        before, folder = self._held.pop(state.id, ""), state.project.path if state.project else ""
+        if folder:
+            self._held[state.id] = folder
+            self._use(folder)
+        if before and before != folder:
+            self._leave_unheld()
+
+    def _use(self, folder: str) -> None:
+        is_new = folder not in self._folders
+        if folder in self._leases:
+            self._leases.pop(folder).cancel()
+        self._folders[folder] = None
+        if is_new:
+            self._on_changed()
+
+    def _leave_unheld(self) -> None:
+        held = set(self._held.values())
+        for folder in [folder for folder in self._folders if folder not in held and folder not in self._leases]:
+            self._leases[folder] = self._deadlines.add(UNUSED_S, partial(self._on_over, folder))
+        self.look()
+
+    def _on_over(self, folder: str) -> None:
+        self._end(folder)
+        self._on_changed()
+
+    def _end(self, folder: str) -> None:
+        del self._folders[folder]
+        self._leases.pop(folder).cancel()

@@ -1,0 +1,74 @@
+"""Where what an entry starts lies, and who can change it.
+
+Above it: trust_requests, project_runners and ServerFiles. Below it: the disk, which is looked at and never written; call it in a thread.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+
+from tooltray.errors import Denied
+from tooltray.phrases import Phrase
+from tooltray.settings.file_server import FILE_NAME, PROJECT_FOLDER
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.upstream.project_folder import is_inside, shown
+
+PROJECT_VARIABLES = (PROJECT_FOLDER,)
+"""Stand for the project's own folder, and are nothing of the person's environment."""
+MOST_WORDS = 200  # arguments that are looked at
+_OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
+_AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
+
+
+def found_inside(config: MCPServerConfig, folder: str) -> bool:
+    """Whether the command, or a file that it is given as an argument, lies in the project: whoever can change the project changes it."""
+    base = place_of(config.cwd or "", folder, folder)
+    return any(os.path.lexists(path) and _is_inside(path, folder) for path in _paths(config, base, folder)) or _is_written_inside(config)
+
+
+def _is_written_inside(config: MCPServerConfig) -> bool:
+    """It is said to be there, whether it is there yet or not."""
+    command = config.command or ""
+    is_relative = ("/" in command or "\\" in command) and not os.path.isabs(command) and not command.startswith(("~", "$"))
+    return is_relative or bool(_OWN_FOLDER.match(command))
+
+
+def _paths(config: MCPServerConfig, base: str, folder: str) -> Iterator[str]:
+    if "/" in (command := config.command or "") or os.sep in command:
+        yield place_of(command, folder, folder)
+    for word in (*config.args, *config.template)[:MOST_WORDS]:
+        path = place_of(_AFTER_SIGN.sub("", word), base, folder)
+        if "\0" not in path and os.path.isfile(path):
+            yield path
+
+
+def place_of(text: str, base: str, folder: str) -> str:
+    """A path as an entry writes it, from `base` on; the placeholder of the project's own folder is that folder."""
+    return os.path.join(base, _OWN_FOLDER.sub(lambda _: folder, text))
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return is_inside(os.path.normpath(path), folder) or is_inside(os.path.realpath(path), folder)
+
+
+def is_writable_by_others(path: str, bits: int) -> bool:
+    """Whether the permissions let other users change it."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return os.name == "posix" and bool(found.st_mode & bits)
+
+
+def check_stays_inside(folder: str) -> None:
+    """A link in the place of a project's file must not lead out of the project: it would be another's file.
+
+    Raises:
+        Denied: it does.
+    """
+    path = os.path.join(folder, FILE_NAME)
+    real = os.path.realpath(path)
+    if not is_inside(real, folder):
+        title = Phrase("'{file}' is not read", file=shown(path))
+        message = Phrase("it is a link that leads out of the project, to '{place}'", place=shown(real))
+        raise Denied(title, message, Phrase("Put the file itself into the project."))

@@ -1,0 +1,145 @@
+"""A person's yes to entries of a project's own file, with or without a hub: what there is to decide, and whether a yes still counts.
+
+Above it: ServerFiles, and the command line where no hub runs. Below it: Trust, and the file, which is read anew for each decision: what a
+person has seen and what would run are the same, or nothing is trusted.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.projects.project_folders import ProjectFolders
+from tooltray.server_files.project_file import ProjectFile
+from tooltray.server_files.project_paths import check_stays_inside
+from tooltray.server_files.trust_requests import trust_request, wanted_variables
+from tooltray.server_files.trusted_entries import Trust
+from tooltray.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.files import FileProblem
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.upstream.project_folder import shown
+
+ReadFile = Callable[[Path, Kind | None], FileReading]
+"""See config/files; blocks."""
+Environ = Callable[[], Awaitable[Mapping[str, str]]]
+"""See LoginShell.environ."""
+
+
+class TrustDecisions:
+    """Belongs to one event loop."""
+
+    def __init__(self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ) -> None:
+        """
+        Args:
+            environ: the environment that servers get.
+        """
+        self._environ = environ
+        self._config, self._trust, self._folders, self._read = config, trust, folders, read
+        self._lock = asyncio.Lock()
+        self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
+        """The last yes that was taken back: folder, entry and digest, and what was chosen for the server."""
+
+    async def file(self, project: str) -> ProjectFile:
+        """The file of a folder as it is now.
+
+        Raises:
+            TooltrayError: this folder cannot be a project, or the file not be read.
+        """
+        folder = await self._folders.real(project)
+        file = ProjectFile(folder, self._trust)
+        file.adopt(await asyncio.to_thread(read_project_file, self._read, folder))
+        if file.latest and not file.latest.is_understood:
+            problem = file.problems[0].problem
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        return file
+
+    async def requests(self, file: ProjectFile, running: Callable[[str], FileEntry | None]) -> list[TrustRequest]:
+        """What of a file waits.
+
+        Args:
+            running: says what runs of an entry now.
+        """
+        waiting = list(file.waiting())
+        environ = await self._environ() if any(wanted_variables(entry.config) for entry in waiting) else {}
+        return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
+
+    async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
+        """See FileVerbs.trust_entries; returns the file, too, as it is now."""
+        async with self._lock:
+            file = await self.file(project)
+            written = {entry.name: entry for entry in file.entries}
+            for name, digest in entries.items():
+                _check_is_the_same(file, written.get(name), name, digest)
+            names = await self._trust.say_yes(file.folder, dict(entries))
+        file.settle()
+        return file, names
+
+    async def trust_own(self, folder: str, entry: str, digest: str, *, unasked: tuple[str, ...] | None = None) -> list[str]:
+        """What Tooltray itself has written is trusted; returns the server's name, in a list.
+
+        Args:
+            unasked: which of its calls go through unasked; None: as its entry says, or as was chosen before. It does not count for what
+                was removed a moment ago, and is brought back: that is as it was.
+        """
+        async with self._lock:
+            names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
+            chosen: Mapping[str, Any] = {} if unasked is None else {"autoApprove": list(unasked)}
+            if self._taken and self._taken[0] == (folder, entry, digest):
+                chosen = self._taken[1]
+            if chosen:
+                await self._config.set_choices(dict.fromkeys(names, chosen))
+        return names
+
+    async def distrust(self, project: str, entry: str) -> str:
+        """See FileVerbs.distrust_entries; the folder may be gone, or be none any more. Returns it."""
+        async with self._lock:
+            folder = await asyncio.to_thread(self._known, project)
+            digest = self._trust.digest(folder, entry)
+            names = await self._trust.take_back(folder, entry)
+            self._taken = ((folder, entry, digest), self._config.choices(names[0]))
+            await self._forget_choices(names)
+        return folder
+
+    def _known(self, project: str) -> str:
+        return project if self._trust.knows(project) or not os.path.isabs(project) or "\0" in project else os.path.realpath(project)
+
+    async def _forget_choices(self, names: list[str]) -> None:
+        """What was chosen for a server is not to count for one that a person sees as a new one."""
+        if not self._config.own_settings.file_servers.keys().isdisjoint(names):
+            await self._config.set_choices({name: {} for name in names})
+
+    def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
+        rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
+        return trust_request(
+            entry,
+            folder=file.folder,
+            file=file.path,
+            auto_approve=tuple(rules),
+            is_change=bool(self._trust.digest(file.folder, entry.name)),
+            before=before,
+            environ={**environ, **entry.variables},
+        )
+
+
+def read_project_file(read: ReadFile, folder: str) -> FileReading:
+    """Blocks for as long as the disk takes."""
+    path = os.path.join(folder, FILE_NAME)
+    try:
+        check_stays_inside(folder)
+    except Denied as error:
+        return FileReading(path, "mcp.json", is_understood=False, problems=(FileProblem(error.problem),))
+    return read(Path(path), "mcp.json")
+
+
+def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str) -> None:
+    if entry is None:
+        title = Phrase("there is no '{name}' in '{file}'", name=shown(name), file=shown(file.path))
+        raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
+    if entry.digest != digest:
+        reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
+        raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))

@@ -1,0 +1,231 @@
+"""What a person has to know of an entry of a project's own file before a yes to it.
+
+Above it: TrustDecisions. Below it: what an entry says, and a look at the disk: whether what would be started lies in the project. All is
+told as it is written; nothing is filled in but the project's own folder, to find that out. Blocks for a look or two at the disk.
+"""
+
+import json
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from tooltray.approvals.suspicion import visible
+from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS
+from tooltray.phrases import Phrase
+from tooltray.server_files.entry_diff import cut, entry_diff
+from tooltray.server_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
+from tooltray.server_files.project_runners import run_of_project
+from tooltray.settings.expansion import needed_variables, secret_names, variable_names
+from tooltray.settings.file_server import FileEntry
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.snapshots.trust import TrustRequest
+
+_BLANKS = re.compile(r"\s{24}")
+_LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+MOST_WARNINGS = 12  # a person reads no more before an answer
+LONG_TARGET = 2000  # characters of a command line or a URL; nobody's is so long, and nobody reads to its end
+STEERING = re.compile(
+    r"PATH|PATHEXT|HOME|SHELL|ZDOTDIR|XDG_[A-Z]+_(?:HOME|DIRS)|BASH_ENV|ENV|PROMPT_COMMAND|IFS|EDITOR|PAGER|BROWSER|GCONV_PATH|"
+    r"(?:LD|DYLD)_[A-Z_]+|GIT_(?!AUTHOR|COMMITTER)[A-Z_]+|SSH_[A-Z_]+|NODE_(?!ENV)[A-Z_]+|(?:BUN|DENO)_[A-Z_]+|RUBY(?:OPT|LIB)|GEM_[A-Z]+|"
+    r"PYTHON(?!UNBUFFERED|IOENCODING|UTF8|DONTWRITEBYTECODE)[A-Z]+|VIRTUAL_ENV|"
+    r"PERL5?(?:OPT|LIB|DB)|(?:_|JDK_)?JAVA_(?:TOOL_)?OPTIONS|CLASSPATH|DOTNET_[A-Z_]+|GO(?:FLAGS|PROXY|PATH)|CARGO_[A-Z_]+|RUSTC_[A-Z_]+|"
+    r"(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE|(?:NPM|YARN|PNPM)_[A-Z_]+|COREPACK_[A-Z_]+|"
+    r"UV_[A-Z_]+|PIP_[A-Z_]+|DOCKER_[A-Z_]+|KUBECONFIG|[A-Z_]+_BASE_URL|HOSTALIASES",
+    re.IGNORECASE,
+)
+"""Variables that decide what is really run, or with whom it talks."""
+LOOK_ALIKES = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
+"""Alphabets with letters that look like Latin ones."""
+TOLD_APART = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if field != "descriptions" for name in (field, *spellings))
+"""Fields of which a person reads what they come to, and not how they are written."""
+
+
+def trust_request(
+    entry: FileEntry,
+    *,
+    folder: str,
+    file: str,
+    auto_approve: tuple[str, ...],
+    is_change: bool,
+    before: FileEntry | None,
+    environ: Mapping[str, str],
+    is_of_project: bool = True,
+) -> TrustRequest:
+    """
+    Args:
+        environ: in which variables would be looked up; of their values nothing is told.
+        folder: the project's real path.
+        is_of_project: False: the folder is only where it would run.
+        auto_approve: which of its calls would go through unasked, with what was chosen here.
+        is_change: a person said yes to another content before.
+        before: that content, as far as it is known.
+    """
+    config = entry.config
+    is_process = config.transport == "stdio"
+    env, headers = _pairs(config.env, "="), _pairs(config.custom_headers, ": ")
+    variables = wanted_variables(config)
+    return TrustRequest(
+        project=folder,
+        file=file,
+        entry=entry.name,
+        digest=entry.digest,
+        is_change=is_change,
+        transport=config.transport,
+        target=in_one_line(written_target(config)),
+        command=in_one_line(config.command or "") if is_process else "",
+        host="" if is_process else visible(host_of(config.base_url or "")),
+        cwd=in_one_line(config.cwd or folder),
+        secrets=tuple(map(visible, secret_names(config))),
+        variables=variables,
+        variable_states=tuple(_states(config, variables, environ)),
+        env=env if is_process else (),
+        headers=() if is_process else headers,
+        others=tuple(_others(entry.written)),
+        is_inside=is_of_project and is_process and found_inside(config, folder),
+        auto_approve=auto_approve,
+        diff=entry_diff(before.written, entry.written) if before else (),
+        warnings=tuple(_warnings(entry, folder if is_of_project else "", file, auto_approve))[:MOST_WARNINGS],
+        line=entry.line,
+    )
+
+
+def wanted_variables(config: MCPServerConfig) -> tuple[str, ...]:
+    """Those of the person's environment that an entry asks for."""
+    return tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES)
+
+
+def _states(config: MCPServerConfig, names: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """As an entry is filled in: an empty variable counts as set, unless there is a default."""
+    needed = needed_variables(config)
+    for name in names:
+        if environ.get(name) or (name in environ and name in needed):
+            yield "set"
+        else:
+            yield "missing" if name in needed else "default"
+
+
+def written_target(config: MCPServerConfig) -> str:
+    """The command line, or the whole URL: what in a card may be a key is here what a person says yes to."""
+    return config.target if config.transport == "stdio" else config.base_url or ""
+
+
+def in_one_line(text: str) -> str:
+    """A text in which everything can be seen, ends of lines too: behind many of them something could stand that nobody scrolls to."""
+    return visible(text.translate(_LINE_ENDS))
+
+
+def _pairs(values: Mapping[str, str], sign: str) -> tuple[str, ...]:
+    return tuple(in_one_line(f"{name}{sign}{value}") for name, value in values.items())
+
+
+def _others(written: Mapping[str, Any]) -> Iterator[str]:
+    """What else an entry says, in its own words: some of it decides what runs, and what somebody hides there is to be seen."""
+    for name, value in written.items():
+        if name not in TOLD_APART and value not in (None, "", [], {}):
+            yield cut(in_one_line(f"{name}: {json.dumps(value, ensure_ascii=False)}"))
+
+
+def host_of(url: str) -> str:
+    """With the port; as it is written, where a placeholder is in its place."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return url
+
+
+def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
+    config = entry.config
+    yield from _about_hidden(entry.written, entry.name)
+    if _is_mixed(entry.name):
+        yield Phrase("its name has letters of several alphabets, and may look like another one: {name}", name=ascii(entry.name)[1:-1])
+    yield from _about_secrets(config)
+    yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
+    yield from _about_length(config)
+    if "all" in auto_approve:
+        yield Phrase("all its calls would go through unasked")
+    if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
+        yield Phrase("other users of this machine can change the file {file}", file=visible(file))
+    if folder and is_writable_by_others(folder, stat.S_IWOTH):
+        yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
+
+
+def _is_mixed(name: str) -> bool:
+    """Whether plain letters stand beside those that look like them."""
+    alphabets = {unicodedata.name(sign, "").split(" ")[0] for sign in name if sign.isalpha()}
+    return "LATIN" in alphabets and not alphabets.isdisjoint(LOOK_ALIKES)
+
+
+def _about_hidden(written: Mapping[str, object], name: str) -> Iterator[str]:
+    hidden = sorted({sign for text in (name, *_texts(written)) for sign in set(text) if visible(sign) != sign and sign not in "\n\t\r"})
+    if hidden:
+        shown = ", ".join(f"U+{ord(sign):04X}" for sign in hidden[:3]) + (", ..." if len(hidden) > 3 else "")
+        yield Phrase("it has characters that nobody sees ({shown})", shown=shown)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """All texts in a value, names of members too; however deep it is."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case Mapping() as members:
+                waiting += [each for pair in members.items() for each in pair]
+            case list() | tuple() as items:
+                waiting += items
+
+
+def _about_secrets(config: MCPServerConfig) -> Iterator[str]:
+    secrets = secret_names(config)
+    if not secrets:
+        return
+    names = ", ".join(visible(name) for name in secrets)
+    if config.transport == "stdio":
+        yield Phrase("it would get these secrets of yours: {names}", names=names)
+    else:
+        host = visible(host_of(config.base_url or ""))
+        yield Phrase("it would send these secrets of yours to {host}: {names}", host=host, names=names)
+        if (config.base_url or "").lower().startswith("http://") and not _is_this_machine(host):
+            yield Phrase("it would send them unencrypted")
+
+
+def _is_this_machine(host: str) -> bool:
+    return re.fullmatch(r"(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?", host) is not None
+
+
+def _about_host(config: MCPServerConfig) -> Iterator[str]:
+    host = host_of(config.base_url or "")
+    if not host.isascii():
+        yield Phrase("its host is not written in plain letters, and may look like another one: {host}", host=ascii(host)[1:-1])
+    if config.oauth and config.oauth.issuer:
+        issuer = in_one_line(host_of(config.oauth.issuer))
+        yield Phrase("you would sign in at {host}, which the file names", host=issuer)
+
+
+def _about_length(config: MCPServerConfig) -> Iterator[str]:
+    target = written_target(config)
+    if len(target) > LONG_TARGET:
+        yield Phrase("what it starts or connects to has {number} characters: read it to its end", number=f"{len(target):,}")
+    if _BLANKS.search(target):
+        yield Phrase("it has a long row of blanks, behind which something may stand")
+
+
+def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
+    if config.custom_npm_registry:
+        host = in_one_line(host_of(config.custom_npm_registry))
+        yield Phrase("its packages would come from {host}, which the file names", host=host)
+    if folder and (told := run_of_project(config, folder)):
+        yield told
+    if steering := [name for name in config.env if STEERING.fullmatch(name)]:
+        names = ", ".join(steering)
+        yield Phrase("it sets variables that decide what is run or with whom it talks: {names}", names=names)
+    if os.path.basename(config.command or "") in SHELLS:
+        yield Phrase("it is started through a shell, which can do anything that you can")
+
+
+SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh", "csh", "tcsh", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"})
+"""What runs whatever its arguments say."""

@@ -1,1 +1,0 @@
-"""Servers started without npx and uvx where that is safe."""

@@ -1,1 +1,0 @@
-"""Entries of servers as people paste them and carry them from one machine to another."""

@@ -1,1 +1,0 @@
-"""What servers are started with: the person's environment, and where their programs are."""

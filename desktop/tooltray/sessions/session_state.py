@@ -1,0 +1,158 @@
+"""What is kept of one AI client's session, also for a while after its connection was lost: what it has activated, which project it works
+on, what a person has allowed it.
+
+Above it: the sessions, each of which has a state, and the parts that read it (views, projects, approvals). Below it: the events' snapshots
+and the wheel of deadlines. Knows nothing of servers and of settings.
+"""
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from tooltray.events import EventBus, SessionListChanged
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.snapshots.clients import SessionProject
+
+KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
+MOST_KEPT = 4096  # without a connection; the oldest go first
+
+SOURCES = ("feedback", "roots", "folder", "person")
+"""Who can say which project a session works on; the first of these that has said something counts."""
+
+
+@dataclass
+class SessionState:
+    """Belongs to the engine's loop.
+
+    Attributes:
+        id: by which people and other programs name the session; no secret.
+        server: it has this one alone.
+        folder: in which the client's bridge was started; empty if that is not known.
+        roots: absolute folders that the client declares; empty if it declares none, or has not been asked.
+        profile: that it asked for, or its kind of client gets; empty: none.
+        client, version: as it names itself; empty until it has.
+        activated: names of lazy servers whose tools it has asked for.
+        allowed: fingerprints of what a person has allowed for this session, see approvals.
+        projects: what each of SOURCES has said.
+        obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
+        calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
+        connections: how many it has now.
+        is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
+        is_persons: no AI client calls, but the person themselves.
+    """
+
+    id: str
+    server: str | None = None
+    folder: str = ""
+    roots: tuple[str, ...] = ()
+    profile: str = ""
+    client: str = ""
+    version: str = ""
+    activated: set[str] = field(default_factory=set)
+    allowed: set[Hashable] = field(default_factory=set)
+    projects: dict[str, SessionProject] = field(default_factory=dict)
+    obeys_changes: bool | None = None
+    calls_since_told: int | None = None
+    connections: int = 0
+    is_passing: bool = False
+    is_persons: bool = False
+
+    @property
+    def project(self) -> SessionProject | None:
+        """The one it works on, as far as it is known."""
+        return next((self.projects[source] for source in SOURCES if source in self.projects), None)
+
+
+class SessionStates:
+    """All of them. Belongs to the engine's loop."""
+
+    def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel, kept_for_s: float = KEPT_FOR_S) -> None:
+        """
+        Args:
+            kept_for_s: how long a state without a connection is kept.
+        """
+        self._bus, self._deadlines, self._kept_for_s = bus, deadlines, kept_for_s
+        self._numbers = itertools.count(1)
+        self._states: dict[Hashable, SessionState] = {}
+        self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
+        self._on_connected: list[Callable[[SessionState], None]] = []
+        self._on_ended: list[Callable[[SessionState], None]] = []
+        self._on_forgotten: list[Callable[[SessionState], None]] = []
+
+    def __iter__(self) -> Iterator[SessionState]:
+        return iter(self._states.values())
+
+    def find(self, id: str) -> SessionState | None:
+        """The one of this id, also while its client is away."""
+        return next((state for state in self._states.values() if state.id == id), None)
+
+    def listen(
+        self,
+        *,
+        on_connected: Callable[[SessionState], None] | None = None,
+        on_ended: Callable[[SessionState], None] | None = None,
+        on_forgotten: Callable[[SessionState], None] | None = None,
+    ) -> None:
+        """
+        Args:
+            on_connected: called when a session has its first connection, or one again.
+            on_ended: called when its last connection has ended.
+            on_forgotten: called when its client has been away for so long that it is another session if it comes back.
+        """
+        self._on_connected += [on_connected] if on_connected else []
+        self._on_ended += [on_ended] if on_ended else []
+        self._on_forgotten += [on_forgotten] if on_forgotten else []
+
+    def connect(
+        self,
+        key: Hashable,
+        *,
+        server: str | None = None,
+        folder: str = "",
+        profile: str = "",
+        is_lasting: bool = True,
+        is_passing: bool = False,
+    ) -> SessionState:
+        """The state of a session that has a connection now; the same one again for a key that is known.
+
+        Args:
+            key: what its connections have in common.
+            server, folder, profile, is_passing: see SessionState; those of its first connection count.
+            is_lasting: False for one request that stands for itself: nobody need be told of each.
+        """
+        state = self._states.get(key)
+        is_news = is_lasting or state is None
+        if state is None:
+            state = self._states[key] = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile, is_passing=is_passing)
+        if expiry := self._expiries.pop(key, None):
+            expiry.cancel()
+        state.connections += 1
+        if is_news:
+            self._tell(self._on_connected if state.connections == 1 else [], state)
+        return state
+
+    def disconnect(self, key: Hashable, *, is_lasting: bool = True) -> None:
+        """One of its connections has ended."""
+        state = self._states[key]
+        state.connections -= 1
+        if state.connections == 0:
+            self._expiries[key] = self._deadlines.add(self._kept_for_s, partial(self._forget, key))
+            if len(self._expiries) > MOST_KEPT:
+                self._forget(next(iter(self._expiries)))
+        if is_lasting:
+            self._tell([] if state.connections else self._on_ended, state)
+
+    def tell_changed(self) -> None:
+        """What a state says is another thing now."""
+        self._bus.publish(SessionListChanged())
+
+    def _tell(self, callbacks: Iterable[Callable[[SessionState], None]], state: SessionState) -> None:
+        for callback in callbacks:
+            callback(state)
+        if not state.is_passing:
+            self.tell_changed()
+
+    def _forget(self, key: Hashable) -> None:
+        self._expiries.pop(key).cancel()
+        self._tell(self._on_forgotten, self._states.pop(key))

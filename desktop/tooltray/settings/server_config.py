@@ -1,0 +1,312 @@
+"""What one entry of `mcpServers` says, checked.
+
+Above it: settings, and the readers of other files with such entries. Below it: phrases. Knows no file and no secret's value.
+
+Where an entry can be read in several ways, what its writer meant counts:
+
+- `null` means "not given", for every field.
+- Numbers and `true`/`false` in `args`, `env` and headers become strings in their JSON spelling; a variable that is `null` is left out.
+- An empty `command` or URL counts as not given (other programs write `"command": ""` beside a URL).
+- `type`, `transport` and `transportType` are one field; `streamable-http` and its relatives are `http`.
+- A `type` that is given decides; then a command beside a URL is allowed, and unused.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    StrictBool,
+    StrictStr,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from tooltray.phrases import Phrase
+
+Transport = Literal["stdio", "http", "sse", "inmemory"]
+
+# fields that other programs spell in another way; the first spelling is ours
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "base_url": ("baseUrl", "url"),
+    "custom_headers": ("customHeaders", "headers"),
+    "type": ("type", "transport", "transportType"),
+}
+_OTHER_OAUTH = {"callbackPort": "redirectPort", "scope": "scopes"}
+_OTHER_TYPES = {
+    "local": "stdio",
+    "remote": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamableHttp": "http",
+    "http-stream": "http",
+}
+
+
+def _without_null(value: Any) -> Any:
+    return {key: member for key, member in value.items() if member is not None} if isinstance(value, Mapping) else value
+
+
+def _as_written(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return str(value)
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
+
+
+def _blank_is_absent(value: Any) -> Any:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _our_type(value: Any) -> Any:
+    return _OTHER_TYPES.get(value, value) if isinstance(value, str) else value
+
+
+def _split(value: Any) -> Any:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+def _text_or_nothing(value: Any) -> Any:
+    return value if isinstance(value, str) else ""
+
+
+def _plain_number(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+Word = Annotated[StrictStr, BeforeValidator(_as_written)]
+Words = Annotated[Mapping[str, Word], BeforeValidator(_without_null), Field(repr=False)]  # people type keys into these
+GivenMembers = BeforeValidator(_without_null)
+Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
+Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
+
+Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
+Seconds = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+
+
+class JsonModel(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, data: Any) -> Any:
+        return _without_null(data)
+
+
+class ToolFilter(JsonModel):
+    """Which of a server's tools are published: only those in the list, or all but those. Names are the server's own."""
+
+    mode: Literal["allow", "block"]
+    list: tuple[StrictStr, ...] = ()
+
+
+class OAuthSettings(JsonModel):
+    """How to sign in to a server elsewhere, where that cannot be found out. Placeholders in it are not expanded.
+
+    What other programs write is taken, too: `true` and `false` alone, `callbackPort`, and scopes as one text with spaces between them.
+
+    Attributes:
+        enabled: whether anybody signs in at all; without it a server that asks for it is in error.
+        client_id: of a client that was registered by hand; without it one registers itself.
+        client_secret: of such a client; a placeholder like `${secret:NAME}`.
+        scopes: what to ask for; without them, what the server says it wants.
+        grant: who signs in: the person, in a browser, or this client by itself with its secret.
+        issuer: the authorization server, where the server does not say which.
+        redirect_port: of the address that the browser comes back to; 0: any that is free.
+    """
+
+    enabled: StrictBool = True
+    client_id: Target = None
+    client_secret: Annotated[Target, Field(repr=False)] = None
+    scopes: Annotated[tuple[StrictStr, ...], BeforeValidator(_split)] = ()
+    grant: Literal["authorization_code", "client_credentials"] = "authorization_code"
+    issuer: Target = None
+    redirect_port: Port = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_spellings(cls, data: Any) -> Any:
+        if isinstance(data, bool):
+            return {"enabled": data}
+        given = _OTHER_OAUTH.keys() & data.keys() if isinstance(data, Mapping) else ()
+        theirs = {_OTHER_OAUTH[name]: data[name] for name in given}
+        return theirs | {name: value for name, value in data.items() if name not in given} if given else data
+
+    @model_validator(mode="after")
+    def _can_sign_in(self) -> Self:
+        if self.grant == "client_credentials" and not (self.client_id and self.client_secret):
+            raise ValueError(Phrase("the grant client_credentials needs clientId and clientSecret"))
+        if self.client_secret and not self.client_id:
+            raise ValueError(Phrase("clientSecret needs clientId"))
+        return self
+
+
+class ToolOverride(JsonModel):
+    """How one tool is shown to AI clients, in the place of its own words."""
+
+    name: Target = None
+    description: StrictStr | None = None
+
+
+class ServerOptions(JsonModel):
+    """`options` of an entry, as another program has them."""
+
+    lazy_load: StrictBool | None = None
+
+
+class MCPServerConfig(JsonModel):
+    """One entry of `mcpServers`. Placeholders in it are not expanded.
+
+    Attributes:
+        call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
+        auto_approve: which calls go through unasked: rules, or names of tools; catalogue/approval.py says which.
+        disable: never start this server.
+        isolation: one copy for all AI clients, or one for each AI client's session.
+        idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
+        direct_start: whether a package that npx or uvx has unpacked already is started without them.
+        custom_npm_registry: where this server's packages come from, in the place of the registry for all.
+        oauth: how to sign in, where that cannot be found out.
+        lazy_load: whether AI clients see its tools only when they have activated it; None: as `publish.lazyLoad` says.
+        options: `lazyLoad` may stand in here, too.
+        deferred_startup: starts when a project is known, one copy for each.
+        startup_args_template: of a deferred server, in the place of `args`.
+        tool_overrides: by the server's own name for a tool.
+    """
+
+    command: Target = None
+    args: tuple[Word, ...] = ()
+    env: Words = Field(default_factory=dict)
+    cwd: Target = None
+    type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
+    base_url: Target = None
+    custom_headers: Words = Field(default_factory=dict)
+    auto_approve: tuple[StrictStr, ...] = ("read",)
+    icons: Shown = ""
+    descriptions: Shown = ""
+    disable: StrictBool = False
+    call_timeout: Seconds | None = None
+    tool_filter: ToolFilter | None = None
+    disabled_tools: tuple[StrictStr, ...] = ()
+    isolation: Literal["shared", "session"] = "shared"
+    idle_stop: Seconds | None = None
+    direct_start: StrictBool = True
+    custom_npm_registry: Target = None
+    oauth: OAuthSettings | None = None
+    lazy_load: StrictBool | None = None
+    options: ServerOptions = ServerOptions()
+    deferred_startup: StrictBool = False
+    startup_args_template: tuple[Word, ...] | None = None
+    tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
+
+    _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _read_spellings(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        ours, spelled = dict(data), {}
+        for name, spellings in SPELLINGS.items():
+            given = {spelling: ours.pop(spelling) for spelling in spellings if data.get(spelling) is not None}
+            if name == "type":  # two words for one transport are no contradiction
+                given = {spelling: _our_type(value) for spelling, value in given.items()}
+            if len({json.dumps(value, sort_keys=True, default=str) for value in given.values()}) > 1:
+                raise ValueError(Phrase("{fields} differ; keep one of them", fields=" / ".join(given)))
+            for spelling in given:
+                ours[spellings[0]], spelled[name] = given[spelling], spelling
+        config = handler(ours)
+        config._spelled.update(spelled)
+        return config
+
+    @model_validator(mode="after")
+    def _can_be_started(self) -> Self:
+        reason = _why_not_started(self) or next(_why_no_process(self), "")
+        if reason:
+            raise ValueError(reason)
+        return self
+
+    @property
+    def transport(self) -> Transport:
+        """How the server is reached: what `type` says, else what the entry looks like."""
+        return self.type or ("stdio" if self.command else "http")
+
+    @property
+    def template(self) -> tuple[str, ...]:
+        """The arguments of a deferred server, the project's placeholders in them."""
+        return self.args if self.startup_args_template is None else self.startup_args_template
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What it is started with, the project's placeholders in it if it waits for one."""
+        return self.template if self.deferred_startup else self.args
+
+    def is_lazy(self, by_default: bool) -> bool:
+        """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""
+        own = self.options.lazy_load if self.lazy_load is None else self.lazy_load
+        return by_default if own is None else own
+
+    @property
+    def target(self) -> str:
+        """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
+        if self.command and self.transport not in ("http", "sse"):
+            return shlex.join([self.command, *self.arguments])
+        return shown_url(self.base_url or "")
+
+    def to_entry(self) -> dict[str, Any]:
+        """The entry as it goes into the file: what was given, in the spelling it was given in."""
+        entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
+        spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
+        return {spellings.get(key, key): value for key, value in entry.items()}
+
+
+def config_hash(config: MCPServerConfig) -> str:
+    """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
+    parts: tuple[Any, ...] = (
+        *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
+    )
+    if config.custom_npm_registry:  # what was added later counts where it is used: what is known of all other servers stays known
+        parts += (config.custom_npm_registry,)
+    if config.oauth:
+        parts += (config.oauth.model_dump(mode="json"),)
+    if config.deferred_startup:
+        parts += ("deferred", config.template)
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def shown_url(url: str) -> str:
+    """A URL without user name, password, query and fragment: keys stand in those."""
+    return re.split("[?#]", re.sub(r"(?<=://)[^/?#]*@", "", url), maxsplit=1)[0]
+
+
+def _why_not_started(config: MCPServerConfig) -> str:
+    match config.type:
+        case None if config.command and config.base_url:
+            return Phrase('it has a command and a URL; say which counts with "type"')
+        case None if not config.command and not config.base_url:
+            return Phrase("it has neither a command nor a URL")
+        case "stdio" if not config.command:
+            return Phrase("its type is stdio, but it has no command")
+        case "http" | "sse" if not config.base_url:
+            return Phrase("its type is {type}, but it has no URL", type=config.type)
+    return ""
+
+
+def _why_no_process(config: MCPServerConfig) -> Iterator[str]:
+    """What no operating system and no HTTP request could carry."""
+    if config.base_url and not config.base_url.lower().startswith(("http://", "https://", "${")):
+        yield Phrase("the URL must begin with http:// or https://")
+    if any("\0" in word for word in (config.command or "", config.cwd or "", *config.args, *config.template, *config.env.values())):
+        yield Phrase("a zero character is in the command, its arguments or its environment")
+    if any(not name or "=" in name or "\0" in name for name in config.env):
+        yield Phrase("env: the name of a variable is empty or has a '=' in it")
+    if any(character in text for pair in config.custom_headers.items() for text in pair for character in "\r\n\0"):
+        yield Phrase("customHeaders: a header has a line break in it")

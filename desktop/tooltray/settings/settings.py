@@ -1,0 +1,427 @@
+"""What the settings say, checked: models over the JSON of `settings.json`.
+
+Above it: McpConfHelper, managers, expansion. Below it: server_config, migrations (for the version). Knows no file and no secret's value.
+
+JSON keeps the users' spelling (`mcpServers`, `autoApprove`), Python is snake_case. The raw JSON stays the truth and is what is written
+back; these models are a view of it, so nothing in here can lose a field. How an entry of a server is read, server_config says.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    Field,
+    StrictBool,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.alias_generators import to_camel
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.secrets.backends import SecretBackend
+from tooltray.settings.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.settings.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
+from tooltray.settings.usable import (
+    CORRECT_IT,
+    MUST_BE_OBJECT,
+    Path,
+    Slip,
+    correct_it,
+    first_path,
+    in_words,
+    joined,
+    not_fully_used,
+    not_used,
+    of_field,
+    of_member,
+    printable,
+    read_fields,
+    read_members,
+    read_texts,
+)
+
+MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
+FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
+Mode = Literal["everything", "lazy", "search", "automatic"]
+
+UNREADABLE_PROFILE = "(cannot be read)"
+"""Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
+
+_MEANWHILE = {"http": Phrase("AI clients cannot connect over HTTP")}
+_HELD = {"autoApprove": Phrase("each of its calls is asked about"), "profile": Phrase("it sees nothing")}
+
+
+class ApiSettings(JsonModel):
+    """What other programs may do over HTTP in a person's place; they show a token of their own.
+
+    Attributes:
+        enabled: whether they may do anything.
+        trusted: of an older version, and not counted; a person is asked what to put in its place.
+    """
+
+    enabled: StrictBool = False
+    trusted: StrictBool = False
+
+
+class HttpSettings(JsonModel):
+    """Where AI clients connect over HTTP, if they may.
+
+    Attributes:
+        port: 0: any that is free.
+        require_token: whether a client has to show a token of ours; without one only on addresses of this machine itself.
+        api: what other programs may do at the same address.
+    """
+
+    enabled: StrictBool = False
+    host: StrictStr = "127.0.0.1"
+    port: Port = 7717
+    require_token: StrictBool = True
+    api: ApiSettings = ApiSettings()
+
+
+class ClientSettings(JsonModel):
+    """What one kind of AI client gets, by the name that it gives itself.
+
+    Attributes:
+        mode: how tools are shown to it; None: as the servers' settings say.
+        profile: that its sessions get unless they ask for another.
+        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
+    """
+
+    mode: Mode | None = None
+    profile: StrictStr | None = None
+    auto_approve: tuple[StrictStr, ...] | None = None
+
+
+class PublishSettings(JsonModel):
+    """How AI clients see tools and reach us.
+
+    Attributes:
+        naming: servers' names in front of tool names only where two would be alike, or always.
+        lazy_load: for every server that does not say otherwise.
+        mode: for every client that has none of its own.
+        feedback: whether models may report to the person and ask for an answer.
+    """
+
+    naming: Literal["conflict", "always"] = "conflict"
+    http: HttpSettings = HttpSettings()
+    lazy_load: StrictBool = False
+    mode: Mode | None = None
+    clients: Annotated[Mapping[str, ClientSettings], GivenMembers] = Field(default_factory=dict)
+    feedback: StrictBool = True
+
+    def shows_lazily(self, server: MCPServerConfig) -> bool:
+        """Whether AI clients that have no mode of their own see a server's tools only when they have activated it."""
+        by_default = {None: self.lazy_load, "lazy": True}.get(self.mode)
+        return by_default is not None and server.is_lazy(by_default)
+
+
+class ProfileSettings(JsonModel):
+    """A named set of servers and tools.
+
+    Attributes:
+        servers: the only ones; None: all.
+        tools: by server, the only ones of it; names are the server's own.
+    """
+
+    servers: tuple[StrictStr, ...] | None = None
+    tools: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
+    description: Shown = ""
+
+
+class SecretSettings(JsonModel):
+    """Where secrets are kept; None: nobody has chosen, so the keyring of the system."""
+
+    backend: SecretBackend | None = None
+
+
+class RegistryEntry(JsonModel):
+    """A npm registry that a person adds to those that come with Tooltray.
+
+    Attributes:
+        name: how it is called; without one by its host.
+    """
+
+    url: StrictStr
+    name: Shown = ""
+
+
+class FileServerSettings(JsonModel):
+    """What a person has chosen here for a server whose entry is in another file; None: as that file says.
+
+    Attributes:
+        is_default: whether it starts with the hub, or with the first session of its project.
+    """
+
+    disable: StrictBool | None = None
+    auto_approve: tuple[StrictStr, ...] | None = None
+    disabled_tools: tuple[StrictStr, ...] | None = None
+    call_timeout: Seconds | None = None
+    isolation: Literal["shared", "session"] | None = None
+    idle_stop: Seconds | None = None
+    lazy_load: StrictBool | None = None
+    tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
+    custom_npm_registry: Target = None
+    is_default: StrictBool | None = None
+
+    def applied(self, config: MCPServerConfig) -> MCPServerConfig:
+        """The entry with what was chosen in the place of what it says."""
+        chosen = {name: getattr(self, name) for name in self.__class__.model_fields if name != "is_default"}
+        return config.model_copy(update={name: value for name, value in chosen.items() if value is not None})
+
+
+class Settings(JsonModel):
+    """The whole file; entries that cannot be used are not in it.
+
+    Attributes:
+        auto_detect_npm_registry: whether the fastest registry is found out and used.
+        custom_npm_registry: chosen by the person; goes before the fastest.
+        npm_registries: more of them to measure.
+        profiles: named sets of servers and tools.
+        allowed_folders: projects for which servers may be started, said by the person; absolute.
+        ready_answers: to reports of models.
+        hot_reload: whether files are read again as soon as somebody has changed them.
+        file_servers: what was chosen here for servers whose entries are in other files, by their names here.
+    """
+
+    version: int = CURRENT_VERSION
+    mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
+    default_servers: tuple[str, ...] = ()
+    mcp_enabled: bool = True
+    publish: PublishSettings = PublishSettings()
+    secrets: SecretSettings = SecretSettings()
+    auto_detect_npm_registry: bool = True
+    custom_npm_registry: str | None = None
+    npm_registries: tuple[RegistryEntry, ...] = ()
+    profiles: Mapping[str, ProfileSettings] = Field(default_factory=dict)
+    allowed_folders: tuple[str, ...] = ()
+    ready_answers: tuple[str, ...] = ()
+    hot_reload: bool = True
+    file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a document says, and what of it cannot be used."""
+
+    settings: Settings = field(default_factory=Settings)
+    slips: tuple[Slip, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong, without where."""
+        return tuple(slip.problem for slip in self.slips)
+
+
+class UnusableEntry(TooltrayError):
+    """An entry of a server cannot be used.
+
+    Attributes:
+        path: of what is wrong with it; empty: the whole.
+    """
+
+    def __init__(self, title: str, message: str, hint: str, *, path: Path) -> None:
+        super().__init__(title, message, hint)
+        self.path = path
+
+
+def check_name(name: str, reserved: Collection[str]) -> None:
+    """Says whether a server may be called that.
+
+    Raises:
+        TooltrayError: it may not; says why.
+    """
+    if name in reserved:
+        reason: str = Phrase("this is the name of a server that comes with Tooltray")
+    elif not 0 < len(name) <= MAX_NAME_LENGTH:
+        reason = Phrase("a name has 1 to {most} characters, this one has {count}", most=MAX_NAME_LENGTH, count=len(name))
+    elif not name.isprintable() or name != name.strip() or any(character in name for character in FORBIDDEN_IN_NAMES):
+        reason = Phrase("a name has letters, digits, signs and inner spaces, but no '/', '{brace}' or '{closing}'", brace="{", closing="}")
+    else:
+        return
+    raise TooltrayError(Phrase("'{name}' cannot be the name of a server", name=_printable(name)), reason, Phrase("Choose another name"))
+
+
+def read_entry(name: str, entry: Any) -> MCPServerConfig:
+    """One entry, checked.
+
+    Raises:
+        UnusableEntry: says which field and why, and quotes no value.
+    """
+    try:
+        return MCPServerConfig.model_validate(entry)
+    except ValidationError as error:
+        title = Phrase("The entry of server '{server}' cannot be used", server=name)
+        raise UnusableEntry(title, in_words(error), CORRECT_IT, path=first_path(error)) from None
+
+
+def read_usable_entry(name: str, entry: Any) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
+    """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
+
+    Raises:
+        UnusableEntry: the rest cannot be used, either.
+    """
+    overrides = entry.get("toolOverrides") if isinstance(entry, Mapping) else None
+    if overrides is None:
+        return read_entry(name, entry), ()
+    odd: list[str] = []
+    usable: dict[str, Any] = {}
+    if isinstance(overrides, Mapping):
+        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(of_member("toolOverrides", why)))
+        usable = {tool: overrides[tool] for tool in read}
+    else:
+        odd.append(of_field("toolOverrides", MUST_BE_OBJECT))
+    config = read_entry(name, {**entry, "toolOverrides": usable})
+    title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
+    return config, (Problem(title, joined(odd), CORRECT_IT),) if odd else ()
+
+
+def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
+    """Reads a document as far as it can be used.
+
+    Args:
+        document: the parsed file, of any version up to now or newer.
+        reserved: names of servers that come with Tooltray.
+    """
+    slips: list[Slip] = []
+    settings = Settings(
+        version=version_of(document),
+        mcp_servers=_read_servers(document.get("mcpServers"), reserved, slips),
+        default_servers=_read_defaults(document.get("defaultServers"), slips),
+        mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, slips),
+        publish=_read_publish(document.get("publish"), slips),
+        secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
+        auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),
+        custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, slips),
+        npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), slips),
+        profiles=_read_profiles(document.get("profiles"), slips),
+        allowed_folders=read_texts("allowedFolders", document.get("allowedFolders"), slips),
+        ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), slips),
+        hot_reload=_read_part(document, "hotReload", StrictBool, True, slips),
+        file_servers=_read_file_servers(document.get("fileServers"), slips),
+    )
+    return Reading(settings, tuple(slips))
+
+
+def _read_servers(entries: Any, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:
+    if entries is None:
+        return {}
+    if not isinstance(entries, dict):
+        slips.append(_no_object("mcpServers"))
+        return {}
+    servers = {}
+    for name, entry in entries.items():
+        try:
+            check_name(name, reserved)
+            servers[name], odd = read_usable_entry(name, entry)
+            slips.extend(Slip(problem, ("mcpServers", name, "toolOverrides")) for problem in odd)
+        except TooltrayError as error:
+            path = error.path if isinstance(error, UnusableEntry) else ()
+            slips.append(Slip(error.problem, ("mcpServers", name, *path), name))
+    return servers
+
+
+def _no_object(key: str, meanwhile: str = "") -> Slip:
+    return not_used(key, of_field(key, MUST_BE_OBJECT), meanwhile)
+
+
+def _read_publish(given: Any, slips: list[Slip]) -> PublishSettings:
+    if given is None:
+        return PublishSettings()
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("publish"))
+        return PublishSettings()
+    publish, odd = read_fields(PublishSettings, {key: value for key, value in given.items() if key != "clients"})
+    for field_name, why in odd.items():
+        slips.append(not_used(f"publish.{field_name}", of_field("publish", joined(why)), _MEANWHILE.get(field_name, "")))
+    if given.get("clients") is None:
+        return publish
+    return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
+
+
+def _read_clients(given: Any, slips: list[Slip]) -> dict[str, ClientSettings]:
+    if not isinstance(given, Mapping):
+        slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
+        return {}
+    return {name: _read_client(name, value, slips) for name, value in given.items() if value is not None}
+
+
+def _read_client(name: str, given: Any, slips: list[Slip]) -> ClientSettings:
+    """What of an entry can be used. By a slip in it no client may do or see more than its writer meant: what held it back holds it all."""
+    if isinstance(given, Mapping):
+        client, odd = read_fields(ClientSettings, given)
+        fields, why = {to_camel(key) for key in odd}, [of_member(f"clients.{name}", each) for reasons in odd.values() for each in reasons]
+    else:
+        client, fields, why = ClientSettings(), {"autoApprove"}, [of_field(f"clients.{name}", MUST_BE_OBJECT)]
+        odd = {}
+    if fields:
+        title = Phrase("The settings of AI client '{client}' are not fully used", client=_printable(name))
+        problem = Problem(title, of_field("publish", joined(why)), correct_it(_held_back(fields)))
+        slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
+    held = {"auto_approve": ()} if "autoApprove" in fields else {}
+    return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
+
+
+def _held_back(fields: Collection[str]) -> str:
+    words = [words for field_name, words in _HELD.items() if field_name in fields]
+    return Phrase("{one} and {other}", one=words[0], other=words[1]) if len(words) > 1 else next(iter(words), "")
+
+
+def _read_profiles(given: Any, slips: list[Slip]) -> dict[str, ProfileSettings]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("profiles", Phrase("AI clients that have a profile see nothing")))
+        return {}
+
+    def report(name: str, why: str) -> None:
+        hint = correct_it(Phrase("AI clients that have it see nothing"))
+        title = Phrase("The profile '{profile}' cannot be used", profile=_printable(name))
+        slips.append(Slip(Problem(title, of_field("profiles", why), hint), ("profiles", name)))
+
+    return read_members(ProfileSettings, given, report)
+
+
+def _read_file_servers(given: Any, slips: list[Slip]) -> dict[str, FileServerSettings]:
+    """By a slip in them no call may go through unasked: of a server whose choices cannot be read each is asked about."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("fileServers"))
+        return {}
+    held: dict[str, FileServerSettings] = {}
+
+    def report(name: str, why: str) -> None:
+        held[name] = FileServerSettings(auto_approve=())
+        title = Phrase("What was chosen for the server '{server}' cannot be used", server=_printable(name))
+        problem = Problem(title, of_field("fileServers", why), correct_it(_HELD["autoApprove"]))
+        slips.append(Slip(problem, ("fileServers", name)))
+
+    return read_members(FileServerSettings, given, report) | held
+
+
+def _printable(name: str) -> str:
+    return printable(name[:MAX_NAME_LENGTH])
+
+
+def _read_defaults(names: Any, slips: list[Slip]) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    usable = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    if not isinstance(names, list) or len(usable) < len(names):
+        message = of_field("defaultServers", Phrase("must be a list of names"))
+        slips.append(Slip(Problem(not_fully_used("defaultServers"), message, CORRECT_IT), ("defaultServers",)))
+    return tuple(dict.fromkeys(usable))
+
+
+def _read_part(document: Document, key: str, kind: Any, default: Any, slips: list[Slip]) -> Any:
+    if document.get(key) is None:
+        return default
+    try:
+        return TypeAdapter(kind).validate_python(document[key])
+    except ValidationError as error:
+        slips.append(not_used(key, of_field(key, in_words(error)), path=(key, *first_path(error))))
+        return default

@@ -1,0 +1,166 @@
+"""Changes to the settings about what AI clients see: edits of the document, to be made by McpConfHelper.
+
+Above it: Modes and Profiles. Below it: the settings' models. Each function returns an edit that changes a document in place and raises
+TooltrayError, without having changed anything, where the result could not be used.
+"""
+
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pydantic import TypeAdapter, ValidationError
+
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.settings.document_parts import part
+from tooltray.settings.migrations import Document
+from tooltray.settings.settings import Mode, ProfileSettings, read_usable_entry
+from tooltray.settings.settings_file import Edit
+from tooltray.settings.usable import CORRECT_IT, in_words
+
+MODES: tuple[str, ...] = get_args(Mode)
+MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
+FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
+
+
+def client_mode(client: str, mode: str) -> Edit:
+    """
+    Args:
+        client: empty: every client that has no mode of its own.
+        mode: empty: none.
+    """
+    if mode and mode not in MODES:
+        raise TooltrayError(f"There is no mode '{mode[:MOST_NAME_CHARACTERS]}'", hint=f"Choose one of: {', '.join(MODES)}")
+    if client:
+        return client_field(client, "mode", mode or None)
+    return lambda document: _set(part(document, "publish"), "mode", mode or None)
+
+
+def client_field(client: str, field: str, value: Any) -> Edit:
+    """
+    Args:
+        field: of ClientSettings, as it is spelled in the file.
+        value: None removes it.
+    """
+    _check("an AI client", client)
+
+    def edit(document: Document) -> None:
+        clients = part(part(document, "publish"), "clients")
+        if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
+            title = f"The settings of AI client '{client}' are not changed"
+            raise TooltrayError(title, f"publish: clients.{client}: must be an object", CORRECT_IT)
+        settings = part(clients, client)
+        _set(settings, field, value)
+        if not settings:
+            del clients[client]
+
+    return edit
+
+
+def client_profile(client: str, profile: str) -> Edit:
+    """
+    Args:
+        profile: empty: none.
+    """
+    choose = client_field(client, "profile", profile or None)
+
+    def edit(document: Document) -> None:
+        if profile:
+            _check_profile(document, profile)
+            _check_content(profile, document["profiles"][profile])
+        choose(document)
+
+    return edit
+
+
+def profile(name: str, content: Mapping[str, Any]) -> Edit:
+    """Adds one, or replaces it."""
+    _check("a profile", name, FORBIDDEN_IN_PROFILES)
+    new = {key: value for key, value in content.items() if value is not None}
+    _check_content(name, new)
+    return lambda document: _set(part(document, "profiles"), name, new)
+
+
+def without_profile(name: str) -> Edit:
+    def edit(document: Document) -> None:
+        _check_profile(document, name)
+        clients = part(part(document, "publish"), "clients")
+        if users := sorted(client for client, settings in clients.items() if _is_of(settings, name)):
+            raise Conflict(f"The profile '{name}' is in use", f"by {', '.join(users)}", "Give these AI clients another one first.")
+        part(document, "profiles").pop(name)
+
+    return edit
+
+
+def lazy_load(enabled: bool | None, server: str | None) -> Edit:
+    """
+    Args:
+        enabled: None removes it.
+        server: None: for all servers that do not say otherwise.
+    """
+
+    def edit(document: Document) -> None:
+        if server is None:
+            _set(part(document, "publish"), "lazyLoad", enabled)
+            return
+        entry = _entry(document, server)
+        _set(entry, "lazyLoad", enabled)
+        if isinstance(entry.get("options"), dict):  # another program's spelling, which would count again
+            _set(entry["options"], "lazyLoad", None)
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def tool_override(server: str, tool: str, name: str | None, description: str | None) -> Edit:
+    """
+    Args:
+        name, description: None: the tool's own.
+    """
+
+    def edit(document: Document) -> None:
+        entry = _entry(document, server)
+        shown = {key: value for key, value in (("name", name), ("description", description)) if value is not None}
+        overrides = part(entry, "toolOverrides")
+        _set(overrides, tool, shown or None)
+        if not overrides:
+            del entry["toolOverrides"]
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def _check(what: str, name: str, forbidden: str = "") -> None:
+    is_usable = 0 < len(name) <= MOST_NAME_CHARACTERS and name.isprintable() and name == name.strip()
+    if not is_usable or any(character in name for character in forbidden):
+        rule = f"a name has 1 to {MOST_NAME_CHARACTERS} characters that can be seen, and spaces only between them"
+        without = f"; it has no {', '.join(repr(each) for each in forbidden)}" if forbidden else ""
+        raise TooltrayError(f"{name[:MOST_NAME_CHARACTERS]!r} cannot be the name of {what}", rule + without)
+
+
+def _check_profile(document: Document, name: str) -> None:
+    if name not in part(document, "profiles"):
+        raise NotFound(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
+
+
+def _check_content(name: str, profile: Any) -> None:
+    try:
+        TypeAdapter(ProfileSettings).validate_python(profile)
+    except ValidationError as error:
+        raise TooltrayError(f"The profile '{name}' cannot be used", in_words(error), "Set it anew: tooltray profiles set") from None
+
+
+def _is_of(settings: Any, profile: str) -> bool:
+    return isinstance(settings, dict) and settings.get("profile") == profile
+
+
+def _entry(document: Document, server: str) -> dict[str, Any]:
+    entry = part(document, "mcpServers").get(server)
+    if not isinstance(entry, dict):
+        raise NotFound(f"There is no server '{server}' in the settings", hint="See which there are: tooltray servers list")
+    return entry
+
+
+def _set(holder: dict[str, Any], key: str, value: Any) -> None:
+    if value is None:
+        holder.pop(key, None)
+    else:
+        holder[key] = value

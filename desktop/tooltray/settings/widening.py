@@ -1,0 +1,115 @@
+"""What widens what may happen: of rules, of a server's entry, of profiles and of the settings. Pure functions.
+
+Above it: McpPresenter's verbs, the proposals of programs, the REST interface. Below it: the settings' models. Of what is compared, only
+what is known to be narrower, or to matter to nobody's safety, widens nothing: what a later version adds waits for a person until it is
+looked at here.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from tooltray.settings.server_config import MCPServerConfig, ToolFilter
+from tooltray.settings.settings import ProfileSettings, Settings, read_entry
+
+ALL = "all"
+HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options"})
+"""Of an entry: how its card looks, and when its tools are shown or it is put to rest."""
+HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled"})
+HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
+"""Of `publish`: how tools are shown."""
+
+
+def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
+    """Whether rules of `autoApprove` let calls go unasked that others do not."""
+    return not (ALL in before or set(after) <= set(before))
+
+
+def entry_widens(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a server's entry runs another program than before, or the same one with more rights or more tools.
+
+    Raises:
+        TooltrayError: one of them cannot be used.
+    """
+    was, now = read_entry(name, before), read_entry(name, after)
+    changed = {field for field in MCPServerConfig.model_fields if getattr(was, field) != getattr(now, field)}
+    if was.model_extra != now.model_extra:
+        return True
+    return any(_field_widens(field, was, now) for field in changed - HARMLESS_FIELDS)
+
+
+def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> bool:
+    widens = _WIDENS.get(field)
+    return widens is None or widens(getattr(was, field), getattr(now, field))
+
+
+def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
+    if was is None:
+        return False
+    if now is None or was.mode != now.mode:
+        return True
+    more, less = (now, was) if was.mode == "allow" else (was, now)
+    return not set(more.list) <= set(less.list)
+
+
+_WIDENS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "auto_approve": rules_widen,
+    "disable": lambda was, now: not now,
+    "disabled_tools": lambda was, now: not set(was) <= set(now),
+    "tool_filter": _filter_widens,
+    "tool_overrides": lambda was, now: any(was.get(tool) != override for tool, override in now.items()),
+}
+"""Fields of which another value may be a narrower one."""
+
+
+def profile_widens(before: ProfileSettings, after: Mapping[str, Any]) -> bool:
+    """Whether a profile shows more than before; one that cannot be read shows nothing."""
+    servers, tools = after.get("servers"), after.get("tools")
+    tools = tools if isinstance(tools, Mapping) else {}
+    if before.servers is not None and not (isinstance(servers, list | tuple) and set(before.servers) >= {*servers, *tools}):
+        return True
+    return any(not _is_among(tools.get(server), only) for server, only in before.tools.items())
+
+
+def _is_among(given: Any, only: Collection[str]) -> bool:
+    return isinstance(given, list | tuple) and set(given) <= set(only)
+
+
+def settings_widen(changes: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether changes of the settings (JSON Merge Patch) let more happen: who gets in over HTTP, which folders servers work in, where
+    packages come from, where secrets are kept, whose calls go unasked, what a client sees.
+    """
+    known = {field.alias or name for name, field in Settings.model_fields.items()} - HARMLESS_SETTINGS
+    return any(_setting_widens(key, value, settings) for key, value in changes.items() if key in known)
+
+
+def _setting_widens(key: str, value: Any, settings: Settings) -> bool:
+    match key:
+        case "autoDetectNpmRegistry":
+            return value is not False and not settings.auto_detect_npm_registry
+        case "profiles":
+            return not isinstance(value, Mapping) or any(name in settings.profiles for name in value)
+        case "publish":
+            return not isinstance(value, Mapping) or any(_publishing_widens(name, each, settings) for name, each in value.items())
+    return True
+
+
+def _publishing_widens(key: str, value: Any, settings: Settings) -> bool:
+    if key in HARMLESS_PUBLISHING:
+        return False
+    if key != "clients" or not isinstance(value, Mapping):
+        return key in ("clients", "http")
+    return any(not isinstance(member, Mapping) or _client_widens(name, member, settings) for name, member in value.items())
+
+
+def _client_widens(name: str, member: Mapping[str, Any], settings: Settings) -> bool:
+    here = settings.publish.clients.get(name)
+    if "profile" in member and here is not None and here.profile not in (None, member["profile"]):
+        return True
+    return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
+
+
+def client_rules_widen(before: Collection[str] | None, after: Any) -> bool:
+    """The same of a kind of AI client, for which the servers' own rules count where it has none."""
+    if after is None or not isinstance(after, list | tuple):
+        return after is not None or before is not None
+    return bool(after) and (before is None or rules_widen(before, after))

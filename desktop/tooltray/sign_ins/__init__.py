@@ -1,0 +1,1 @@
+"""Signing in to remote servers: OAuth flows, tokens, renewal."""

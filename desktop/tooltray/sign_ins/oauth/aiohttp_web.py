@@ -1,0 +1,96 @@
+"""The web of a sign-in over aiohttp, through the person's proxies and with the authorities that they trust.
+
+Above it: web_requests, which imports it when it is first needed. Knows nothing of OAuth but that answers are small and soon.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+from yarl import URL
+
+from tooltray import __version__
+from tooltray.errors import TooltrayError
+from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
+from tooltray.transports.http.http_connections import is_same_origin
+from tooltray.transports.http.http_failures import failed
+from tooltray.transports.http.proxies import proxy_for
+from tooltray.transports.http.response_parts import read_up_to, redirection
+
+TIMEOUT_S = 20.0  # for a whole exchange; a person waits
+MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most some dozen
+MAX_REDIRECTS = 3
+_HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"tooltray/{__version__}"}
+
+
+class AiohttpWeb:
+    """See `Web`. Belongs to no event loop: each exchange has a connection of its own."""
+
+    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext) -> None:
+        self._environ, self._trust = environ, trust
+
+    async def get(self, url: str) -> Answer:
+        target = _read(url)
+        for _ in range(MAX_REDIRECTS):
+            answer, location = await self._exchange("GET", target, _HEADERS)
+            if not location or not is_same_origin(target, location):
+                return answer
+            target = location
+        raise NoAnswer("it redirects in a circle")
+
+    async def post(
+        self, url: str, *, form: Mapping[str, str] | None = None, document: Any = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        kind, body = (
+            ("application/x-www-form-urlencoded", urlencode(form)) if form is not None else ("application/json", json.dumps(document))
+        )
+        answer, _ = await self._exchange("POST", _read(url), {**_HEADERS, "Content-Type": kind, **(headers or {})}, body.encode())
+        return answer
+
+    async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None = None) -> tuple[Answer, URL | None]:
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._answered(method, url, headers, body)
+        except TimeoutError:
+            raise NoAnswer(f"no answer from {url.host} within {TIMEOUT_S:g} s") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise NoAnswer(failed(error, url.origin()).reason) from None  # a path may be a secret
+        except TooltrayError as error:  # of the proxy
+            raise NoAnswer(str(error)) from None
+
+    async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, URL | None]:
+        connector = aiohttp.TCPConnector(ssl=self._trust, force_close=True)
+        jar, timeout = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
+        async with (
+            aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, auto_decompress=False) as session,
+            session.request(
+                method, url, headers=headers, data=body, allow_redirects=False, proxy=proxy_for(url, self._environ)
+            ) as response,
+        ):
+            return Answer(response.status, await _bounded(response)), redirection(response)
+
+
+def _read(url: str) -> URL:
+    """
+    Raises:
+        NoAnswer: nobody can be asked there.
+    """
+    try:
+        target = URL(url)
+        is_usable = target.absolute and bool((target.raw_host or "").encode("idna").decode("idna"))
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise NoAnswer("an address that was named cannot be used")
+    return target
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    body = await read_up_to(response, MAX_ANSWER_BYTES)
+    if len(body) > MAX_ANSWER_BYTES:
+        raise NoAnswer(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
+    return body

@@ -1,0 +1,184 @@
+"""What lets requests to one server elsewhere in: the tokens of a sign-in, and their renewal.
+
+Above it: SignIns, which makes one for each server, keeps its tokens, and tells the person when there is something to do; HttpConnection,
+which asks it with each request. Below it: servers/oauth. All copies of a server share one, so that tokens are renewed once for all.
+"""
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.sign_ins.oauth.challenges import read_challenge
+from tooltray.sign_ins.oauth.failures import AuthorizationUnreachable, as_shown
+from tooltray.sign_ins.oauth.registrations import Registration
+from tooltray.sign_ins.oauth.tokens import Tokens
+from tooltray.sign_ins.sign_in_target import Target
+from tooltray.tasks import Spawn
+from tooltray.transports.authorization import FORBIDDEN, NotLetIn, Refusal
+
+_BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
+
+
+MakeClient = Callable[[Target, Registration | None], Awaitable[AuthorizationClient]]
+
+
+class Keeper(Protocol):
+    """Hears what becomes of an access."""
+
+    def on_tokens(self, access: "ServerAccess", tokens: Tokens | None) -> None:
+        """There are others now, or none any more."""
+        ...
+
+    def on_sign_in_needed(self, access: "ServerAccess", problem: Problem) -> None: ...
+
+
+class ServerAccess:
+    """Satisfies Authorization. Belongs to the engine's loop.
+
+    Attributes:
+        tokens: as they are now.
+        is_loaded: whether `tokens` says it; before, there may be some that are kept.
+        challenge: what the server last asked for.
+    """
+
+    def __init__(
+        self, target: Target, *, keeper: Keeper, make_client: MakeClient, spawn: Spawn, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.target, self._keeper = target, keeper
+        self._make_client, self._spawn, self._clock = make_client, spawn, clock
+        self.tokens: Tokens | None = None
+        self.is_loaded = False
+        self.challenge: str | None = None
+        self._client: AuthorizationClient | None = None
+        self._known: Registration | None = None  # how the client before this one was known
+        self._renewal: asyncio.Task[TooltrayError | None] | None = None
+        self._is_closed = False
+
+    async def client(self) -> AuthorizationClient:
+        """What speaks with the authorization server; one, since it learns how it is known there."""
+        while self._client is None:
+            target = self.target
+            client = await self._make_client(target, self.tokens.registration if self.tokens else self._known)
+            if target is self.target:  # else its secrets are others meanwhile
+                self._client = self._client or client
+        return self._client
+
+    def retarget(self, target: Target) -> None:
+        """The same server with other values in its placeholders: they count from now on."""
+        if (target.settings, target.environ) != (self.target.settings, self.target.environ):
+            self._known = self._client.registration if self._client else self._known
+            self.target, self._client = target, None
+
+    @property
+    def held(self) -> str | None:
+        return f"Bearer {self.tokens.access_token}" if self.tokens else None
+
+    async def header(self) -> str | None:
+        tokens = self.tokens
+        if tokens is None or not tokens.is_expired(self._clock()) or not self._can_renew:
+            return self.held
+        failed = await self._renewed(tokens)
+        if failed and (self.tokens is None or tokens.is_expired(self._clock(), early_s=0.0)):
+            raise _not_let_in(failed)
+        return self.held
+
+    async def renew(self, refusal: Refusal) -> bool:
+        challenge = read_challenge(refusal.challenge)
+        is_other = refusal.status == FORBIDDEN and not challenge.needs_more
+        if is_other or (refusal.challenge and not _BEARER.search(refusal.challenge)):
+            return False  # nothing that a sign-in of this kind could help
+        if refusal.sent != self.held:  # renewed meanwhile
+            return not refusal.is_second
+        if self.target.signs_in_itself:
+            return not refusal.is_second and await self._is_renewed(refusal.challenge)
+        self.challenge = refusal.challenge or None
+        if refusal.status != FORBIDDEN and not refusal.is_second and self._can_renew:
+            return await self._is_renewed()
+        why = f"it wants more rights: {as_shown(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
+        self._keeper.on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
+        raise NotLetIn(str(problem))
+
+    def load(self, tokens: Tokens | None) -> None:
+        """What was kept."""
+        self.tokens, self.is_loaded = tokens, True
+
+    def take(self) -> Tokens | None:
+        """Goes on without, and gives back what there was."""
+        taken = self.tokens
+        self.load(None)
+        return taken
+
+    def adopt(self, tokens: Tokens | None) -> None:
+        """Goes on with these, as after a sign-in, or without any."""
+        self.load(tokens)
+        if tokens:
+            self.challenge = None
+        self._keeper.on_tokens(self, tokens)
+
+    async def finish_renewal(self) -> None:
+        """A renewal that has begun is brought to its end, since the old tokens may be void by then; none begins after it."""
+        self._is_closed = True
+        if self._renewal:
+            await asyncio.wait({self._renewal})
+
+    # renewing
+
+    @property
+    def _can_renew(self) -> bool:
+        return self.target.signs_in_itself or (self.tokens is not None and self.tokens.refresh_token is not None)
+
+    async def _is_renewed(self, challenge: str | None = None) -> bool:
+        if failed := await self._renewed(self.tokens, challenge):
+            raise _not_let_in(failed)
+        return True
+
+    async def _renewed(self, tokens: Tokens | None, challenge: str | None = None) -> TooltrayError | None:
+        """Others for these, once for all who ask at the same time; or why there are none."""
+        if self._is_closed:
+            return AuthorizationUnreachable(self.target.server, "Tooltray is ending")
+        if self._renewal is None:
+            self._renewal = self._spawn(self._renew(tokens, challenge), name=f"renew the sign-in to '{self.target.server}'")
+            self._renewal.add_done_callback(self._on_renewed)
+        return await asyncio.shield(self._renewal)
+
+    def _on_renewed(self, renewal: asyncio.Task[TooltrayError | None]) -> None:
+        self._renewal = None
+
+    async def _renew(self, old: Tokens | None, challenge: str | None) -> TooltrayError | None:
+        try:
+            client = await self.client()
+            if self.target.signs_in_itself:
+                new = await client.client_credentials(challenge, scopes=old.scopes if old else ())
+            else:
+                assert old
+                new = await client.refresh(old)
+        except TooltrayError as error:
+            if self.tokens is old and not self.target.signs_in_itself and not isinstance(error, AuthorizationUnreachable):
+                self._lose(error)
+            return error
+        if self.tokens is old:
+            self.adopt(new)
+        elif self.tokens is None:  # somebody has signed out meanwhile; after a sign-in these end by themselves
+            await client.revoke(new)
+        return None
+
+    def _lose(self, error: TooltrayError) -> None:
+        """They are good for nothing any more."""
+        self.adopt(None)
+        problem = error.problem
+        self._keeper.on_sign_in_needed(self, sign_in_needed(self.target.server, f"{problem.title}: {problem.message}".removesuffix(": ")))
+
+
+def sign_in_needed(server: str, why: str = "") -> Problem:
+    """What a card says, and a call that comes meanwhile."""
+    hint = Phrase("Press 'Sign in' on its card in Tooltray, or run: tooltray servers sign-in {name}", name=server)
+    return Problem(Phrase("'{name}' wants you to sign in", name=server), why, hint)
+
+
+def _not_let_in(error: TooltrayError) -> NotLetIn:
+    return NotLetIn(str(error), is_temporary=isinstance(error, AuthorizationUnreachable))

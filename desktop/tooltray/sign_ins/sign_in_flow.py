@@ -1,0 +1,147 @@
+"""One sign-in, from the wish to the tokens: it finds out where, waits for the person's browser, and takes what that brings back.
+
+Above it: SignIns, which runs it in a task of its own: nobody need wait for it. Below it: servers/oauth. Opens no browser: whoever asked
+for it does.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from tooltray.errors import TooltrayError
+from tooltray.sign_ins.oauth.callback_listener import CallbackListener, callback_params
+from tooltray.sign_ins.oauth.failures import SignInUnanswered
+from tooltray.sign_ins.server_access import ServerAccess
+from tooltray.snapshots.questions import SignInSnapshot
+
+LIMIT_S = 600.0  # time enough to find a password and a second factor
+
+
+class SignInFlow:
+    """
+    Attributes:
+        access: gets the tokens.
+        error: once it is over: why it came to nothing.
+    """
+
+    def __init__(
+        self,
+        access: ServerAccess,
+        *,
+        find_challenge: Callable[[], Awaitable[None]],
+        on_changed: Callable[[], None],
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        """
+        Args:
+            find_challenge: asks the server what it wants, where that is not known.
+            on_changed: told when the page is there, and when it is over.
+            limit_s: how long the person may take.
+        """
+        self.access, self._find_challenge, self._on_changed, self._limit_s = access, find_challenge, on_changed, limit_s
+        self.server = access.target.server
+        self._page: SignInSnapshot | None = None
+        self.error: TooltrayError | None = TooltrayError(f"the sign-in to '{self.server}' failed", "an internal error; see the log")
+        self._listener = CallbackListener(server=self.server)
+        self._state, self._pasted = "", dict[str, str]()
+        self._ready, self._over = asyncio.Event(), asyncio.Event()
+
+    @property
+    def is_over(self) -> bool:
+        return self._over.is_set()
+
+    @property
+    def page(self) -> SignInSnapshot | None:
+        """What the person has to see, while it waits for them."""
+        return None if self.is_over else self._page
+
+    async def shown(self) -> SignInSnapshot:
+        """The page, once it is known.
+
+        Raises:
+            TooltrayError: there is none; says why.
+        """
+        await self._ready.wait()
+        if self._page is None:
+            assert self.error  # it is over
+            raise self.error
+        return self._page
+
+    async def ended(self) -> None:
+        """Waits for the end.
+
+        Raises:
+            TooltrayError: it came to nothing; says why.
+        """
+        await self._over.wait()
+        if self.error:
+            raise self.error
+
+    async def paste(self, address: str) -> None:
+        """Takes the address at which the browser ended.
+
+        Raises:
+            TooltrayError: it belongs to no sign-in, or to another one.
+        """
+        params = callback_params(self.server, address)
+        if self.page is None or params.get("state") != self._state:
+            hint = "Give the whole address that the browser shows after the sign-in that was begun last."
+            raise TooltrayError(f"this address does not belong to the sign-in to '{self.server}'", hint=hint)
+        self._pasted = dict(params)
+        await self._listener.close()
+
+    async def run(self) -> None:
+        """To be run once; what goes wrong is in `error`."""
+        try:
+            await self._sign_in()
+            self.error = None
+        except TooltrayError as error:
+            self.error = error
+        except asyncio.CancelledError:
+            self.error = self._cancelled()
+            raise
+        finally:
+            await self._listener.close()
+            self._end()
+
+    def on_done(self, task: "asyncio.Task[Any]") -> None:
+        """To be told of the end of the task that runs it: one that is cancelled before its first step has done nothing."""
+        if not self.is_over:
+            self.error = self._cancelled()
+            self._end()
+
+    def _end(self) -> None:
+        self._over.set()
+        self._ready.set()
+        self._on_changed()
+
+    def _cancelled(self) -> TooltrayError:
+        return TooltrayError(f"the sign-in to '{self.server}' was cancelled")
+
+    async def _sign_in(self) -> None:
+        access = self.access
+        await self._find_challenge()
+        client = await access.client()
+        preferred = client.registration.redirect_port if client.registration else 0
+        redirect_uri = await self._listener.open(access.target.settings.redirect_port, preferred=preferred)
+        held = access.tokens.scopes if access.tokens else ()
+        pending = await client.begin(redirect_uri=redirect_uri, challenge=access.challenge, scopes=held)
+        self._listener.expect(pending.state)
+        self._show(pending.url, pending.state)
+        access.adopt(await client.finish(pending, await self._answer()))
+
+    def _show(self, url: str, state: str) -> None:
+        self._state = state
+        self._page = SignInSnapshot(self.server, url, time.time() + self._limit_s)
+        self._ready.set()
+        self._on_changed()
+
+    async def _answer(self) -> Mapping[str, str]:
+        """What the browser brings back, or a person in its place: that ends the waiting."""
+        try:
+            return await self._listener.wait(self._state, self._limit_s)
+        except SignInUnanswered:
+            if self._pasted:
+                return self._pasted
+            raise

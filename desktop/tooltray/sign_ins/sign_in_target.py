@@ -1,0 +1,71 @@
+"""What a sign-in is for: a server of the settings with everything filled in; and whether there can be one.
+
+Above it: SignIns and ServerAccess. Below it: the settings, and the URLs of servers/oauth. Pure.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tooltray.errors import TooltrayError
+from tooltray.settings.expansion import ResolvedServer
+from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
+from tooltray.sign_ins.oauth.addresses import is_safe, origin_of
+from tooltray.transports.authorization import HEADER
+
+
+@dataclass(frozen=True)
+class Target:
+    """
+    Attributes:
+        binding: of the settings that say where and as whom; tokens are for no other.
+        url: with everything filled in.
+        settings: the same.
+        environ: the person's login-shell environment.
+    """
+
+    server: str
+    binding: str
+    url: str = field(repr=False)
+    settings: OAuthSettings = field(repr=False)
+    environ: Mapping[str, str] = field(repr=False)
+
+    @property
+    def signs_in_itself(self) -> bool:
+        """Whether no person is needed."""
+        return self.settings.grant == "client_credentials"
+
+
+def reason_against(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
+    """Why nobody can sign in to a server; None if somebody can."""
+    title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
+    if config.transport not in ("http", "sse"):
+        return TooltrayError(title, "it does not run elsewhere")
+    if config.oauth and not config.oauth.enabled:
+        return TooltrayError(title, "`oauth` is false in its settings", "Take that out of its settings first.")
+    if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
+        hint = "Take the user or the Authorization header out of its settings first."
+        return TooltrayError(title, "its settings say already what lets it in", hint)
+    if not is_safe(origin_of(url), may_be_local=True):
+        return TooltrayError(title, "its URL is not encrypted, and others could read the token", "Give the server an https URL.")
+    return None
+
+
+def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]) -> Target:
+    """
+    Args:
+        environ: the person's login-shell environment.
+    """
+    return Target(server, binding_of(config), (resolved.url or "").strip(), resolved.oauth or OAuthSettings(), environ)
+
+
+def binding_of(config: MCPServerConfig) -> str:
+    """The same for two configs exactly when tokens of one may serve the other; values of placeholders do not count."""
+    oauth = config.oauth.model_dump(mode="json") if config.oauth else None
+    return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _has_user(url: str) -> bool:
+    return "@" in re.split("[/?#]", url.partition("://")[2], maxsplit=1)[0]

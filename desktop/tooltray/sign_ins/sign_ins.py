@@ -1,0 +1,364 @@
+"""Signing in to servers elsewhere: who is signed in, sign-ins under way, and what lets requests in.
+
+Above it: McpPresenter, whose verbs these are, and ServerManager, which asks what lets a server's requests in. Below it: one ServerAccess
+for each server and one SignInFlow for each sign-in that waits for a person; TokenStore. Tokens are bound to a server's URL and to its
+`oauth` settings: when either changes, or the server is removed, they are forgotten.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.launch.login_shell import LoginShell
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.expansion import ResolvedServer, resolve
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.sign_ins.oauth.registrations import Registration
+from tooltray.sign_ins.oauth.tokens import Tokens
+from tooltray.sign_ins.oauth.web_requests import make_web
+from tooltray.sign_ins.server_access import ServerAccess
+from tooltray.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
+from tooltray.sign_ins.sign_in_target import Target, binding_of, reason_against, target_of
+from tooltray.sign_ins.token_store import TokenStore
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn
+from tooltray.transports.authorization import Authorization
+from tooltray.upstream.server_manager import ServerManager
+
+ASKED_FOR_S = 15.0  # what a server wants, before a sign-in to it; most say so at once, and most sign-ins need not know
+REVOKED_WITHIN_S = 10.0  # tokens that nobody keeps any more; they end by themselves, too
+CLOSED_WITHIN_S = 5.0  # for renewals and the keyring, at the hub's end
+
+
+class SignIns:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        store: TokenStore,
+        servers: Callable[[], ServerManager],
+        login_shell: LoginShell,
+        bus: EventBus,
+        spawn: Spawn,
+        limit_s: float = LIMIT_S,
+    ) -> None:
+        """
+        Args:
+            servers: gives the ServerManager, which is made later.
+            limit_s: how long a person may take to sign in.
+        """
+        self._config, self._secrets, self._store, self._servers = config, secrets, store, servers
+        self._login_shell, self._bus, self._spawn, self._limit_s = login_shell, bus, spawn, limit_s
+        self._accesses: dict[str, ServerAccess] = {}
+        self._flows: dict[str, tuple[SignInFlow, asyncio.Task[Any]]] = {}
+        self._unsaved: dict[str, Problem] = {}
+        self._storing: set[asyncio.Task[Any]] = set()
+
+    def follow(self) -> None:
+        """Follows the settings from now on. What a person changes here ends a sign-in that was to something else; a file that somebody
+        edits, or that is gone, ends none: it may be half written, or its project only not be worked on now."""
+        self._config.listen_edited(self._on_edited)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    # for ServerSecrets
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """Each server that somebody is signed in to, and what that is bound to."""
+        return {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items() if access.tokens}}
+
+    async def forget(self, server: str) -> None:
+        """All of a server that is gone: what waits for a browser, and the tokens, here and there.
+
+        Raises:
+            TooltrayError: the tokens are still among the secrets.
+        """
+        access = self._end(server)
+        await self._store.forget(server)
+        self._revoke_soon(access)
+
+    # verbs
+
+    async def begin(self, server: str) -> SignInSnapshot:
+        access = self._access(await self._target(server))
+        with contextlib.suppress(TooltrayError):  # what is kept cannot be read; a person signs in anew
+            await self._load(access)
+        flow, _ = self._flows.get(server, (None, None))
+        if flow is None or flow.is_over or flow.access is not access:
+            flow = self._begin(access)
+        return await flow.shown()
+
+    async def finish(self, server: str, callback_url: str | None = None) -> None:
+        self._servers().get(server)
+        flow, _ = self._flows.get(server, (None, None))
+        if flow is None:
+            raise NotFound(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
+        if callback_url is not None and not flow.is_over:
+            await flow.paste(callback_url)
+        await flow.ended()
+
+    async def cancel(self, server: str) -> None:
+        self._servers().get(server)
+        await self._end_flow(server)
+
+    async def sign_out(self, server: str) -> None:
+        self._servers().get(server)
+        if not self.is_signed_in(server):
+            raise NotFound(f"nobody is signed in to '{server}'")
+        await self._end_flow(server)
+        access = None
+        with contextlib.suppress(TooltrayError):  # its settings cannot be filled in; what is kept is forgotten all the same
+            access = await self._known_access(server)
+        await self._store.forget(server)
+        self._unsaved.pop(server, None)
+        tokens = access.take() if access else None
+        await self._servers().stop(server)
+        self._tell_changed(server)
+        if access and tokens:
+            await self._revoke(access, tokens)
+
+    def is_signed_in(self, server: str) -> bool:
+        access, config = self._accesses.get(server), self._config.settings.mcp_servers.get(server)
+        if access and access.is_loaded:
+            return access.tokens is not None and not access.target.signs_in_itself
+        return server in self._store.kept and config is not None and self._store.kept[server] == binding_of(config)
+
+    def has_page(self, server: str) -> bool:
+        flow, _ = self._flows.get(server, (None, None))
+        return flow is not None and flow.page is not None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Sign-ins that will not outlive the hub."""
+        return tuple(self._unsaved.values())
+
+    async def close(self) -> None:
+        """Ends what waits for a browser, brings renewals to their end, and keeps what could not be kept before."""
+        for server in tuple(self._flows):
+            await self._end_flow(server)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSED_WITHIN_S):
+                await asyncio.gather(*(access.finish_renewal() for access in self._accesses.values()))
+                self._try_again()
+                while self._storing:
+                    await asyncio.wait(self._storing)
+
+    # for ServerManager
+
+    async def authorization(
+        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
+    ) -> Authorization | None:
+        """What lets requests to a server in; None where its settings do, or where nobody can sign in.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: somebody has signed in, and the secrets cannot be read.
+        """
+        if reason_against(server, config, resolved):
+            return None
+        access = self._access(target_of(server, config, resolved, environ))
+        await self._load(access)
+        return access
+
+    # for ServerAccess
+
+    def on_tokens(self, access: ServerAccess, tokens: Tokens | None) -> None:
+        server = access.target.server
+        if tokens:
+            self._store.hide(server, tokens)
+        if self._accesses.get(server) is not access:
+            return
+        if tokens is None:
+            self._forget(server)
+        elif not access.target.signs_in_itself:  # what can be had again without a person need not be kept
+            self._keep(access, tokens)
+        self._tell_changed(server)
+
+    def on_sign_in_needed(self, access: ServerAccess, problem: Problem) -> None:
+        if self._accesses.get(access.target.server) is access:
+            self._servers().require_sign_in(access.target.server, problem)
+
+    # accesses
+
+    async def _target(self, server: str) -> Target:
+        """
+        Raises:
+            TooltrayError: there is no such server, or nobody can sign in to it.
+        """
+        config = self._servers().get(server).config
+        environ = await self._login_shell.environ()
+        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)
+        if reason := reason_against(server, config, resolved):
+            raise reason
+        target = target_of(server, config, resolved, environ)
+        if target.signs_in_itself:
+            message = "its grant is client_credentials: it needs no person"
+            raise TooltrayError(f"'{server}' signs in by itself", message, f"Start it: tooltray servers start {server}")
+        return target
+
+    def _access(self, target: Target) -> ServerAccess:
+        known = self._accesses.get(target.server)
+        if known and (known.target.binding, known.target.url) == (target.binding, target.url):
+            known.retarget(target)
+            return known
+        if known:
+            self._cancel_flow(target.server)  # it is for another URL
+        made = self._accesses[target.server] = ServerAccess(target, keeper=self, make_client=make_client, spawn=self._spawn)
+        return made
+
+    async def _load(self, access: ServerAccess) -> None:
+        """Once; of a renewal or a sign-in that comes meanwhile the tokens count."""
+        if access.is_loaded:
+            return
+        tokens = await self._store.load(access.target.server, access.target.binding)
+        if not access.is_loaded:
+            access.load(tokens if tokens and tokens.is_for(access.target.url) else None)
+
+    async def _known_access(self, server: str) -> ServerAccess:
+        """With its tokens, to end them.
+
+        Raises:
+            TooltrayError: the server's settings cannot be filled in, or the secrets not be read.
+        """
+        access = self._accesses.get(server) or self._access(await self._target(server))
+        await self._load(access)
+        return access
+
+    async def _revoke(self, access: ServerAccess, tokens: Tokens) -> None:
+        """Best effort: they are forgotten here."""
+        with contextlib.suppress(TooltrayError, TimeoutError):
+            async with asyncio.timeout(REVOKED_WITHIN_S):
+                await (await access.client()).revoke(tokens)
+
+    # sign-ins
+
+    def _begin(self, access: ServerAccess) -> SignInFlow:
+        server = access.target.server
+        flow = SignInFlow(
+            access,
+            find_challenge=partial(self._find_challenge, access),
+            on_changed=partial(self._tell_changed, server),
+            limit_s=self._limit_s,
+        )
+        task = self._spawn(self._carry_out(flow), name=f"sign-in to '{server}'")
+        task.add_done_callback(flow.on_done)
+        self._flows[server] = (flow, task)
+        return flow
+
+    async def _carry_out(self, flow: SignInFlow) -> None:
+        await flow.run()
+        server = self._servers().find(flow.server)
+        if flow.error is None and server and self._may_start(server.config):
+            await self._servers().begin_start(flow.server)
+
+    async def _find_challenge(self, access: ServerAccess) -> None:
+        """Some servers say only in a refusal where to sign in."""
+        server = self._servers().get(access.target.server)
+        is_known = access.challenge is not None or access.tokens is not None
+        is_asked = server.state in (ServerState.RUNNING, ServerState.NEEDS_SIGN_IN)
+        if not is_known and not is_asked and self._may_start(server.config):
+            with contextlib.suppress(TooltrayError):
+                await server.first.running(timeout_s=ASKED_FOR_S)
+
+    def _may_start(self, config: MCPServerConfig) -> bool:
+        return self._config.settings.mcp_enabled and not config.disable
+
+    async def _end_flow(self, server: str) -> None:
+        if task := self._cancel_flow(server):
+            await asyncio.wait({task})
+
+    def _cancel_flow(self, server: str) -> "asyncio.Task[Any] | None":
+        """Begins to end it, and gives the task that does."""
+        _, task = self._flows.get(server, (None, None))
+        if task:
+            task.cancel()  # one that is over does not mind
+        return task
+
+    # what is kept
+
+    def _keep(self, access: ServerAccess, tokens: Tokens) -> None:
+        server = access.target.server
+        work = self._store.save(server, access.target.binding, tokens, is_wanted=lambda: access.tokens is tokens)
+        self._store_soon(work, server, f"the sign-in to '{server}' will not outlive Tooltray")
+
+    def _forget(self, server: str) -> None:
+        self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still among the secrets")
+
+    def _try_again(self) -> None:
+        """The keyring may be open by now."""
+        for server in self._unsaved:
+            access = self._accesses.get(server)
+            if access and access.tokens:
+                self._keep(access, access.tokens)
+            else:
+                self._forget(server)
+
+    def _store_soon(self, work: Any, server: str, otherwise: str) -> None:
+        """No request waits for a keyring, which may ask the person first.
+
+        Args:
+            otherwise: what is to be said if it fails.
+        """
+        task = self._spawn(self._stored(work, server, otherwise), name=f"keep the sign-in to '{server}'")
+        self._storing.add(task)
+        task.add_done_callback(self._storing.discard)
+
+    async def _stored(self, work: Any, server: str, otherwise: str) -> None:
+        try:
+            await work
+            self._unsaved.pop(server, None)
+        except TooltrayError as error:
+            message = f"{error.problem.title}: {error.problem.message}".removesuffix(": ")
+            problem = Problem(otherwise, message, error.problem.hint)
+            if server not in self._unsaved:
+                self._bus.publish(ProblemReported(problem, server))
+            self._unsaved[server] = problem
+
+    def _on_edited(self, servers: Collection[str]) -> None:
+        settings, kept = self._config.settings.mcp_servers, self.kept
+        for server in servers:
+            if server in kept and server in settings and binding_of(settings[server]) != kept[server]:
+                self._drop(server)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        settings = self._config.settings.mcp_servers
+        for server in [server for server in self._flows if server not in settings]:
+            self._cancel_flow(server)
+            del self._flows[server]
+        for server, access in list(self._accesses.items()):
+            if server in settings and binding_of(settings[server]) != access.target.binding:
+                self._end(server)  # what is kept stays, for when the server is again the one that it was for
+
+    def _drop(self, server: str) -> None:
+        access = self._end(server)
+        self._forget(server)
+        self._revoke_soon(access)
+
+    def _end(self, server: str) -> ServerAccess | None:
+        """Ends what goes on for a server, and gives what there was."""
+        self._unsaved.pop(server, None)
+        self._cancel_flow(server)
+        self._flows.pop(server, None)
+        return self._accesses.pop(server, None)
+
+    def _revoke_soon(self, access: ServerAccess | None) -> None:
+        if access and (tokens := access.take()):
+            self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{access.target.server}'")
+
+    def _tell_changed(self, server: str) -> None:
+        self._servers().sign_in_changed(server)
+
+
+async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
+    """What speaks with authorization servers, through the person's proxies."""
+    web = await make_web(target.environ)
+    return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)

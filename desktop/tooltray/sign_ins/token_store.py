@@ -1,0 +1,111 @@
+"""What sign-ins leave, kept over restarts: tokens among the secrets, and a list of whose there are in a file.
+
+Above it: SignIns. Below it: SecretStore. The list holds no token; with it a card can say who is signed in, and no keyring is opened on
+behalf of a server that has nothing there.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+
+from tooltray.files.atomic_file import write_atomically
+from tooltray.secrets.secrets import SecretMissing, SecretStore
+from tooltray.sign_ins.oauth.tokens import Tokens
+from tooltray.tasks import finish_in_thread
+
+logger = logging.getLogger(__name__)
+PREFIX = "oauth/"  # before a server's name, which has no slash
+
+
+class TokenStore:
+    """Belongs to one event loop. A server's binding says what its tokens are for: under another one they are not given out."""
+
+    def __init__(self, path: Path, secrets: SecretStore) -> None:
+        """Reads the list; not for the loop's thread.
+
+        Args:
+            path: the list.
+        """
+        self._path, self._secrets = path, secrets
+        self._lock = asyncio.Lock()
+        self._kept = _read(path)
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """Each server that has tokens, and their binding."""
+        return self._kept
+
+    def hide(self, server: str, tokens: Tokens) -> None:
+        """What of tokens must show in no log."""
+        self._secrets.hide(PREFIX + server, _parts(tokens))
+
+    async def load(self, server: str, binding: str) -> Tokens | None:
+        """
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: there are tokens, and the secrets cannot be read.
+        """
+        if self._kept.get(server) != binding:
+            return None
+        async with self._lock:
+            text = ""
+            with contextlib.suppress(SecretMissing):
+                text = await self._secrets.get(PREFIX + server)
+            if tokens := Tokens.from_json(text):
+                self.hide(server, tokens)
+                return tokens
+            await self._note(server, None)
+            return None
+
+    async def save(self, server: str, binding: str, tokens: Tokens, *, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """
+        Args:
+            is_wanted: asked when its turn comes: somebody may have signed out meanwhile.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: they are not stored.
+        """
+        async with self._lock:
+            if is_wanted():
+                await self._secrets.set(PREFIX + server, tokens.to_json(), parts=_parts(tokens))
+                await self._note(server, binding)
+
+    async def forget(self, server: str) -> None:
+        """
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: they are still there.
+        """
+        async with self._lock:
+            if server in self._kept:
+                with contextlib.suppress(SecretMissing):
+                    await self._secrets.remove(PREFIX + server)
+                await self._note(server, None)
+
+    async def _note(self, server: str, binding: str | None) -> None:
+        """A list that cannot be written costs a sign-in after the next start."""
+        if self._kept.get(server) == binding:
+            return
+        others = {name: kept for name, kept in self._kept.items() if name != server}
+        self._kept = others | ({server: binding} if binding else {})
+        try:
+            await finish_in_thread(write_atomically, self._path, json.dumps(self._kept, indent=2).encode())
+        except OSError as error:
+            logger.warning("%s could not be written: %s", self._path, error.strerror or error)
+
+
+def _parts(tokens: Tokens) -> Collection[str]:
+    parts = (tokens.access_token, tokens.refresh_token, tokens.registration.client_secret)
+    return [part for part in parts if part]
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        read = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        logger.info("which servers are signed in to cannot be read: %s", error)
+        return {}
+    return {name: binding for name, binding in read.items() if isinstance(binding, str)} if isinstance(read, dict) else {}

@@ -1,0 +1,1 @@
+"""Servers reached over HTTP: transports, connections, failures. Imported when the first such server is started."""

@@ -1,0 +1,286 @@
+"""What can go wrong over HTTP, in words, and as the reply to the request that it happened to.
+
+Above it: http_connections and the transports over it. Knows what statuses and errors mean; shows no query, no user name, no password and no
+header of ours, since any of these may be a secret.
+"""
+
+import json
+import os
+import re
+import ssl
+from collections.abc import Callable, Mapping
+
+import aiohttp
+import msgspec
+from msgspec import Raw
+from yarl import URL
+
+from tooltray.errors import Problem
+from tooltray.phrases import Phrase
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
+from tooltray.transports.transport import ConnectionFailure
+
+SHOWN_BODY_CHARACTERS = 200
+MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
+SHORTEST_RETRY_AFTER_S = 1.0  # where the server says 0
+MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
+INTERNAL_FAULT = 500
+NOBODY_THERE = Phrase("nothing answers there (connection refused)")
+CHECK_WAY = Phrase("Check its URL and your network.")
+CHECK_PROXY = Phrase("Check HTTPS_PROXY and its relatives in your shell's profile.")
+START_IT = Phrase("Start it there, or check its URL.")
+_EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
+_SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 404, 405, 429
+_SESSION_REFUSALS = (400, 404)
+_SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
+
+
+class ExchangeFailed(Exception):
+    """There was no answer, or not the whole of it.
+
+    Attributes:
+        reason: in words, without the server's name.
+        is_unreachable: no connection came about, so that nothing was sent; the next request would fare alike.
+        is_undelivered: the server cannot have the whole request.
+        is_not_let_in: it was refused, and nobody but a person can change that; the reason then says all.
+        title, hint: what happened as a headline, and what to do about it; empty where nothing is known but the reason.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        is_unreachable: bool = False,
+        is_undelivered: bool = False,
+        is_not_let_in: bool = False,
+        title: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.is_unreachable, self.title, self.hint = reason, is_unreachable, title, hint
+        self.is_undelivered, self.is_not_let_in = is_undelivered or is_unreachable, is_not_let_in
+
+
+class _RpcError(msgspec.Struct):
+    code: int
+    message: str = ""
+
+
+def shown(url: URL) -> str:
+    """A URL as it may be seen: without user, password, query and fragment."""
+    return str(url.with_user(None).with_query(None).with_fragment(None)) if url.absolute else ""
+
+
+def failed(error: Exception, url: URL) -> ExchangeFailed:
+    """What an error of the HTTP library means."""
+    match error:
+        case aiohttp.ClientConnectorCertificateError():
+            title = Phrase("the certificate of {host} is not trusted", host=url.host)
+            return ExchangeFailed(_certificate_words(error.certificate_error, url), is_unreachable=True, title=title)
+        case aiohttp.ClientConnectorDNSError():
+            reason = Phrase("the name of the host {host} cannot be resolved", host=url.host)
+            title = Phrase("{host} cannot be found", host=url.host)
+            return ExchangeFailed(reason, is_unreachable=True, title=title, hint=CHECK_WAY)
+        case aiohttp.ClientProxyConnectionError():
+            return _proxy_failed(error)
+        case aiohttp.ClientHttpProxyError():
+            said = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
+            title = Phrase("the proxy does not let through to {host}", host=url.host)
+            return ExchangeFailed(said, is_unreachable=True, title=title, hint=CHECK_PROXY)
+        case aiohttp.ClientConnectorSSLError():
+            said = Phrase("no encrypted connection to {url}: {reason}", url=shown(url), reason=_ssl_words(error.os_error))
+            title = Phrase("{host} speaks no https", host=_place(url))
+            return ExchangeFailed(said, is_unreachable=True, title=title, hint=Phrase("Check the URL: http or https?"))
+        case aiohttp.ConnectionTimeoutError():
+            title = Phrase("{host} does not answer", host=_place(url))
+            return ExchangeFailed(
+                Phrase("no connection to {url} in time", url=shown(url)), is_unreachable=True, title=title, hint=CHECK_WAY
+            )
+        case aiohttp.ClientConnectorError():
+            return _connection_failed(error, url)
+        case aiohttp.ServerDisconnectedError():
+            return ExchangeFailed(Phrase("it closed the connection without an answer"))
+        case aiohttp.ClientPayloadError():
+            return ExchangeFailed(Phrase("the connection broke in the middle of its answer"))
+        case aiohttp.ClientResponseError():
+            return ExchangeFailed(Phrase("its answer is no HTTP that can be read (status {status})", status=error.status))
+        case OSError(errno=int(number)):
+            broken = os.strerror(number)  # its own text may have the whole URL in it
+            return ExchangeFailed(Phrase("the connection broke ({reason})", reason=broken))
+        case _:
+            return ExchangeFailed(Phrase("the connection broke ({reason})", reason=type(error).__name__))
+
+
+def _proxy_failed(error: aiohttp.ClientProxyConnectionError) -> ExchangeFailed:
+    reason, proxy = error.os_error.strerror or "no connection", f"{error.host}:{error.port}"
+    said = Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=reason)
+    return ExchangeFailed(said, is_unreachable=True, title=Phrase("the proxy {proxy} cannot be reached", proxy=proxy), hint=CHECK_PROXY)
+
+
+def _connection_failed(error: aiohttp.ClientConnectorError, url: URL) -> ExchangeFailed:
+    words = _os_words(error.os_error)
+    if words == NOBODY_THERE:
+        title, said = Phrase("nothing answers at {host}", host=_place(url)), Phrase("the connection to {url} was refused", url=shown(url))
+        return ExchangeFailed(said, is_unreachable=True, title=title, hint=START_IT)
+    said = Phrase("no connection to {url}: {reason}", url=shown(url), reason=words)
+    return ExchangeFailed(said, is_unreachable=True, title=Phrase("{host} cannot be reached", host=_place(url)), hint=CHECK_WAY)
+
+
+def _place(url: URL) -> str:
+    """Where a URL leads, without its path: that may be a secret."""
+    return f"{url.host}:{url.port}" if url.explicit_port else str(url.host)
+
+
+def failure_of(error: ExchangeFailed) -> ConnectionFailure | None:
+    """Why a server cannot be reached, for a card; None where only the reason is known."""
+    return ConnectionFailure(Problem(error.title, error.reason, error.hint)) if error.title else None
+
+
+def status_failure(status: int, url: URL) -> ConnectionFailure | None:
+    """The same for an answer that is an HTTP error; what the server says itself is still to be added as its message."""
+    host = _place(url)
+    match status:
+        case 401 | 403:
+            title, hint = Phrase("{host} refuses access (HTTP {status})", host=host, status=status), Phrase("Check the key that it gets.")
+        case 404 | 405:
+            title = Phrase("{host} has no MCP at this address (HTTP {status})", host=host, status=status)
+            hint = Phrase("Check the URL: many end in /mcp or /sse.")
+        case 429:
+            title = Phrase("{host} is asked too often (HTTP {status})", host=host, status=status)
+            hint = Phrase("Try again in a moment.")
+        case _ if status >= INTERNAL_FAULT:
+            title = Phrase("{host} has a fault of its own (HTTP {status})", host=host, status=status)
+            hint = Phrase("Try again later, or ask whoever runs it.")
+        case _:
+            return None
+    return ConnectionFailure(Problem(title, hint=hint))
+
+
+def _os_words(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # several addresses were tried: a text is all there is
+        return NOBODY_THERE
+    return error.strerror or type(error).__name__
+
+
+def _ssl_words(error: OSError) -> str:
+    reason = getattr(error, "reason", None)
+    return str(reason).replace("_", " ").lower() if reason else type(error).__name__
+
+
+def _certificate_words(error: Exception, url: URL) -> str:
+    said = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
+    code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
+    if code == _EXPIRED:
+        remedy = Phrase("whoever runs the server has to renew it; check this computer's clock too")
+    elif code in (_OTHER_HOST, _OTHER_ADDRESS):
+        remedy = Phrase("check the host in the URL")
+    else:
+        remedy = Phrase("if a company's own authority signed it, name that authority's file in SSL_CERT_FILE in your shell's profile")
+    return Phrase("the certificate of {host} is not trusted: {reason}; {remedy}", host=url.host, reason=said, remedy=remedy)
+
+
+def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
+    """After how long a server wants a request made again that it has not taken; None if it does not say so.
+
+    503 does not count: what stands in front of a server says it, with a time, also when the server had the request and gave no answer.
+    """
+    after = headers.get("Retry-After", "").strip()
+    is_said = status == _TOO_MANY and after.isascii() and after.isdigit()
+    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_said else None
+
+
+def error_in(body: bytes) -> Raw:
+    """The JSON-RPC error that an answer's body is; empty if it is none. Its id does not matter: it may be null."""
+    if len(body) > MAX_ERROR_BODY_BYTES or not body.lstrip().startswith(b"{"):
+        return NOTHING
+    try:
+        message = msgspec.json.decode(body, type=Envelope)
+        msgspec.json.decode(message.error, type=_RpcError)
+    except (ValueError, RecursionError):
+        return NOTHING
+    return message.error
+
+
+def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
+    """Whether an answer to a message that named a session says that there is no such session.
+
+    404 is what the specification asks for. Many servers are made after examples that answer 400 and say so in words.
+    """
+    if status not in _SESSION_REFUSALS:
+        return False
+    error = error_in(body)
+    if error and id and bytes(envelope.find_id(body)).strip(b'"') == bytes(id):  # about the request itself
+        return False
+    return status == _NOT_FOUND or bool(error and _SAYS_SESSION.search(bytes(error)))
+
+
+def is_lost_stream(status: int, body: bytes, id: Raw) -> bool:
+    """The same over HTTP+SSE, whose servers say it in plain words."""
+    return is_lost_session(status, body, id) or bool(status in _SESSION_REFUSALS and not error_in(body) and _SAYS_SESSION.search(body))
+
+
+def may_be_older(status: int, body: bytes) -> bool:
+    """Whether a refused `initialize` is what a server of the transport before this one would answer; the specification has this test."""
+    return status in (400, _NOT_FOUND, _WRONG_METHOD) and not error_in(body)
+
+
+def refusal(
+    server: str, status: int, reason: str, headers: Mapping[str, str], body: bytes, *, url: URL, mask: Callable[[str], str] = str
+) -> Envelope:
+    """The reply to a request that was answered with an HTTP error: the JSON-RPC error in its body unchanged, else one in words.
+
+    Args:
+        reason: the words behind the status.
+        body: its first MAX_ERROR_BODY_BYTES.
+        mask: takes secrets out of what is said in words.
+    """
+    error = error_in(body)
+    if error and status != _SIGN_IN:
+        return Envelope(error=error)
+    said = Phrase("server '{name}' {how}", name=server, how=refusal_words(status, reason, headers, url=url))
+    text = _text_of(body, headers)
+    return worded(INTERNAL_ERROR, mask(Phrase("{how}: {words}", how=said, words=text) if text else said), {"httpStatus": status})
+
+
+def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: URL) -> str:
+    """What an HTTP error means, to be read behind the server's name."""
+    challenge = _clean(headers.get("WWW-Authenticate", ""))[:MAX_SHOWN_CHALLENGE]
+    behind = f" ({challenge})" if challenge else ""
+    match status:
+        case 401:
+            return Phrase("wants a sign-in (HTTP {status}){behind}", status=status, behind=behind)
+        case 403:
+            return Phrase("refuses access (HTTP {status}){behind}", status=status, behind=behind)
+        case 404 | 405:
+            return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=shown(url), status=status)
+        case 429:
+            after = _clean(headers.get("Retry-After", ""))
+            if after.isdigit():
+                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=after)
+            return Phrase("is asked too often (HTTP {status})", status=status)
+        case _:
+            return Phrase("answered with HTTP {status}", status=f"{status} {_clean(reason)}".rstrip())
+
+
+def _text_of(body: bytes, headers: Mapping[str, str]) -> str:
+    kind = headers.get("Content-Type", "").lower()
+    if not kind.startswith(("text/plain", "application/json", "application/problem+json")):
+        return ""
+    text = body[: 4 * SHOWN_BODY_CHARACTERS].decode(errors="replace")
+    return _clean(_message_in(body) or text)[:SHOWN_BODY_CHARACTERS]
+
+
+def _message_in(body: bytes) -> str:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(value, dict) and isinstance(error := value.get("error"), dict):
+        value = error
+    said = [value.get(name) for name in ("error_description", "message", "detail", "error")] if isinstance(value, dict) else []
+    return next((each for each in said if isinstance(each, str)), "")
+
+
+def _clean(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in " ".join(text.split()))

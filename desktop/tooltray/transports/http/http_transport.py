@@ -1,0 +1,211 @@
+"""A server over streamable HTTP, in both eras (2025-03-26 to 2025-11-25, and 2026-07-28).
+
+Above it: McpClient. Below it: one HttpExchange per request, the StandingStream of a legacy session, HttpConnection. A request that names
+its version in `_meta` is modern and carries that version's headers; any other belongs to the session that `initialize` opened. A server
+that turns out to speak the transport of 2024-11-05 alone is handed over to SseChannel.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.dispatcher import CANCELLED, RawDispatcher
+from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.protocol import MODERN_VERSIONS
+from tooltray.protocol.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
+from tooltray.tasks import TaskKeeper
+from tooltray.transports.http.http_connections import HttpConnection, read_start
+from tooltray.transports.http.http_exchange import HttpExchange
+from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_session
+from tooltray.transports.http.http_session import POST_HEADERS, HttpSession
+from tooltray.transports.http.intake import count_until_done
+from tooltray.transports.http.post_order import INITIALIZED, PostOrder
+from tooltray.transports.http.sse_transport import LAST_ANSWERS_S, SseChannel, speaks_sse
+from tooltray.transports.http.standing_stream import StandingStream
+from tooltray.transports.transport import ConnectionFailure
+
+logger = logging.getLogger(__name__)
+GOODBYE_TIMEOUT_S = 2.0  # for the DELETE at the end; the server forgets an idle session by itself, too
+
+ToolSchema = Callable[[str], Raw | None]
+
+
+def no_schema(tool: str) -> Raw | None:
+    """Where no tool marks an argument for a header."""
+    return None
+
+
+class HttpTransport:
+    """Satisfies Transport."""
+
+    pids: tuple[int, ...] = ()
+    exit_code: int | None = None
+    output = None
+
+    def __init__(self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema) -> None:
+        """
+        Args:
+            name: the server's, for errors.
+            tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
+        """
+        self._name, self._connection, self._tool_schema = name, connection, tool_schema
+        self._channel: HttpChannel | None = None
+
+    @property
+    def has_expired(self) -> bool:
+        return self._channel is not None and self._channel.session.has_expired
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        return self._connection.failure
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        self._connection.open()
+        session = HttpSession(server=self._name, connection=self._connection, dispatcher=dispatcher)
+        self._channel = HttpChannel(session, self._tool_schema)
+        dispatcher.attach_messages(self._channel)
+
+    async def close(self) -> None:
+        """Gives up what is under way, ends the session and the connections."""
+        if self._channel:
+            await self._channel.end()
+        await self._connection.close()
+
+
+class HttpChannel:
+    """The dispatcher's channel. Satisfies MessageChannel."""
+
+    def __init__(self, session: HttpSession, tool_schema: ToolSchema) -> None:
+        self.session, self._tool_schema = session, tool_schema
+        self._tasks = TaskKeeper()
+        self._order = PostOrder(self._tasks.spawn)
+        self._exchanges: dict[bytes, tuple[HttpExchange, asyncio.Task[None]]] = {}  # by the id of the request
+        self._has_standing_stream = False
+        self._older: SseChannel | None = None  # what took over
+        session.hand_over = self._hand_over
+
+    def send(self, message: Outgoing) -> None:
+        if message.method == CANCELLED and not message.id:
+            self._cancel(message)
+        elif message.method and message.id:
+            self._request(message)
+        elif message.method:
+            self._count(self._order.notify(message.method, partial(self._post, message)), message)
+        else:
+            self._count(self._order.start("reply", partial(self._post, message)), message)
+
+    def _count(self, sending: asyncio.Task[None], message: Outgoing) -> None:
+        count_until_done(sending, message, self.session.dispatcher.unsent)
+
+    def close(self) -> None:
+        """Nothing more is sent, and what nobody waits for is given up."""
+        for exchange, task in list(self._exchanges.values()):
+            if not exchange.is_awaited:
+                task.cancel()
+
+    async def end(self) -> None:
+        """Bounded; may be called twice."""
+        if self._older:
+            await self._older.end()
+        await self._hear_last_answers()
+        await self._tasks.close()
+        if session_id := self.session.id:
+            headers = self.session.headers()
+            self.session.id = ""
+            with contextlib.suppress(ExchangeFailed, TimeoutError):
+                async with asyncio.timeout(GOODBYE_TIMEOUT_S), self.session.connection.exchange("DELETE", headers) as response:
+                    logger.debug("session %s… ended: HTTP %d", session_id[:4], response.status)
+
+    async def _hear_last_answers(self) -> None:
+        """A request that the next server did not take is to be sent again, not to fail with the session that another one found gone."""
+        await self.session.dispatcher.last_replies(timeout_s=LAST_ANSWERS_S)
+        for exchange, _ in list(self._exchanges.values()):
+            exchange.give_up(self.session.dispatcher.closed_because)
+
+    async def _hand_over(self, message: Outgoing) -> bool:
+        session = self.session
+        if not await speaks_sse(session.connection):
+            return False
+        self._older = SseChannel(session.server, session.connection, session.dispatcher)
+        session.dispatcher.attach_messages(self._older)
+        self._older.begin()
+        self._older.send(message)
+        return True
+
+    # requests
+
+    def _request(self, message: Outgoing) -> None:
+        if message.method == "initialize":
+            self._begin()
+        modern_headers = {} if self.session.version else request_headers(message.method, message.payload, self._tool_schema)
+        self.session.is_modern = self.session.is_modern or bool(modern_headers)
+        exchange, key = HttpExchange(self.session, message, modern_headers), bytes(message.id)
+        task = self._order.start(message.method, exchange.run)
+        self._exchanges[key] = (exchange, task)
+        self._count(task, message)
+        task.add_done_callback(lambda _: self._exchanges.pop(key, None))
+
+    def _begin(self) -> None:
+        """What was tried before in the modern era is given up."""
+        for _, task in list(self._exchanges.values()):
+            task.cancel()
+        self.session.begin()
+
+    def _cancel(self, message: Outgoing) -> None:
+        """A modern request is cancelled by closing its response; a legacy server is told, and need not answer any more."""
+        exchange, task = self._exchanges.get(_cancelled_id(message.payload), (None, None))
+        if not (exchange.is_modern if exchange else self.session.is_modern):
+            self._order.notify(CANCELLED, partial(self._tell_cancelled, message, task))
+        elif task:
+            task.cancel()
+
+    async def _tell_cancelled(self, message: Outgoing, task: asyncio.Task[None] | None) -> None:
+        await self._post(message)
+        if task:
+            task.cancel()
+
+    # everything else
+
+    async def _post(self, message: Outgoing) -> None:
+        """Sends what gets no reply."""
+        headers = {**POST_HEADERS, **self.session.headers()}
+        if self.session.is_modern:
+            headers |= {VERSION_HEADER: MODERN_VERSIONS[-1]} | ({METHOD_HEADER: message.method} if message.method else {})
+        try:
+            await self._post_with(headers, message)
+        except ExchangeFailed as failed:
+            if failed.is_unreachable:
+                self.session.lose(failed.reason)
+            else:
+                logger.info("server '%s' did not take %s: %s", self.session.server, message.method or "a reply", failed.reason)
+
+    async def _post_with(self, headers: dict[str, str], message: Outgoing) -> None:
+        had_session = bool(self.session.id)
+        async with self.session.connection.exchange("POST", headers, message.joined()) as response:
+            if response.status < 300:
+                self._on_taken(message)
+                return
+            body = await read_start(response)
+            if had_session and is_lost_session(response.status, body):
+                self.session.expire()
+            else:
+                what = message.method or "a reply"
+                logger.info("server '%s' did not take %s: HTTP %d", self.session.server, what, response.status)
+
+    def _on_taken(self, message: Outgoing) -> None:
+        if message.method == INITIALIZED and not self._has_standing_stream:
+            self._has_standing_stream = True
+            self._tasks.spawn(StandingStream(self.session).run(), name=f"standing stream of '{self.session.server}'")
+
+
+def _cancelled_id(params: Raw) -> bytes:
+    try:
+        return bytes(opened(params).get("requestId", NOTHING))
+    except ValueError:
+        return b""

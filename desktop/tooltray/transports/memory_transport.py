@@ -1,0 +1,70 @@
+"""A server that lives in the hub's own process: two dispatchers joined back to back.
+
+Above it: McpClient. Below it: wire. The server is any object that answers envelopes; it is reached by the same bytes as one in another
+process, so nothing above knows the difference.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol, runtime_checkable
+
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import Envelope
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+
+
+class MemoryServer(Protocol):
+    def answer(self, request: Envelope) -> Awaitable[Envelope]: ...
+
+
+@runtime_checkable
+class TellsNews(Protocol):
+    """A MemoryServer that has more to say than answers."""
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        """From now on it calls `tell` with the methods of its notifications, until what this returns is called."""
+        ...
+
+
+class _Wire:
+    """One direction; delivers in the loop's next turn, as a socket would, so that neither side runs inside the other."""
+
+    def __init__(self, target: RawDispatcher) -> None:
+        self._target = target
+
+    def write(self, data: bytes | memoryview) -> None:
+        asyncio.get_running_loop().call_soon(self._target.feed, bytes(data))
+
+    def close(self) -> None:
+        asyncio.get_running_loop().call_soon(self._target.connection_lost, "the other side has closed")
+
+
+class MemoryTransport:
+    """Satisfies Transport."""
+
+    pids: tuple[int, ...] = ()
+    exit_code: int | None = None
+    has_expired = False
+    failure = output = None
+
+    def __init__(self, *, name: str, server: MemoryServer, deadlines: DeadlineWheel) -> None:
+        self._server = server
+        self._end_listening: Callable[[], None] = lambda: None
+        self._far_end = RawDispatcher(
+            name=f"built-in '{name}'",
+            deadlines=deadlines,
+            answer=server.answer,
+            take_notification=lambda notification: None,
+            max_line_bytes=MAX_SERVER_LINE_BYTES,
+        )
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        self._far_end.attach(_Wire(dispatcher))
+        dispatcher.attach(_Wire(self._far_end))
+        if isinstance(self._server, TellsNews):
+            self._end_listening = self._server.listen(self._far_end.send_notification)
+
+    async def close(self) -> None:
+        self._end_listening()
+        await self._far_end.close("the hub has stopped it")

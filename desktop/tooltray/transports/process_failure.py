@@ -1,0 +1,195 @@
+"""Why a server's process ended, in words: what the tools that start servers say, as a person would put it.
+
+Above it: stdio_transport. Pure. A failure that these know is told by its reason; of any other the telling line of stderr is quoted. To know
+one more, add a line to `KNOWN`, and its example to the test.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from tooltray.errors import Problem
+from tooltray.phrases import Phrase
+from tooltray.transports.transport import ConnectionFailure
+
+TITLE_WORDS = 160  # characters of a quoted line; a title is one short sentence
+VARIABLES = 3  # that are named; who misses more reads its log
+NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # of a shell whose command is not there, or may not be run
+
+CHECK_PACKAGE = Phrase("Check the package's name in its arguments; a private package needs a sign-in to its registry.")
+CHECK_ARGUMENTS = Phrase("Check its arguments.")
+
+
+@dataclass(frozen=True)
+class Known:
+    """One failure that is recognised.
+
+    Attributes:
+        pattern: is looked for in the recent lines of stderr; its group `what` fills the title.
+        title: what happened, made of `what`.
+        is_lasting: trying again would end the same way.
+    """
+
+    pattern: re.Pattern[str]
+    title: Callable[[str], Phrase]
+    hint: Phrase
+    is_lasting: bool = True
+
+
+def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_lasting: bool = True) -> Known:
+    return Known(re.compile(pattern, re.MULTILINE), title, hint, is_lasting)
+
+
+NETWORK = Phrase("Check your network; see which registries answer: tooltray registry status")
+KNOWN: tuple[Known, ...] = (
+    _known(
+        r"^npm (?:error|ERR!) 404 .*'(?P<what>[^'\s]+?)@[^'@\s]*'",
+        lambda what: Phrase("npm knows no package '{what}'", what=what),
+        CHECK_PACKAGE,
+    ),
+    _known(
+        r"^npm (?:error|ERR!) 404 .* GET \S*/(?P<what>[^/\s]+)$",
+        lambda what: Phrase("npm knows no package '{what}'", what=what),
+        CHECK_PACKAGE,
+    ),
+    _known(r"^npm (?:error|ERR!) code E404(?P<what>)$", lambda what: Phrase("npm knows no such package"), CHECK_PACKAGE),
+    _known(
+        r"No matching version found for (?P<what>\S+?)\.?$",
+        lambda what: Phrase("npm knows no '{what}'", what=what),
+        Phrase("Check the version in its arguments."),
+    ),
+    _known(
+        r"^npm (?:error|ERR!) could not determine executable to run(?P<what>)",
+        lambda what: Phrase("the package has no program to run"),
+        Phrase("Check the package's name in its arguments."),
+    ),
+    _known(
+        r"^npm (?:error|ERR!) code (?P<what>ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E5\d\d)$",
+        lambda what: Phrase("npm's registry cannot be reached ({what})", what=what),
+        NETWORK,
+        is_lasting=False,
+    ),
+    _known(
+        r"Because (?P<what>\S+) was not found in the\s+package\s+registry",
+        lambda what: Phrase("there is no Python package '{what}'", what=what),
+        CHECK_PACKAGE,
+    ),
+    _known(
+        r"[Ee]xecutable named `(?P<what>[^`]+)` is not provided by package",
+        lambda what: Phrase("the package has no program '{what}'", what=what),
+        Phrase("Name the package with --from in its arguments."),
+    ),
+    _known(
+        r"can't open file '(?P<what>[^']+)': \[Errno 2\]",
+        lambda what: Phrase("there is no file {what}", what=what),
+        Phrase("Correct the path in its arguments."),
+    ),
+    _known(
+        r"Cannot find module '(?P<what>/[^']+)'\s*$",
+        lambda what: Phrase("there is no file {what}", what=what),
+        Phrase("Correct the path in its arguments."),
+    ),
+    _known(
+        r"Cannot find (?:module|package) '(?P<what>[^'/][^']*)'",
+        lambda what: Phrase("the Node.js package '{what}' is not installed", what=what),
+        Phrase("Install what the server needs: npm install, in its folder."),
+    ),
+    _known(
+        r"No module named '?(?P<what>[\w.]+)'?$",
+        lambda what: Phrase("the Python module '{what}' is not installed", what=what),
+        Phrase("Install it into the Python that runs the server."),
+    ),
+    _known(
+        r"[Cc]annot connect to the (?P<what>Docker|Podman) (?:daemon|socket)",
+        lambda what: Phrase("{what} is not running", what=what),
+        Phrase("Start it, then try again."),
+        is_lasting=False,
+    ),
+    _known(
+        r"pull access denied for (?P<what>[^\s,]+)",
+        lambda what: Phrase("there is no image '{what}' that Docker may download", what=what),
+        CHECK_PACKAGE,
+    ),
+    _known(
+        r"(?:EADDRINUSE[^\n]*|[Aa]ddress already in use)(?P<what>)",
+        lambda what: Phrase("a port that it needs is taken by another program"),
+        Phrase("Look whether it runs already."),
+        is_lasting=False,
+    ),
+    _known(
+        r"error: the following arguments are required: (?P<what>.*)$",
+        lambda what: Phrase("it needs the arguments {what}", what=what),
+        CHECK_ARGUMENTS,
+    ),
+    _known(
+        r"error: unrecognized arguments: (?P<what>.*)$",
+        lambda what: Phrase("it does not know the arguments {what}", what=what),
+        CHECK_ARGUMENTS,
+    ),
+)
+
+_NAME = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
+_MISSING = re.compile(
+    r"\b(?:not set|unset|is required|are required|required|missing|must (?:be )?(?:set|provide|provided)|not provided|not defined"
+    r"|is empty|environment variables?|please set|please provide|KeyError)\b",
+    re.IGNORECASE,
+)
+_NO_VARIABLE = re.compile(r"^(?:ERR_|MODULE_NOT_FOUND$|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|RUST_BACKTRACE$|NODE_OPTIONS$)")
+
+
+def explain(
+    name: str, lines: Sequence[str], words: str, exit_code: int | None, env: Mapping[str, str], *, may_be_tried_again: bool = False
+) -> ConnectionFailure:
+    """Why a server's process has ended.
+
+    Args:
+        lines: the recent ones of stderr.
+        words: the one that says most; empty if it wrote nothing.
+        exit_code: None: it closed its stdout and did not end.
+        env: the variables that it got.
+        may_be_tried_again: the next attempt is made in another way.
+    """
+    found = _explain(name, lines, words, exit_code, env)
+    is_lasting = found.is_lasting and not may_be_tried_again
+    return replace(found, is_lasting=is_lasting, how=how_it_ended(exit_code), words=words[:TITLE_WORDS])
+
+
+def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None, env: Mapping[str, str]) -> ConnectionFailure:
+    how, says = how_it_ended(exit_code), Phrase("It says: {words}", words=words)
+    if variables := tuple(_missing_variables(lines, env))[:VARIABLES]:
+        options = " ".join(f"--secret {variable}" for variable in variables)
+        title = Phrase("'{name}' needs {variables}", name=name, variables=", ".join(variables))
+        return ConnectionFailure(Problem(title, says, Phrase("Add it with {options}.", options=options)), True, variables)
+    text = "\n".join(lines)
+    for known in KNOWN:
+        if found := known.pattern.search(text):
+            title = known.title(unquote(found["what"] or "")[:TITLE_WORDS])
+            return ConnectionFailure(Problem(title, says, known.hint), known.is_lasting)
+    if not words:
+        message = Phrase("{how} and wrote nothing", how=how)
+        hint = Phrase("It may be no MCP server, or need other arguments.")
+        return ConnectionFailure(Problem(Phrase("'{name}' ended at once", name=name), message, hint), exit_code == 0)
+    title = Phrase("'{name}' did not start: {words}", name=name, words=words[:TITLE_WORDS])
+    message = how if len(words) <= TITLE_WORDS else Phrase("{how}: {words}", how=how, words=words)
+    return ConnectionFailure(Problem(title, message), exit_code in (NOT_FOUND_CODE, NOT_EXECUTABLE_CODE))
+
+
+def how_it_ended(exit_code: int | None) -> Phrase:
+    """A sentence without a full stop."""
+    if exit_code is None:
+        return Phrase("It closed its output")
+    if exit_code < 0:
+        return Phrase("It was killed by signal {number}", number=-exit_code)
+    return Phrase("It ended with exit code {code}", code=exit_code)
+
+
+def _missing_variables(lines: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
+    """Names on a line that says that something is missing, of variables that it did not get."""
+    seen = set()
+    for line in lines:
+        if _MISSING.search(line):
+            for variable in re.findall(_NAME, line):
+                if variable not in seen and not env.get(variable) and not _NO_VARIABLE.match(variable):
+                    seen.add(variable)
+                    yield variable

@@ -1,0 +1,271 @@
+"""A server as a child process: its pipes as callbacks, its last words, its end.
+
+Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader. The child leads its own process group and session; the
+group ends with it, and so does whatever it started that has left the group.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import time
+from collections import deque
+from collections.abc import Callable
+
+from tooltray.errors import TooltrayError
+from tooltray.launch.command_lookup import look_up, not_found, why_not_run
+from tooltray.launch.descriptors import restore_for
+from tooltray.launch.launcher_log import newest_log
+from tooltray.launch.program_launch import CannotStart, Launch
+from tooltray.phrases import Phrase
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.outbox import Outbox
+from tooltray.protocol.reading import read_in_pieces
+from tooltray.transports.process_failure import explain
+from tooltray.transports.server_log import begin_attempt
+from tooltray.transports.server_output import ServerOutput
+from tooltray.transports.stderr_lines import StderrLines
+from tooltray.transports.stragglers import INSTANCE_VARIABLE, end_stragglers
+from tooltray.transports.transport import ConnectionFailure
+
+GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
+GRACE_AFTER_TERM_S = 2.0
+OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout and stderr; a grandchild may hold them open for ever
+
+
+class StdioTransport:
+    """Starts the process and ends it. Satisfies Transport."""
+
+    has_expired = False
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        launch: Launch,
+        log: deque[str],
+        mask: Callable[[str], str],
+        grace_after_stdin_closed_s: float = GRACE_AFTER_STDIN_CLOSED_S,
+        grace_after_term_s: float = GRACE_AFTER_TERM_S,
+    ) -> None:
+        """
+        Args:
+            log: gets the lines of stderr, and those of stdout that are no messages.
+            mask: takes secrets out of what the server writes there, before anybody sees it.
+            grace_after_stdin_closed_s: until SIGTERM.
+            grace_after_term_s: from there until SIGKILL.
+        """
+        self._name, self._launch, self._log = name, launch, log
+        self.output = ServerOutput(log=log, mask=mask, launcher_log=self._launcher_log)
+        self._began = 0.0
+        self._graces_s = (grace_after_stdin_closed_s, grace_after_term_s)
+        self._instance = secrets.token_hex(8)
+        self._pipes: ChildPipes | None = None
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        launch = self._launch
+        program = self._find_program()
+        env = {**launch.env, INSTANCE_VARIABLE: self._instance}
+        begin_attempt(self._log)
+        self._began = time.time()
+        try:
+            _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
+                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, output=self.output, on_silent_end=launch.on_silent_end),
+                program,
+                *launch.args,
+                env=env,
+                cwd=launch.cwd,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            what, hint = why_not_run(program, reason)
+            title = Phrase("'{command}' cannot be run: {what}", command=launch.command, what=what)
+            where = "" if program == launch.command else program
+            raise self._not_run(CannotStart(title, where, hint)) from None
+        for pid in self._pipes.pids:
+            restore_for(pid)
+        dispatcher.take_noise = self.output.printed
+        dispatcher.attach(self._pipes)
+
+    def _find_program(self) -> str:
+        launch = self._launch
+        if not os.path.isdir(launch.cwd):
+            hint = Phrase("Create it, or correct `cwd` in the server's settings.")
+            raise CannotStart(Phrase("the folder of '{name}' does not exist", name=self._name), launch.cwd, hint)
+        lookup = look_up(launch.command, env=launch.env, cwd=launch.cwd)
+        if not lookup.resolved:
+            raise self._not_run(not_found(lookup))
+        return lookup.resolved
+
+    def _not_run(self, error: CannotStart) -> TooltrayError:
+        """The error, which ends the attempts unless the next one is made in another way: with the launcher that was left out."""
+        if self._launch.on_silent_end:
+            self._launch.on_silent_end()
+        problem = error.problem
+        return TooltrayError(problem.title, problem.message, problem.hint) if self._launch.saved_processes else error
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return self._pipes.pids if self._pipes else ()
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._pipes.exit_code if self._pipes else None
+
+    @property
+    def failure(self) -> ConnectionFailure | None:
+        """Only of a process that ended by itself."""
+        if self._pipes is None or not self._pipes.has_ended:
+            return None
+        launch, output = self._launch, self.output
+        spared = launch.saved_processes > 0  # the next attempt is made with the launcher
+        return explain(self._name, output.lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
+
+    def _launcher_log(self) -> str:
+        return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
+
+    async def close(self) -> None:
+        """Stdin closed, then SIGTERM, then SIGKILL, each to the whole group; then what had left the group."""
+        if self._pipes is None:
+            return
+        await self._pipes.end(*self._graces_s)
+        await asyncio.to_thread(end_stragglers, self._instance)
+
+
+class ChildPipes(asyncio.SubprocessProtocol):
+    """The child's three pipes; the dispatcher's channel."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        dispatcher: RawDispatcher,
+        output: ServerOutput,
+        on_silent_end: Callable[[], None] | None = None,
+    ) -> None:
+        self._name, self._dispatcher, self._output = name, dispatcher, output
+        self._on_silent_end = on_silent_end  # until it is told, or never to be
+        self.has_ended = self._is_told_to_end = False  # it ended by itself, or is lost to us; we end it
+        self._has_stdout_ended = self._has_stderr_ended = False
+        self._exited = asyncio.Event()
+        self._giving_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+        stdin = transport.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)
+        self._stdin = Outbox(stdin)
+        self._stdin.count_for(self._dispatcher.unsent)
+        stdout = transport.get_pipe_transport(1)
+        read_in_pieces(stdout)
+        assert isinstance(stdout, asyncio.ReadTransport)
+        stderr = transport.get_pipe_transport(2)
+        assert isinstance(stderr, asyncio.ReadTransport)
+        self._stderr = StderrLines(self._output.wrote, pause=stderr.pause_reading, resume=stderr.resume_reading)
+        self._unfollow = self._dispatcher.unsent.all.follow(stdout.pause_reading, stdout.resume_reading)
+
+    # the dispatcher's channel
+
+    def write(self, data: bytes | memoryview) -> None:
+        self._stdin.write(data)
+        if self._stdin.is_broken:
+            self._dispatcher.peer_reads_no_more()
+
+    def close(self) -> None:
+        self._stdin.close()
+
+    def pause_writing(self) -> None:
+        self._stdin.pause()
+
+    def resume_writing(self) -> None:
+        self._stdin.resume()
+
+    # what the process does
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        return () if self._exited.is_set() else (self._transport.get_pid(),)
+
+    @property
+    def exit_code(self) -> int | None:
+        return self._transport.get_returncode()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self._on_silent_end = None
+            self._dispatcher.feed(data)
+            return
+        self._output.touch()
+        self._stderr.feed(data)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 0:
+            self._stdin.discard()
+            self._dispatcher.peer_reads_no_more()
+        elif fd == 1:
+            self._unfollow()
+            self._has_stdout_ended = True
+            self._on_half_ended()
+        else:
+            self._stderr.finish()
+            self._has_stderr_ended = True
+            if self._has_stdout_ended or self._exited.is_set():  # its last words are what callers are told
+                self._on_half_ended()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+        self._stderr.read_on()
+        self._on_half_ended()
+
+    def _on_half_ended(self) -> None:
+        if self._giving_up:
+            self._giving_up.cancel()
+        if self._has_stdout_ended and self._has_stderr_ended and self._exited.is_set():
+            self._lose()
+        else:
+            self._giving_up = asyncio.get_running_loop().call_later(OTHER_HALF_OF_END_S, self._lose)
+
+    def _lose(self) -> None:
+        self.has_ended = not self._is_told_to_end
+        self._stderr.finish()
+        if self._on_silent_end:
+            self._on_silent_end()
+            self._on_silent_end = None
+        self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=self._how_it_ended()))
+
+    def _how_it_ended(self) -> str:
+        code = self.exit_code
+        if code is None:
+            how = Phrase("closed its output")
+        else:
+            how = Phrase("ended with exit code {code}", code=code) if code >= 0 else Phrase("was killed by signal {number}", number=-code)
+        words = self._output.words
+        return Phrase("{how}: {words}", how=how, words=words) if words else how
+
+    async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
+        """Ends the process and its group, each step bounded."""
+        self._is_told_to_end = not self.has_ended
+        self._on_silent_end = None
+        self._unfollow()
+        self._stderr.read_on()
+        self._stdin.discard()
+        self._stdin.close()
+        for grace_s, next_signal in ((grace_after_stdin_closed_s, signal.SIGTERM), (grace_after_term_s, signal.SIGKILL)):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(grace_s):
+                    await self._exited.wait()
+                break
+            self._signal_group(next_signal)
+        await self._exited.wait()
+        self._signal_group(signal.SIGKILL)  # what the server left behind
+        if self._giving_up:
+            self._giving_up.cancel()
+        self._stderr.finish()
+        self._transport.close()
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._transport.get_pid(), number)

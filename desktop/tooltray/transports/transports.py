@@ -1,0 +1,82 @@
+"""The types of servers: which there are, and what makes the transport of each.
+
+Above it: ServerManager. Below it: one module per transport. Adding a type is such a module and a line in `TRANSPORTS`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from tooltray.launch.program_launch import CannotStart
+from tooltray.phrases import Phrase
+from tooltray.transports.http.remote_transport import make_remote_transport
+from tooltray.transports.self_reference import leads_back, refusal, url_leads_back
+from tooltray.transports.transport import Transport
+from tooltray.transports.transport_order import TransportOrder
+
+MakeTransport = Callable[[TransportOrder], Awaitable[Transport]]
+"""
+Raises:
+    TooltrayError: the server cannot be reached with these settings; says why.
+"""
+
+
+@dataclass(frozen=True)
+class TransportKind:
+    """One type of server.
+
+    Attributes:
+        is_remote: it runs elsewhere, so it is tried again in the background however often it fails.
+    """
+
+    make: MakeTransport
+    is_remote: bool = False
+
+
+async def make_process(order: TransportOrder) -> Transport:
+    """A server that is a process of its own."""
+    if leads_back(order.resolved.command or "", order.resolved.args):
+        raise refusal(order.name)
+    return order.start_process(await order.prepare_launch())
+
+
+async def make_remote(order: TransportOrder) -> Transport:
+    """A server that is reached by a URL."""
+    url = order.resolved.url or ""
+    if url_leads_back(url, order.own_url):
+        raise refusal(order.name)
+    return await make_remote_transport(
+        name=order.name,
+        kind=order.config.transport,
+        url=url,
+        headers=order.resolved.headers,
+        environ=order.environ,
+        mask=order.mask,
+        tool_schema=order.tool_schema,
+        authorization=await order.authorize(),
+    )
+
+
+TRANSPORTS: Mapping[str, TransportKind] = {
+    "stdio": TransportKind(make_process),
+    "http": TransportKind(make_remote, is_remote=True),
+    "sse": TransportKind(make_remote, is_remote=True),
+}
+"""By `type` of the settings. `inmemory` is not among them: such servers come with Tooltray, and no entry can bring one."""
+
+
+def is_remote(type: str) -> bool:
+    """Whether servers of a type run elsewhere."""
+    return type in TRANSPORTS and TRANSPORTS[type].is_remote
+
+
+async def make_transport(order: TransportOrder) -> Transport:
+    """
+    Raises:
+        CannotStart: there is no such type.
+        TooltrayError: the server cannot be reached with these settings; says why.
+    """
+    type = order.config.transport
+    if type not in TRANSPORTS:
+        hint = Phrase("Give it a command, or a URL and the type http or sse.")
+        raise CannotStart(Phrase("'{name}' cannot be started", name=order.name), Phrase("its type is {type}", type=type), hint)
+    return await TRANSPORTS[type].make(order)

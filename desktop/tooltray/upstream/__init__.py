@@ -1,0 +1,1 @@
+"""Towards servers: ServerManager, McpClient, and the life of each server's instances."""

@@ -1,0 +1,202 @@
+"""How a connection to a server is opened, in either era, and what the server says of itself there.
+
+Above it: McpClient. Below it: the dispatcher. The rules for finding the era (specification 2026-07-28, "versioning"): `server/discover` is
+tried first; whatever is no proof of a modern server falls back to `initialize`.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.protocol import envelope
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, Worded, dump
+from tooltray.protocol.eras import Era
+from tooltray.protocol.protocol import (
+    CLIENT_CAPABILITIES_KEY,
+    CLIENT_INFO_KEY,
+    HANDSHAKE_VERSIONS,
+    MODERN_VERSIONS,
+    PROTOCOL_VERSION_KEY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+)
+
+DISCOVER_TIMEOUT_S = 10.0  # some servers are silent to what they do not know; the SDKs wait as long
+
+
+TITLE_WORDS = 160  # characters of a server's own words; a title is one short sentence
+
+
+class EraRefused(TooltrayError):
+    """The server does not speak the era it was to be opened in."""
+
+
+class OpeningFailed(TooltrayError):
+    """The server answered its greeting with an error, or not at all.
+
+    Attributes:
+        words: why.
+    """
+
+    def __init__(self, server: str, words: str) -> None:
+        if not words or len(words) > TITLE_WORDS:
+            super().__init__(Phrase("'{name}' could not be opened", name=server), words)
+        else:
+            super().__init__(Phrase("'{name}' could not be opened: {words}", name=server, words=words))
+        self.words = words
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """What a server said when it was opened; `result` is all of it, as it was written."""
+
+    era: Era
+    version: str
+    capabilities: dict[str, Any]
+    instructions: str | None
+    result: Raw = field(default_factory=lambda: Raw(b"{}"), compare=False)
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+    data: Any = None
+
+    @property
+    def supported(self) -> list[str]:
+        """The versions that an "unsupported protocol version" names."""
+        named = self.data.get("supported") if isinstance(self.data, dict) else None
+        return [version for version in named if isinstance(version, str)] if isinstance(named, list) else []
+
+
+async def greet(
+    dispatcher: RawDispatcher,
+    *,
+    server: str,
+    wants: Era,
+    is_known_legacy: bool = False,
+    client_info: dict[str, str],
+    capabilities: dict[str, Any],
+    introduction: Raw = NOTHING,
+    discover_timeout_s: float = DISCOVER_TIMEOUT_S,
+    on_answered: Callable[[], None] = lambda: None,
+) -> Greeting:
+    """Opens a connection.
+
+    Args:
+        server: its name, for errors.
+        wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
+        is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
+        capabilities: what we declare as a client.
+        introduction: the params of `initialize`, in place of our own, where the connection is for one AI client alone.
+        discover_timeout_s: after which a server counts as silent to `server/discover`.
+        on_answered: told when the server has answered anything: it speaks the protocol, however long the rest takes.
+
+    Raises:
+        EraRefused: it was to be legacy and the server is modern only.
+        TooltrayError: the server answered with an error, nonsense, or ended.
+    """
+    opening = _Opening(dispatcher, server, client_info, capabilities, introduction, discover_timeout_s, on_answered)
+    if wants is Era.LEGACY:
+        return await opening.initialize()
+    return await opening.negotiate(is_known_legacy=is_known_legacy)
+
+
+class _Opening:
+    def __init__(
+        self,
+        dispatcher: RawDispatcher,
+        server: str,
+        client_info: dict[str, str],
+        capabilities: dict[str, Any],
+        introduction: Raw,
+        discover_timeout_s: float,
+        on_answered: Callable[[], None],
+    ) -> None:
+        self._dispatcher, self._server, self._on_answered = dispatcher, server, on_answered
+        self._client_info, self._capabilities, self._discover_timeout_s = client_info, capabilities, discover_timeout_s
+        own = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": capabilities, "clientInfo": client_info}
+        self._introduction = introduction or dump(own)
+
+    async def negotiate(self, *, is_known_legacy: bool) -> Greeting:
+        if not is_known_legacy and (greeting := await self._discover(MODERN_VERSIONS[-1])):
+            return greeting
+        try:
+            return await self.initialize()
+        except EraRefused:  # updated since, or slow to answer the probe, and modern all the same
+            if greeting := await self._discover(MODERN_VERSIONS[-1]):
+                return greeting
+            raise
+
+    async def _discover(self, version: str, *, is_second_try: bool = False) -> Greeting | None:
+        meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: self._client_info, CLIENT_CAPABILITIES_KEY: self._capabilities}
+        try:
+            async with asyncio.timeout(self._discover_timeout_s):
+                reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
+        except TimeoutError:
+            return None
+        self._on_answered()
+        if reply.error:
+            error = _read_error(reply)
+            mutual = [each for each in MODERN_VERSIONS if each in error.supported]
+            if error.code == UNSUPPORTED_PROTOCOL_VERSION and mutual and not is_second_try:
+                return await self._discover(mutual[-1], is_second_try=True)
+            return None
+        result = _read_object(reply)
+        spoken = result.get("supportedVersions")
+        if not isinstance(spoken, list) or version not in spoken:
+            return None
+        return Greeting(Era.MODERN, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
+
+    async def initialize(self) -> Greeting:
+        reply = await self._dispatcher.call("initialize", self._introduction, is_cancellable=False)
+        if reply.error:
+            raise self._refusal(_read_error(reply), self._words(reply))
+        result = _read_object(reply)
+        version = _text(result.get("protocolVersion")) or ""
+        if version not in HANDSHAKE_VERSIONS:
+            title = Phrase("'{name}' speaks another protocol", name=self._server)
+            said = Phrase("it answered initialize with version {version}", version=repr(version))
+            raise TooltrayError(title, said, Phrase("Update the server."))
+        self._dispatcher.send_notification("notifications/initialized", NOTHING)
+        return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
+
+    def _words(self, reply: Envelope) -> str:
+        """What an error says; our own ones as they were worded, since a window can say those in another language."""
+        said, because = _read_error(reply).message, self._dispatcher.closed_because
+        if isinstance(reply, Worded):
+            return reply.words
+        return because if said == because else said
+
+    def _refusal(self, error: _Error, message: str) -> TooltrayError:
+        if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
+            return EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), message)
+        return OpeningFailed(self._server, message)
+
+
+def _read_error(reply: Envelope) -> _Error:
+    try:
+        return msgspec.json.decode(reply.error, type=_Error)
+    except (ValueError, RecursionError):
+        return _Error(message="an error that cannot be read")
+
+
+def _read_object(reply: Envelope) -> dict[str, Any]:
+    try:
+        return _object(envelope.load(reply.result))
+    except ValueError:  # nested too deeply
+        return {}
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

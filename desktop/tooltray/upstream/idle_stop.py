@@ -1,0 +1,79 @@
+"""Stops the copies of one server that nobody has used for as long as its settings say (`idleStop`).
+
+Above it: ManagedServer, whose copies these are, and ServerManager, which knows the settings and who wants to hear of a server. Below it:
+the copies' usage, and one deadline per server, which runs only while something could be stopped; calls do not touch it. Copies that serve
+the same clients (the shared ones of both eras, or those of one session) stop together.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.usage import Usage
+
+
+class Stoppable(Protocol):
+    """The part of Instance that is used here."""
+
+    usage: Usage
+
+    @property
+    def client(self) -> McpClient | None: ...
+    @property
+    def is_busy(self) -> bool: ...
+    def begin_stop(self, *, then: ServerState) -> object: ...
+
+
+class IdleStop:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        groups: Callable[[], Iterable[Sequence[Stoppable]]],
+        limit_s: Callable[[], float | None],
+        is_wanted: Callable[[McpClient], bool],
+        deadlines: DeadlineWheel,
+    ) -> None:
+        """
+        Args:
+            groups: the copies there are now, those together that stop together.
+            limit_s: how long a copy may be idle; None: as long as it likes.
+            is_wanted: whether somebody waits for news of a copy, and so uses it without calling it.
+        """
+        self._groups, self._limit_s, self._is_wanted, self._deadlines = groups, limit_s, is_wanted, deadlines
+        self._deadline: Deadline | None = None
+
+    def follow(self) -> None:
+        """Copies have started or ended, or the settings are others."""
+        if self._deadline:
+            self._deadline.cancel()
+            self._deadline = None
+        limit_s = self._limit_s()
+        running = [group for group in self._groups() if _is_running(group)]
+        if limit_s is not None and running:
+            wait_s = min(limit_s - self._idle_s(group) for group in running)
+            self._deadline = self._deadlines.add(max(wait_s, 0.0), self._look)
+
+    def _look(self) -> None:
+        """Decides and begins to stop in one go: a call that comes now finds a copy that runs, or one that is to be started again."""
+        self._deadline = None
+        limit_s = self._limit_s()
+        for group in list(self._groups()):
+            if limit_s is not None and _is_running(group) and self._idle_s(group) >= limit_s:
+                for copy in [copy for copy in group if copy.client]:
+                    copy.begin_stop(then=ServerState.ON_DEMAND)
+        self.follow()
+
+    def _idle_s(self, group: Sequence[Stoppable]) -> float:
+        """How long none of these was used."""
+        for copy in group:
+            if copy.client and self._is_wanted(copy.client):
+                copy.usage.note()
+        return 0.0 if any(copy.is_busy for copy in group) else min(copy.usage.idle_s for copy in group if copy.client)
+
+
+def _is_running(group: Sequence[Stoppable]) -> bool:
+    return any(copy.client for copy in group)

@@ -1,0 +1,328 @@
+"""One connection to one server and the calls in flight on it; owned by one task from open to close.
+
+Above it: Instance (lifecycle), ToolManager and McpPresenter (calls). Below it: a transport and the dispatcher. Knows nothing of settings,
+of names shown to AI clients, or of other servers.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from msgspec import Raw
+
+from tooltray import __version__
+from tooltray.phrases import Phrase
+from tooltray.protocol import eras
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.pending_call import PendingCall
+from tooltray.protocol.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
+from tooltray.sessions.caller import Caller, Session
+from tooltray.transports.transport import Output, Transport
+from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
+from tooltray.upstream.usage import Usage
+
+NO_CLIENT_TO_ASK = -32603
+OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
+CLIENT_INFO = {"name": "tooltray", "version": __version__}
+DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one tells all there is
+
+AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
+"""Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
+
+
+@dataclass(eq=False)
+class _RelayedCall:
+    caller: Caller
+    id: Raw  # of the AI client's request
+    pending: PendingCall
+    progress_token: Raw
+    is_token_changed: bool
+
+
+class McpClient:
+    """Methods may be called from any task of the loop; `open` and `close` belong to the owner."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        transport: Transport,
+        deadlines: DeadlineWheel,
+        wants: Era,
+        is_known_legacy: bool = False,
+        discover_timeout_s: float = DISCOVER_TIMEOUT_S,
+        owner: Session | None = None,
+        is_isolated: bool = False,
+        ask_person: AskPerson | None = None,
+        usage: Usage | None = None,
+        on_notification: Callable[["McpClient", str, Raw], None],
+    ) -> None:
+        """
+        Args:
+            wants: the era to open the server in, if it speaks it.
+            is_known_legacy: it spoke nothing else the last time.
+            discover_timeout_s: after which it counts as silent to `server/discover`.
+            owner: the one AI client that this copy of the server is for; None: all share it.
+            is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
+            ask_person: asked where no AI client can be; None: nobody is there.
+            usage: notes calls, requests and questions; None: one of its own.
+            on_notification: told of what concerns no call: list changes, updates, log messages.
+        """
+        self.name, self.transport = name, transport
+        self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
+        self.owner, self._is_isolated, self._ask_person = owner, is_isolated, ask_person
+        self._on_notification = on_notification
+        self.usage = usage or Usage()
+        self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self._asking: list[Session] = []  # who has a question of the server before them
+        self._by_token: dict[bytes, _RelayedCall] = {}
+        self._spare_tokens = itertools.count(1)
+        self.greeting = Greeting(Era.LEGACY, "", {}, None)
+        self.has_spoken = False  # the server has sent a message: it speaks the protocol
+        self._dispatcher = RawDispatcher(
+            name=f"server '{name}'",
+            deadlines=deadlines,
+            answer=self._answer_used,
+            take_notification=self._take_notification,
+            is_server=True,
+            max_line_bytes=MAX_SERVER_LINE_BYTES,
+        )
+
+    async def open(self, *, timeout_s: float) -> None:
+        """Starts the server and greets it.
+
+        Raises:
+            TooltrayError: it cannot be started, or its greeting failed; `close` is still to be called.
+            TimeoutError: no greeting within `timeout_s`.
+        """
+        await self.transport.open(self._dispatcher)
+        async with asyncio.timeout(timeout_s):
+            self.greeting = await greet(
+                self._dispatcher,
+                server=self.name,
+                wants=self._wants,
+                is_known_legacy=self._is_known_legacy,
+                client_info=CLIENT_INFO,
+                capabilities=self._declared,
+                introduction=self.owner.introduction if self.owner else NOTHING,
+                discover_timeout_s=self._discover_timeout_s,
+                on_answered=self._note_message,
+            )
+        self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
+
+    @property
+    def output(self) -> Output | None:
+        """What the server's process writes besides messages."""
+        return self.transport.output
+
+    @property
+    def era(self) -> Era:
+        return self.greeting.era
+
+    @property
+    def _declared(self) -> dict[str, Any]:
+        return DECLARED_TO_ISOLATED if self._is_isolated else DECLARED
+
+    @property
+    def dispatcher(self) -> RawDispatcher:
+        """For requests that stay open, and for the transport."""
+        return self._dispatcher
+
+    @property
+    def noise_lines(self) -> int:
+        """Lines on stdout that were no messages."""
+        return self._dispatcher.noise_lines
+
+    @property
+    def calls_in_flight(self) -> int:
+        return len(self._calls)
+
+    async def lost(self) -> str:
+        """Waits until the connection is gone and returns why."""
+        await self._dispatcher.closed.wait()
+        return self._dispatcher.closed_because
+
+    async def close(self, reason: str) -> None:
+        """Ends the connection and the server. `reason` is what callers in flight read."""
+        await self._dispatcher.close(reason)
+        await self.transport.close()
+        self._dispatcher.settle_rest()
+
+    async def request(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
+    ) -> Envelope:
+        """A request of the hub's own (lists), in the server's era."""
+        self.usage.begin()
+        try:
+            return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
+        finally:
+            self.usage.end()
+
+    def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
+        """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
+        return self._dispatcher.start_call(method, self._own_params(params))
+
+    def _own_params(self, params: dict[str, Any] | None) -> Raw:
+        raw = dump(params or {})
+        if self.era is Era.MODERN:
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
+        return raw
+
+    def notify(self, method: str, params: Raw = NOTHING) -> None:
+        """Passes on what an AI client says outside of requests."""
+        self._dispatcher.send_notification(method, params)
+
+    def callers(self) -> list[tuple[Caller, Raw]]:
+        """Who has a call in flight, oldest first, and the id of that request; one alone if the server is just speaking of its call."""
+        return self._callers_of(self._dispatcher.receiving_with)
+
+    def _callers_of(self, ours: Raw) -> list[tuple[Caller, Raw]]:
+        """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
+        return [(call.caller, call.id) for call in self._calls if not ours or call.pending.id == ours]
+
+    def is_asking(self, session: Session) -> bool:
+        """Whether a question of the server's lies before this AI client."""
+        return any(each is session for each in self._asking)
+
+    async def call(self, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
+        """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
+
+        Args:
+            timeout_s: without progress; the server is told to cancel when it is over.
+        """
+        call = self._start(request, head, caller, timeout_s)
+        try:
+            reply = await self._dispatcher.outcome(call.pending)
+        finally:
+            self._forget(call)
+        if head.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
+            reply.result = eras.as_modern_result(request.method, reply.result)
+        return reply
+
+    def _start(self, request: Envelope, head: Head, caller: Caller, timeout_s: float) -> _RelayedCall:
+        params, token = request.params, head.meta.progress_token
+        is_token_taken = bool(token) and bytes(token) in self._by_token
+        wire_token = self._spare_token() if is_token_taken else token
+        if is_token_taken:
+            params = eras.with_meta(params, {"progressToken": wire_token})
+        if head.era is Era.MODERN and self.era is Era.LEGACY:
+            params = eras.without_envelope(params)
+        elif head.era is Era.LEGACY and self.era is Era.MODERN:
+            params = eras.with_meta(params, {**self._envelope, CLIENT_CAPABILITIES_KEY: caller.capabilities})
+        pending = self._dispatcher.start_call(request.method, params, timeout_s=timeout_s)
+        call = _RelayedCall(caller, request.id, pending, token, is_token_taken)
+        self._calls[call] = None
+        self.usage.begin()
+        if token:
+            self._by_token[bytes(wire_token)] = call
+        return call
+
+    def _spare_token(self) -> Raw:
+        tokens = (dump(f"shared-{number}") for number in self._spare_tokens)
+        return next(token for token in tokens if bytes(token) not in self._by_token)  # an AI client may use such a token itself
+
+    def _forget(self, call: _RelayedCall) -> None:
+        self._calls.pop(call, None)
+        self.usage.end()
+        if call.progress_token:
+            for token in [token for token, other in self._by_token.items() if other is call]:
+                del self._by_token[token]
+
+    def _note_message(self) -> None:
+        self.has_spoken = True
+
+    def _take_notification(self, message: Envelope) -> None:
+        self.has_spoken = True
+        if message.method == "notifications/progress":
+            self._pass_progress(message.params)
+        else:
+            self._on_notification(self, message.method, message.params)
+
+    def _pass_progress(self, params: Raw) -> None:
+        with contextlib.suppress(ValueError):
+            token = eras.read_progress_token(params)
+            if call := self._by_token.get(bytes(token)):
+                call.pending.progressed()
+                if call.is_token_changed:
+                    params = eras.with_members(params, progressToken=call.progress_token)
+                call.caller.tell("notifications/progress", params, about=call.id)
+
+    async def _answer_used(self, request: Envelope) -> Envelope:
+        """While a server waits for an answer, it is used."""
+        self.has_spoken = True
+        self.usage.begin()
+        try:
+            return await self._answer(request)
+        finally:
+            self.usage.end()
+
+    async def _answer(self, request: Envelope) -> Envelope:
+        """A server's request goes to the AI client that owns this copy, else to the one that has a call in flight and can answer."""
+        method = request.method
+        if method == "ping":
+            return success({})
+        if method in OURS_ALONE:
+            self._dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        if method not in CAPABILITY_FOR:
+            return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
+        concerned = self._callers_of(self._dispatcher.came_with(request.id))
+        able = {caller.session.identity: (caller, about) for caller, about in concerned if caller.can_answer(method)}
+        if len(able) == 1:
+            ((caller, about),) = able.values()  # of several calls of one client the latest
+            return await self._ask(caller, request, about)
+        if self.owner and self.owner.can_answer(method):
+            return await self._ask(self.owner, request, NOTHING)
+        if method == "roots/list":
+            return success({"roots": self._roots()})
+        if method == "elicitation/create" and self._ask_person:
+            with _clock_stopped(list(self._calls)):
+                return await self._ask_person(self.name, request.params)
+        who = "no AI client" if not able else "more than one AI client"
+        return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    async def _pass_on(self, request: Envelope) -> Envelope:
+        """Whatever a server asks of the one AI client it is for: an extension may know it."""
+        assert self.owner is not None
+        about = next((id for caller, id in reversed(self.callers()) if caller.session is self.owner), NOTHING)
+        return await self._ask(self.owner, request, about)
+
+    async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
+        session = caller.session  # of a held call it is another one by the time of the answer
+        self._asking.append(session)
+        try:
+            with _clock_stopped([call for call in self._calls if call.caller.session is session]):
+                return await caller.ask(request.method, request.params, about=about)
+        finally:
+            self._asking.remove(session)
+
+    def _roots(self) -> list[dict[str, str]]:
+        """Where the one AI client that calls was started, if it names no roots of its own."""
+        folders = {caller.session.folder for caller, _ in self.callers()}
+        folder = folders.pop() if len(folders) == 1 else ""
+        if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
+            return []
+        return [{"uri": PurePath(folder).as_uri(), "name": os.path.basename(folder)}]
+
+
+@contextlib.contextmanager
+def _clock_stopped(calls: list[_RelayedCall]) -> Iterator[None]:
+    """The time that a person takes to answer is not the server's, which may need the answer for any of these calls."""
+    for call in calls:
+        call.pending.questions += 1
+    try:
+        yield
+    finally:
+        for call in calls:
+            call.pending.questions -= 1
+            call.pending.progressed()

@@ -1,0 +1,494 @@
+"""All servers of the settings, and the life of each.
+
+Above it: McpPresenter and ToolManager. Below it: ManagedServer, and ServerTransports, which make a server's command line from its settings.
+Publishes what the servers do; knows nothing of tools or AI clients.
+"""
+
+import asyncio
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+
+from msgspec import Raw
+
+from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.events import (
+    ClientListUpdated,
+    ConfigChanged,
+    EventBus,
+    ProblemReported,
+    ServerFailed,
+    ServerRemoved,
+    ServerStarted,
+    ServerStatusChanged,
+    ServerStopped,
+)
+from tooltray.files.revisions import digest_of
+from tooltray.launch.command_lookup import downloads
+from tooltray.launch.login_shell import LoginShell
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.eras import Era
+from tooltray.sessions.caller import Session
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.transports.memory_transport import MemoryServer, MemoryTransport
+from tooltray.transports.server_log import new_log
+from tooltray.transports.transport import Transport
+from tooltray.transports.transports import is_remote
+from tooltray.upstream.deferred_server import DeferredServer, ProjectSource, StandIn
+from tooltray.upstream.era_memory import EraMemory
+from tooltray.upstream.idle_stop import IdleStop
+from tooltray.upstream.instance import Failure, Instance
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import AskPerson, McpClient
+from tooltray.upstream.patience import Patience
+from tooltray.upstream.server_transports import ServerTransports
+from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.stops import Stops
+from tooltray.upstream.usage import Usage
+from tooltray.upstream.visibility import EVERYBODY, Visibility
+
+STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
+
+
+class ServerManager:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        login_shell: LoginShell,
+        builtins: Mapping[str, MemoryServer],
+        visibility: Visibility,
+        transports: ServerTransports,
+        eras: EraMemory,
+        stops: Stops,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        spawn: Spawn,
+        mask: Callable[[str], str],
+        patience: Patience | None = None,
+        gate: StartGate | None = None,
+        ask_person: AskPerson | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Args:
+            builtins: the servers that come with Tooltray, by name.
+            visibility: which servers exist for which sessions.
+            stops: which servers a person has stopped.
+            mask: takes secrets out of a text.
+            ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
+            patience, gate: None stands for the usual limits.
+            clock: by which servers are idle; seconds that never go back.
+        """
+        self._config, self._login_shell, self._builtins = config, login_shell, builtins
+        self._visibility, self._transports, self._stops = visibility, transports, stops
+        self._eras, self._bus, self._deadlines, self._spawn = eras, bus, deadlines, spawn
+        self._mask, self._ask_person = mask, ask_person
+        self._patience, self._gate, self._clock = patience or Patience(), gate or StartGate(), clock
+        self._servers: dict[str, ManagedServer] = {}
+        self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
+        self._running: set[str] = set()
+        self._on_changed: list[Callable[[str], None]] = []
+        self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
+        self._on_running: list[Callable[[ManagedServer, McpClient], None]] = []
+        self.projects: ProjectSource  # set by the one who knows, before the first session
+        self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
+
+    def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
+        """Calls back with every change of a server's state, and with what a server says outside of calls."""
+        self._on_changed.append(on_changed)
+        self._on_notification.append(on_notification)
+
+    def listen_running(self, callback: Callable[[ManagedServer, McpClient], None]) -> None:
+        """Calls back each time a copy of a server has opened, also after a restart."""
+        self._on_running.append(callback)
+
+    def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
+        """A copy of a server is not idle while one of these says that somebody waits for news of it."""
+        self._keep_while.append(is_wanted)
+
+    def tell(self, client: McpClient, method: str, params: Raw) -> None:
+        """What a server says outside of calls, or would say if it could: to all who listen."""
+        for callback in self._on_notification:
+            callback(client.name, client, method, params)
+
+    # what there is
+
+    def __iter__(self) -> Iterator[ManagedServer]:
+        return iter(self._servers.values())
+
+    def get(self, name: str) -> ManagedServer:
+        """
+        Raises:
+            NotFound: there is no such server, or its entry cannot be used; says why.
+        """
+        if server := self._servers.get(name):
+            return server
+        for broken in self._config.file_problems:
+            if broken.entry == name:
+                raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
+        known = ", ".join(self._servers)
+        raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+
+    def find(self, name: str) -> ManagedServer | None:
+        return self._servers.get(name)
+
+    def is_default(self, name: str) -> bool:
+        server = self._servers[name]
+        return server.is_builtin or name in self._config.settings.default_servers
+
+    def default_clients(self) -> list[McpClient]:
+        """The running connections of the servers that start with the hub."""
+        return [client for client in self.running_clients() if self.is_default(client.name)]
+
+    def running_clients(self) -> list[McpClient]:
+        return [instance.client for server in self for instance in server.instances if instance.client]
+
+    def clients_for(self, session: Session) -> list[McpClient]:
+        """The running connections that one AI client's session may hear of."""
+        return [client for client in self.running_clients() if self.serves(client, session)]
+
+    def serves(self, client: McpClient, session: Session) -> bool:
+        """Whether a connection is one that an AI client's session may hear of: for all, for itself, or for the project it works on."""
+        server = self._servers.get(client.name)
+        return server is not None and server.serves(client, session) and self._visibility.sees(session.state, client.name)
+
+    def sees(self, state: SessionState, server: str) -> bool:
+        """Whether a server exists for a session: those of other projects do not."""
+        return self._visibility.sees(state, server)
+
+    def own(self, state: SessionState) -> frozenset[str]:
+        """The servers that a session has because of its project."""
+        return self._visibility.own(state)
+
+    def is_for_all(self, server: str) -> bool:
+        """Whether a server exists for every session."""
+        return self._visibility.includes(EVERYBODY, server)
+
+    def deferred(self) -> list[DeferredServer]:
+        """The servers that start for a project, in the settings' order."""
+        return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
+
+    def find_deferred(self, name: str) -> DeferredServer:
+        """
+        Raises:
+            TooltrayError: there is no such server, or it does not wait for a project.
+        """
+        server = self.get(name)
+        if isinstance(server, DeferredServer):
+            return server
+        hint = f"Start it with: tooltray servers start {shlex.quote(name)}"
+        raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes of all servers; each leads a session of its own."""
+        return frozenset(pid for server in self for pid in server.pids)
+
+    # life
+
+    def load(self) -> None:
+        """Makes the servers of the settings, without starting any, and follows the settings from now on."""
+        self._stops.load({*self._builtins, *self._config.settings.mcp_servers})
+        for name, builtin in self._builtins.items():
+            self._servers[name] = self._make(name, MCPServerConfig(type="inmemory"), builtin)
+        for name, config in self._config.settings.mcp_servers.items():
+            self._servers[name] = self._make(name, config)
+        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+
+    def start_defaults(self, among: Iterable[str] | None = None) -> None:
+        """Begins to start what starts with the hub, of all servers or of those named; does not wait. What a person stopped stays so."""
+        for server in self if among is None else map(self.get, among):
+            if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
+                server.start()
+
+    async def start(self, name: str) -> None:
+        """A person starts a server; waits for the outcome.
+
+        Raises:
+            TooltrayError: there is none of this name, it is switched off, or it does not start.
+        """
+        server = self.get(name)
+        if server.config.disable:
+            raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+        self._look_again(server)
+        await self._stops.discard(server)
+        await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+
+    async def begin_start(self, name: str) -> None:
+        """A person starts a server; does not wait until it runs.
+
+        Raises:
+            TooltrayError: there is none of this name.
+        """
+        await self._stops.discard(self.get(name))
+        self.get(name).start()
+
+    async def allow_start(self, server: ManagedServer) -> None:
+        """A person wants a server again, for a project perhaps; whoever calls this starts it."""
+        await self._stops.discard(server)
+
+    async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
+        """A person stops a server: it stays stopped, in the hubs to come too, until a person starts it.
+
+        Args:
+            then: its state afterwards; with another one than STOPPED its next use starts it.
+
+        Raises:
+            TooltrayError: there is none of this name; or it has stopped, and that cannot be kept.
+        """
+        server = self.get(name)
+        try:
+            if then is ServerState.STOPPED:
+                await self._stops.add(server)
+        finally:
+            await server.stop(then=then)
+
+    async def restart(self, name: str) -> None:
+        """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
+
+        Raises:
+            TooltrayError: as `start`.
+        """
+        server = self.get(name)
+        self._look_again(server)
+        await self._stops.discard(server)
+        server.restarts += 1
+        try:
+            await server.stop(then=server.idle_state)
+            if self._stops.since(name) is not None:
+                raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
+            await self.start(name)
+        finally:
+            server.restarts -= 1
+            self._tell_changed(name)
+
+    def _look_again(self, server: ManagedServer) -> None:
+        """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
+        if server.state is ServerState.ERROR:
+            self._login_shell.expire()
+
+    def require_sign_in(self, name: str, problem: Problem) -> None:
+        """A server wants a person to sign in: its connections are given up until somebody starts it again."""
+        if server := self._servers.get(name):
+            server.require_sign_in(problem)
+
+    def problem_changed(self, name: str) -> None:
+        """Something is wrong with what a server lists, or no longer."""
+        self._tell_changed(name)
+
+    def sign_in_changed(self, name: str) -> None:
+        """Somebody has signed in to a server or out of it, or begins to."""
+        self._tell_changed(name)
+
+    async def end_session(self, session: Session) -> None:
+        """Ends the copies that an AI client had for itself."""
+        await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
+
+    async def close(self) -> None:
+        """Stops all servers together; bounded by the time that one server gets."""
+        await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        settings = self._config.settings.mcp_servers
+        for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
+            self._leaving.append(removed := self._servers.pop(name))
+            self._stops.on_removed(removed)
+            self._spawn(self._remove(removed), name=f"remove '{name}'")
+        for name, config in settings.items():
+            server = self._servers.get(name)
+            if server is not None:
+                self._stops.on_changed(server, config)
+            if server is None:
+                self._stops.on_added(name, self._hash(name, config))
+                self._servers[name] = self._make(name, config)
+            elif server.config_hash != self._hash(name, config):
+                self._replace(server, config)
+            else:
+                self._adopt(server, config)
+            self._tell_changed(name)
+
+    def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
+        """Settings that do not change what runs."""
+        server.adopt(config, self._config.file_server(server.name))
+        if config.disable and server.state is not ServerState.STOPPED:
+            self._spawn(server.stop(), name=f"stop '{server.name}'")
+        server.rest(_idle_state(config))
+
+    def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
+        was_up = old.state not in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING)
+        new = self._servers[old.name] = self._make(old.name, config)
+        if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
+            new.take_over(old)
+        self._leaving.append(old)
+        is_to_run = was_up and not config.disable and self._stops.since(old.name) is None
+        self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
+
+    async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
+        await self._end(old)
+        if self._servers.get(new.name) is new:
+            self._tell_status(new)
+            if start:
+                new.start()
+
+    async def _remove(self, server: ManagedServer) -> None:
+        await self._end(server)
+        if successor := self._servers.get(server.name):  # added again meanwhile
+            self._tell_status(successor)
+        else:
+            self._bus.publish(ServerRemoved(server.name))
+
+    async def _end(self, server: ManagedServer) -> None:
+        await server.stop()
+        self._leaving.remove(server)
+
+    # making one
+
+    def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
+        server = self._make_deferred(name, config) if config.deferred_startup else self._make_plain(name, config, builtin)
+        if (since := self._stops.since(name)) is not None:
+            server.keep_stopped(since)
+        return server
+
+    def _make_plain(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None) -> ManagedServer:
+        return ManagedServer(
+            name=name,
+            config=config,
+            config_hash=self._hash(name, config),
+            is_builtin=builtin is not None,
+            log=new_log(),
+            idle_state=_idle_state(config),
+            make_instance=partial(self._make_instance, builtin=builtin),
+            make_idle_stop=self._make_idle_stop,
+            file=self._config.file_server(name),
+        )
+
+    def _make_deferred(self, name: str, config: MCPServerConfig) -> DeferredServer:
+        return DeferredServer(
+            name=name,
+            config=config,
+            config_hash=self._hash(name, config),
+            log=new_log(),
+            idle_state=_idle_state(config),
+            make_instance=partial(self._make_instance, builtin=None),
+            make_idle_stop=self._make_idle_stop,
+            source=lambda: self.projects,
+            file=self._config.file_server(name),
+        )
+
+    def _hash(self, name: str, config: MCPServerConfig) -> str:
+        """The same entry is another program in another project's folder."""
+        file, own = self._config.file_server(name), config_hash(config)
+        return digest_of([own, file.folder]) if file and file.folder else own
+
+    def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
+        def is_wanted(client: McpClient) -> bool:
+            return any(wants(server, client) for wants in self._keep_while)
+
+        return IdleStop(
+            groups=lambda: server.groups, limit_s=partial(self._idle_limit_s, server), is_wanted=is_wanted, deadlines=self._deadlines
+        )
+
+    def _idle_limit_s(self, server: ManagedServer) -> float | None:
+        """What starts with the hub stays, and what was removed is being ended anyway."""
+        is_there = self._servers.get(server.name) is server
+        stays = self.is_default(server.name) and not server.config.deferred_startup if is_there else True
+        return None if stays else server.config.idle_stop
+
+    def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
+        kind = StandIn if isinstance(server, DeferredServer) else Instance
+        return kind(
+            name=server.name,
+            wants=era,
+            make_transport=partial(self._make_transport, server, builtin),
+            deadlines=self._deadlines,
+            spawn=self._spawn,
+            gate=self._gate,
+            patience=self._patience,
+            is_launcher=downloads(server.config.command or "", server.config.arguments),
+            is_remote=is_remote(server.config.transport),
+            owner=owner,
+            is_isolated=server.config.isolation == "session",
+            ask_person=self._ask_person,
+            mask=self._mask,
+            usage=Usage(self._clock),
+            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+            on_changed=partial(self._on_instance_changed, server),
+            on_failed=partial(self._on_instance_failed, server),
+            on_notification=partial(self._on_instance_said, server),
+        )
+
+    async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
+        if builtin is not None:
+            return MemoryTransport(name=server.name, server=builtin, deadlines=self._deadlines)
+        for predecessor in [each for each in self._leaving if each.name == server.name]:
+            await predecessor.stop()  # what it holds (a port, a database) is to be free
+        if server.project:
+            await self.projects.check(server.project)
+        return await self._transports.make(server)
+
+    # what instances do
+
+    def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
+        whole = server.whole
+        whole.idle_stop.follow()
+        if instance.state is ServerState.RUNNING and (client := instance.client):
+            self._remember_eras(whole)
+            for opened in self._on_running:
+                opened(whole, client)
+        if self._servers.get(whole.name) is whole or whole.name not in self._servers:
+            self._tell_status(whole)
+            self._tell_changed(whole.name)
+        is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
+        is_failure = instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
+        needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
+        is_news = server.is_news(instance)
+        if (is_failure or needs_sign_in) and instance.problem and is_news:
+            self._bus.publish(ProblemReported(instance.problem, server.name, server.project.path if server.project else ""))
+
+    def _on_instance_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
+        project = server.project.path if server.project else ""
+        news = ServerFailed(server.name, failure.problem, failure.is_start, failure.attempt, failure.exit_code, project)
+        self._bus.publish(news)
+
+    def _tell_status(self, server: ManagedServer) -> None:
+        is_running = server.state is ServerState.RUNNING
+        if is_running == (server.name in self._running):
+            return
+        if is_running:
+            self._running.add(server.name)
+            self._bus.publish(ServerStarted(server.name))
+        else:
+            self._running.discard(server.name)
+            self._bus.publish(ServerStopped(server.name))
+        self._bus.publish(ServerStatusChanged(server.name, "running" if is_running else "stopped"))
+        self._bus.publish(ClientListUpdated())
+
+    def _tell_changed(self, name: str) -> None:
+        if name in self._servers:
+            for callback in self._on_changed:
+                callback(name)
+
+    def _remember_eras(self, server: ManagedServer) -> None:
+        eras = server.eras | self._eras.eras(server.config_hash)
+        if not server.is_builtin and self._eras.remember(server.config_hash, eras):
+            self._spawn(finish_in_thread(self._eras.save), name="save eras")
+
+    def _on_instance_said(self, server: ManagedServer, instance: Instance, method: str, params: Raw) -> None:
+        if client := instance.client:
+            self.tell(client, method, params)
+
+
+def _idle_state(config: MCPServerConfig) -> ServerState:
+    """What a server is that nobody started and nobody stopped."""
+    if config.disable:
+        return ServerState.STOPPED
+    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND

@@ -1,0 +1,121 @@
+"""What a copy of a server is connected through: made anew for each start, from the server's settings with everything filled in.
+
+Above it: ServerManager. Below it: the secrets, variables and folders that settings name, and the transports. Knows nothing of the lives of
+servers.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Raw
+
+from tooltray.launch.child_environment import prepare_launch
+from tooltray.launch.command_lookup import is_launcher
+from tooltray.launch.direct_starts import DirectStarts
+from tooltray.launch.file_surroundings import folder_of, placeholder_variables
+from tooltray.launch.login_shell import LoginShell
+from tooltray.launch.program_launch import Launch
+from tooltray.launch.variable_commands import values_of
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.expansion import ResolvedServer, resolve
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.tasks import finish_in_thread
+from tooltray.transports.authorization import Authorization
+from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.transports.transport import Transport
+from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transports import make_transport
+from tooltray.upstream.managed_server import ManagedServer
+
+
+class StartProcess(Protocol):
+    """Makes the transport of a server that is a process of its own."""
+
+    def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
+
+
+class Authorize(Protocol):
+    """Gives what lets requests to a server elsewhere in; None where its settings do."""
+
+    async def __call__(
+        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
+    ) -> Authorization | None: ...
+
+
+class RegistryVariables(Protocol):
+    """Gives the variables that make a server's npm, uv and pip use the registry that was chosen."""
+
+    async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
+
+
+class ServerTransports:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        secrets: SecretStore,
+        login_shell: LoginShell,
+        folder: Path,
+        mask: Callable[[str], str],
+        authorize: Authorize,
+        registry_variables: RegistryVariables,
+        start_process: StartProcess = StdioTransport,
+        tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
+        own_url: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """
+        Args:
+            folder: where servers without `cwd` run.
+            mask: takes secrets out of a text.
+            authorize: asked for each connection to a server elsewhere.
+            registry_variables: tells servers on stdio where their packages come from.
+            tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
+            own_url: where the hub itself listens for AI clients, without a path; None if it does not.
+        """
+        self._secrets, self._login_shell, self._folder, self._mask = secrets, login_shell, folder, mask
+        self._authorize, self._registry_variables, self._start_process = authorize, registry_variables, start_process
+        self._tool_schema, self._own_url = tool_schema, own_url
+        self._direct_starts = DirectStarts()
+
+    async def make(self, server: ManagedServer) -> Transport:
+        """
+        Raises:
+            TooltrayError: it cannot be started with its settings as they are; says why.
+        """
+        config = server.config
+        environ = await self._login_shell.environ()
+        variables = await self._placeholder_variables(server, environ)
+        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
+        order = TransportOrder(
+            name=server.name,
+            config=config,
+            resolved=resolved,
+            environ=environ,
+            own_url=self._own_url(),
+            mask=self._mask,
+            tool_schema=partial(self._tool_schema, server.name),
+            prepare_launch=partial(self._prepare_launch, server, resolved, environ),
+            start_process=lambda launch: self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
+            authorize=partial(self._authorize, server.name, config, resolved, environ),
+        )
+        return await make_transport(order)
+
+    async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
+        """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""
+        file, values = server.whole.file, {}
+        if file and file.entry.commands:
+            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._folder)))
+            self._secrets.note(values.values())
+        return placeholder_variables(file, environ, values)
+
+    async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
+        variables = await self._registry_variables(server.config, environ)
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder), file=server.whole.file)
+        if server.config.direct_start and is_launcher(launch.command):
+            launch = await finish_in_thread(self._direct_starts.shorten, launch)
+        server.whole.saved_processes = launch.saved_processes
+        return launch

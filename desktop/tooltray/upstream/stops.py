@@ -1,0 +1,107 @@
+"""Servers that a person has stopped: each stays so until a person starts it, whatever else begins or comes anew meanwhile.
+
+Above it: ServerManager. Below it: the file of them. What counts as a person's start: the verbs that start or restart a server, also for a
+project, a sign-in to it, a remedy for it, and `disable` taken out of its entry. Another entry under the same name is the same server, and
+stays stopped. So it does at a resume after a pause, in a new hub, and when an AI client calls it.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.stopped_servers import StoppedServers
+
+logger = logging.getLogger(__name__)
+MOST_REMOVED = 100  # whose removal may still be undone
+
+
+class Stops:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, store: StoppedServers, *, config: McpConfHelper, spawn: Spawn, clock: Callable[[], float] = time.time) -> None:
+        """
+        Args:
+            clock: unix seconds, for when somebody stopped a server.
+        """
+        self._store, self._config, self._spawn, self._clock = store, config, spawn, clock
+        self._removed: dict[str, tuple[str, float]] = {}  # stopped ones that are gone: the hash of the entry, and since when
+
+    @property
+    def problems(self) -> Iterator[Problem]:
+        """What was wrong with what was kept."""
+        if problem := self._store.problem:
+            yield problem
+
+    def load(self, settings: set[str]) -> None:
+        """Forgets those whose entry is gone since. `settings`: the names that stand there, with what comes with Tooltray."""
+        gone = [name for name in self._store.of_settings() if name not in settings]
+        if gone and not self._config.file_problems:  # of settings that cannot all be used nobody knows what is gone
+            for name in gone:
+                self._store.discard(name)
+            self._save_soon()
+
+    def since(self, name: str) -> float | None:
+        """When a person stopped a server, in unix seconds; None for one that may start."""
+        return self._store.since(name, self._file(name))
+
+    async def add(self, server: ManagedServer) -> None:
+        """A person stops it. It is on the disk when this returns: who is killed right after has remembered it.
+
+        Raises:
+            TooltrayError: the file cannot be written; it counts until the hub ends.
+        """
+        self._store.add(server.name, self._file(server.name), at=self._clock())
+        await finish_in_thread(self._store.save)
+
+    async def discard(self, server: ManagedServer) -> None:
+        """A person starts it. A full disk does not keep it from that."""
+        if self._store.discard(server.name, self._file(server.name)):
+            await self._save()
+
+    # what the settings do
+
+    def on_removed(self, server: ManagedServer) -> None:
+        """Its entry is gone, perhaps to come back. What leaves with a project's file is that project's, and comes back with it."""
+        since = None if server.file else self._store.since(server.name)
+        if since is None:
+            return
+        self._removed[server.name] = server.config_hash, since
+        if len(self._removed) > MOST_REMOVED:
+            del self._removed[next(iter(self._removed))]
+        self._store.discard(server.name)
+        self._save_soon()
+
+    def on_added(self, name: str, config_hash: str) -> None:
+        """A server is there that was not: the one that was removed, if its entry is the same; else a new one, which nobody stopped."""
+        known_hash, since = self._removed.pop(name, ("", 0.0))
+        if self._file(name):
+            return
+        if known_hash == config_hash:
+            self._store.add(name, at=since)
+        elif not self._store.discard(name):
+            return
+        self._save_soon()
+
+    def on_changed(self, server: ManagedServer, config: MCPServerConfig) -> None:
+        """Who takes `disable` out of an entry wants it to run."""
+        if server.config.disable and not config.disable and self._store.discard(server.name, self._file(server.name)):
+            self._save_soon()
+
+    def _file(self, name: str) -> str:
+        """In which the entry of a server stands; empty: in the settings."""
+        file = self._config.file_server(name)
+        return file.file if file else ""
+
+    def _save_soon(self) -> None:
+        self._spawn(self._save(), name="save stopped servers")
+
+    async def _save(self) -> None:
+        try:
+            await finish_in_thread(self._store.save)
+        except TooltrayError as error:
+            logger.warning("%s", error)

@@ -1,0 +1,72 @@
+"""Which servers exist for a session: those that all have, and those of the project that it works on.
+
+Above it: ServerManager, Profiles, Modes and the views, which ask. Below it: McpConfHelper, which knows which servers a project's own file
+has. Where no server is of a project, nothing is looked up: the settings are examined once for each change.
+"""
+
+from collections.abc import Mapping
+
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import Settings
+
+MOST_GONE = 1000  # servers of projects that are no more; each is some 100 bytes
+EVERYBODY = ""
+"""The place of sessions that work on no project, and the project of servers that all have."""
+
+
+class Visibility:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, config: McpConfHelper) -> None:
+        self._config = config
+        self._examined: Settings | None = None
+        self._projects: dict[str, str] = {}  # by server, those that a project alone has
+        self._gone: dict[str, str] = {}  # the same of servers that are no more: that they end is told to nobody else, either
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every server there is exists for every session."""
+        return not self._current()
+
+    def place(self, state: SessionState) -> str | None:
+        """What decides which servers a session has: the folder of its project; None: it has all of them.
+
+        The person has all, unless they name a project.
+        """
+        if project := state.project:
+            return project.path
+        return None if state.is_persons else EVERYBODY
+
+    def includes(self, place: str | None, server: str) -> bool:
+        """Whether a server exists for sessions in a place."""
+        project = self._current().get(server) or self._gone.get(server, EVERYBODY)
+        return project == EVERYBODY or place in (None, project)
+
+    def sees(self, state: SessionState, server: str) -> bool:
+        """Whether a server exists for a session."""
+        return self.includes(self.place(state), server)
+
+    def own(self, state: SessionState) -> frozenset[str]:
+        """The servers that a session has because of its project, and others have not."""
+        if not (projects := self._current()):
+            return frozenset()
+        place = self.place(state)
+        return frozenset(server for server, project in projects.items() if place in (None, project))
+
+    def lacks_any(self, state: SessionState) -> bool:
+        """Whether there are servers that do not exist for a session."""
+        return len(self.own(state)) < len(self._current())
+
+    def _current(self) -> Mapping[str, str]:
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._projects
+
+    def _examine(self, settings: Settings) -> None:
+        before, self._examined = self._projects, settings
+        found = ((name, self._config.file_server(name)) for name in settings.mcp_servers)
+        self._projects = {name: file.project for name, file in found if file and file.project}
+        gone = {**self._gone, **before}
+        kept = [name for name in gone if name not in settings.mcp_servers]
+        self._gone = {name: gone[name] for name in kept[-MOST_GONE:]}

@@ -1,0 +1,118 @@
+"""Verbs of McpPresenter about what AI clients see: their sessions, how tools are shown to them, profiles, and what definitions cost. Mixed
+into it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.widening import client_rules_widen
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.tools import ToolCosts
+from tooltray.views.modes import Modes
+from tooltray.views.profiles import Profiles
+from tooltray.views.tool_costs import ToolCosting
+
+
+class ViewVerbs:
+    _config: McpConfHelper
+    _modes: Modes
+    _profiles: Profiles
+    _costs: ToolCosting
+
+    async def get_sessions(self) -> list[SessionSnapshot]:
+        """The sessions of AI clients, also of those that left a moment ago."""
+        return self._modes.sessions()
+
+    async def get_client_modes(self) -> list[ClientModeSnapshot]:
+        """How tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
+        return self._modes.clients()
+
+    async def set_client_mode(self, client: str, mode: str = "") -> None:
+        """Chooses how tools are shown to one kind of AI client.
+
+        Args:
+            client: as it names itself; empty: every client that has no mode of its own.
+            mode: "everything", "lazy", "search", "automatic", or empty: as the servers' settings say.
+
+        Raises:
+            TooltrayError: there is no such mode, or the settings cannot be written.
+        """
+        await self._modes.set_mode(client, mode)
+
+    async def set_client_profile(self, client: str, profile: str = "") -> None:
+        """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
+
+        Raises:
+            TooltrayError: there is no such profile, or the settings cannot be written.
+        """
+        await self._modes.set_profile(client, profile)
+
+    async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
+        """Chooses which calls of one kind of AI client go through unasked, in the place of the servers' own rules; None: theirs count.
+
+        Raises:
+            TooltrayError: a rule means nothing, or the settings cannot be written.
+        """
+        known = self._config.own_settings.publish.clients.get(client)
+        if client_rules_widen(known.auto_approve if known else None, rules):
+            await confirm_widening(YES_TO_CALLS)
+        await self._modes.set_auto_approve(client, rules)
+
+    async def get_profiles(self) -> list[ProfileSnapshot]:
+        return self._profiles.snapshots()
+
+    async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
+        """Adds a profile or replaces it; sessions that have it see the difference at once.
+
+        Args:
+            profile: `servers` (names; absent: all), `tools` (by server, the only ones of it; the server's own names), `description`.
+
+        Raises:
+            TooltrayError: the name or the profile cannot be used, or the settings cannot be written.
+        """
+        await self._profiles.set(name, profile)
+
+    async def remove_profile(self, name: str) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such profile, a client gets it by the settings, or the settings cannot be written.
+        """
+        await self._profiles.remove(name)
+
+    async def set_lazy_load(self, enabled: bool | None = None, server: str | None = None) -> None:
+        """Chooses whether a server's tools are shown when they have been activated, or at once.
+
+        Args:
+            enabled: None: as for all servers.
+            server: None: all servers that do not say otherwise.
+
+        Raises:
+            TooltrayError: there is no such server, or the settings cannot be written.
+        """
+        await self._modes.set_lazy_load(enabled, server)
+
+    async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
+        """Shows a tool to AI clients under another name, or with another description; None: its own.
+
+        Args:
+            tool: the server's own name for it.
+
+        Raises:
+            TooltrayError: there is no such server in the settings, the name cannot be used, or the settings cannot be written.
+        """
+        await self._profiles.set_override(server, tool, name, description)
+
+    async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
+        """What the definitions of tools cost in a model's context, all and as they are shown.
+
+        Args:
+            client: at the start of a session of one kind of AI client; None: of one that nothing is known of.
+            session: as they are shown to this session now; then `client` does not count.
+
+        Raises:
+            TooltrayError: there is no such session.
+        """
+        return await self._costs.costs(self._modes.state_of(session) if session else SessionState("", client=client or ""))

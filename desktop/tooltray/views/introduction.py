@@ -1,0 +1,55 @@
+"""What the hub says of itself to one session that has all servers together: its `instructions`.
+
+Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; ViewLists, which knows
+the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
+"""
+
+from functools import partial
+
+from tooltray.builtin import hub_server
+from tooltray.catalogue.instructions import Introduced, instructions
+from tooltray.catalogue.server_instructions import ServerInstructions
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.sessions.session_state import SessionState
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, key_of
+from tooltray.views.profiles import Profiles
+from tooltray.views.session_view import SessionViews
+from tooltray.views.view_lists import ViewLists
+
+
+class Introduction:
+    """Belongs to the engine's loop; has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        profiles: Profiles,
+        views: SessionViews,
+        lists: ViewLists,
+        said: ServerInstructions,
+    ) -> None:
+        self._servers, self._tools, self._profiles, self._views = servers, tools, profiles, views
+        self._lists, self._said = lists, said
+
+    def of(self, state: SessionState) -> str:
+        """The text for a session as it is now."""
+        view = self._views.of(state)
+        seen = sorted(filter(partial(self._is_seen, state), self._servers), key=lambda server: server.name)
+        about = [tool for tool in hub_server.ABOUT_SERVERS if self._profiles.includes(state, hub_server.NAME, tool)]
+        told = Introduced(
+            servers=[server.name for server in seen],
+            said={server.name: self._said.of(server) for server in seen},
+            on_demand={server: self._lists.likely_name(key_of(server)) for server in sorted(view.lazy)},
+            find=self._lists.likely_name(FIND_KEY) if view.has_search else "",
+            call=self._lists.likely_name(CALL_KEY) if view.has_search else "",
+            is_search=view.is_search,
+            about=[self._lists.likely_name((hub_server.NAME, tool)) for tool in about],
+        )
+        return instructions(told)
+
+    def _is_seen(self, state: SessionState, server: ManagedServer) -> bool:
+        return not server.is_builtin and self._profiles.includes(state, server.name) and self._tools.is_offering(server)

@@ -1,0 +1,320 @@
+"""How tools are shown to each AI client, and why: everything, lazily, or by search alone.
+
+Above it: Views, which lists by it, and McpPresenter. Below it: the settings, KnownClients, SessionStates, and ToolManager for how much
+there is. Nothing is hidden unless the settings say so.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tooltray.catalogue import approval, tokens
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ToolListChanged
+from tooltray.phrases import Phrase
+from tooltray.protocol.eras import ClientInfo
+from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.settings import view_settings
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
+from tooltray.upstream.visibility import EVERYBODY, Visibility
+from tooltray.views.known_clients import KnownClients
+from tooltray.views.profiles import Profiles
+
+AUTOMATIC_TOKENS = 5000  # a few per cent of the context of today's smaller models; beyond it, tools are worth to be looked for
+MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
+NAMES_IN_REASON = 3
+LONGEST_SESSION = 100  # characters of an id that there is not
+EVERY_OTHER = ""  # in the place of a client's name: all that have no settings of their own
+TITLE_OF_OTHERS = "Every other AI client"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How tools are shown to a session.
+
+    Attributes:
+        mode: "everything", "lazy" or "search".
+        reason: why, in words for a person; a Phrase.
+    """
+
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What decides how tools are shown to a session."""
+
+    client: str
+    server: str | None
+    profile: str
+    obeys_changes: bool | None
+    place: str | None = EVERYBODY
+
+
+@dataclass(frozen=True)
+class _View:
+    """What was decided.
+
+    Attributes:
+        lazy_by_default: what counts for a server that does not say it; None: no server is lazy.
+        is_automatic: it also depends on which tools there are.
+    """
+
+    shown: Shown
+    lazy_by_default: bool | None
+    is_automatic: bool = False
+
+
+class Modes:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        states: SessionStates,
+        clients: KnownClients,
+        profiles: Profiles,
+        tools: ToolManager,
+        visibility: Visibility,
+        bus: EventBus,
+    ) -> None:
+        self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
+        self._visibility = visibility
+        self._views: dict[_Key, _View] = {}
+        self._on_changed: list[Callable[[], None]] = []
+        bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(ToolListChanged, self._on_tools_changed)
+
+    def listen(self, on_changed: Callable[[], None]) -> None:
+        """
+        Args:
+            on_changed: called when sessions may see something else because there are other tools than before.
+        """
+        self._on_changed.append(on_changed)
+
+    # what counts for a session
+
+    def shown(self, state: SessionState) -> Shown:
+        """How tools are shown to a session now."""
+        return self._view(self._key(state)).shown
+
+    def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
+        """Whether a session sees a server's tools only when it has activated it; False where the mode is not "lazy"."""
+        return _is_lazy(server, self._view(self._key(state)).lazy_by_default)
+
+    def obeys_changes(self, state: SessionState) -> bool | None:
+        """Whether a session's client lists again when it is told that a list has changed: as seen, else as known; None: nobody knows."""
+        return self._obeys(state.client, state.obeys_changes)
+
+    def auto_approve(self, state: SessionState) -> tuple[str, ...] | None:
+        """Which calls of a session's client go through unasked, in the place of the servers' own rules; None: theirs count."""
+        if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
+            return None
+        return self._clients.settings(state.client).auto_approve
+
+    # what is learnt of a session
+
+    def named(self, state: SessionState, info: ClientInfo) -> None:
+        """A client says who it is; several clients may take turns in one session of HTTP requests."""
+        if (state.client, state.version) == (info.name, info.version):
+            return
+        if state.client != info.name:
+            state.obeys_changes = None
+            self._clients.saw(info.name)
+        state.client, state.version = info.name, info.version
+        if not state.is_passing:
+            self._states.tell_changed()
+
+    # verbs
+
+    def sessions(self) -> list[SessionSnapshot]:
+        """See ViewVerbs.get_sessions."""
+        return [self._session(state) for state in self._states if not state.is_passing]
+
+    def state_of(self, session: str) -> SessionState:
+        """
+        Raises:
+            TooltrayError: there is no such session.
+        """
+        state = self._states.find(session)
+        if state is None:
+            raise NotFound(f"there is no session '{plain(session, LONGEST_SESSION)}'", hint="See which there are: tooltray sessions")
+        return state
+
+    def clients(self) -> list[ClientModeSnapshot]:
+        """See ViewVerbs.get_client_modes."""
+        return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
+
+    async def set_mode(self, client: str, mode: str) -> None:
+        """See ViewVerbs.set_client_mode."""
+        await self._config.change_document(view_settings.client_mode(client, mode))
+
+    async def set_profile(self, client: str, profile: str) -> None:
+        """See ViewVerbs.set_client_profile."""
+        await self._config.change_document(view_settings.client_profile(client, profile))
+
+    async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
+        """See ViewVerbs.set_client_auto_approve."""
+        if problem := approval.problem_of(client, rules or (), ()):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        await self._config.change_document(view_settings.client_field(client, "autoApprove", rules))
+
+    async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
+        """See ViewVerbs.set_lazy_load."""
+        if server and self._config.file_server(server):
+            await self._config.change_server(server, lazy_load=enabled)
+        else:
+            await self._config.change_document(view_settings.lazy_load(enabled, server))
+
+    def _session(self, state: SessionState) -> SessionSnapshot:
+        shown = self.shown(state)
+        return SessionSnapshot(
+            id=state.id,
+            client=state.client,
+            version=state.version,
+            server=state.server or "",
+            profile=self._profiles.of(state),
+            mode=shown.mode,
+            reason=shown.reason,
+            project=state.project,
+            activated=tuple(sorted(state.activated)),
+            is_connected=state.connections > 0,
+        )
+
+    def _client(self, name: str) -> ClientModeSnapshot:
+        settings = self._clients.settings(name)
+        shown = self.shown(SessionState("", client=name))
+        of_all = self._config.settings.publish.mode if name == EVERY_OTHER else None
+        return ClientModeSnapshot(
+            client=name,
+            title=self._clients.title(name) or TITLE_OF_OTHERS,
+            mode=settings.mode or of_all or "",
+            shown_mode=shown.mode,
+            reason=shown.reason,
+            profile=settings.profile or "",
+            is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
+            auto_approve=settings.auto_approve,
+        )
+
+    # deciding
+
+    def _key(self, state: SessionState) -> _Key:
+        place = EVERYBODY if self._visibility.is_plain else self._visibility.place(state)
+        return _Key(state.client, state.server, state.profile, state.obeys_changes, place)
+
+    def _view(self, key: _Key) -> _View:
+        if (view := self._views.get(key)) is None:
+            if len(self._views) >= MOST_VIEWS:
+                self._views.clear()
+            view = self._views[key] = self._decide(key)
+        return view
+
+    def _decide(self, key: _Key) -> _View:
+        publish, profile = self._config.settings.publish, self._profile(key)
+        own = self._clients.settings(key.client).mode
+        mode, is_automatic = own or publish.mode, False
+        reason = Phrase("chosen for this AI client") if own else Phrase("chosen for all AI clients")
+        shown = Shown(mode or "lazy", reason)
+        if mode == "automatic":
+            shown, is_automatic = self._by_size(key), True
+        by_default = {"lazy": True, None: publish.lazy_load}.get(shown.mode if is_automatic else mode)
+        if mode is None:
+            shown = _by_servers(self._lazy(key, by_default), profile)
+        if profile and self._profiles.find(profile) is None:
+            shown = Shown(shown.mode, Phrase("there is no profile '{profile}', so nothing is shown", profile=profile))
+        return _View(shown, by_default, is_automatic)
+
+    def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
+        """The servers that are shown on activation only, of those that there are for a session."""
+        servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
+        lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
+        return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))
+
+    def _by_size(self, key: _Key) -> Shown:
+        """What the mode "automatic" comes to."""
+        count, cost = self._size(key)
+        profile = self._clients.profile(key.client)
+        if profile and profile.tool_cap and count > profile.tool_cap:
+            cap, title = profile.tool_cap, profile.title
+            why = Phrase("{client} shows at most {most} tools, there are {count}", client=title, most=cap, count=count)
+        elif cost > AUTOMATIC_TOKENS:
+            most = AUTOMATIC_TOKENS
+            why = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=count, cost=cost, most=most)
+        else:
+            return Shown("everything", Phrase("{count} tools cost about {cost} tokens, so that all fit", count=count, cost=cost))
+        match self._obeys(key.client, key.obeys_changes):
+            case True:
+                return Shown("lazy", Phrase("{why}; it lists again when tools change", why=why))
+            case False:
+                return Shown("search", Phrase("{why}; it does not list again when tools change", why=why))
+        return Shown("search", Phrase("{why}; whether it lists again when tools change is not known", why=why))
+
+    def _size(self, key: _Key) -> tuple[int, int]:
+        """How many tools there are for a session, and about how many tokens they cost."""
+        profile, count, size_bytes = self._profile(key), 0, 0
+        for server in self._tools.server_names if key.server is None else (key.server,):
+            if not self._has(key, profile, server):
+                continue
+            if self._profiles.names_tools(profile, server):
+                routes = [route for route in self._tools.all_routes(server) if self._has(key, profile, server, route.definition.name)]
+                more = len(routes), sum(map(_counted_size, routes))
+            else:
+                more = self._tools.size(server)
+            count, size_bytes = count + more[0], size_bytes + more[1]
+        return count, tokens.estimated(size_bytes)
+
+    def _has(self, key: _Key, profile: str, server: str, tool: str | None = None) -> bool:
+        return self._visibility.includes(key.place, server) and self._profiles.has(profile, server, tool)
+
+    def _profile(self, key: _Key) -> str:
+        return key.profile or self._clients.settings(key.client).profile or ""
+
+    def _obeys(self, client: str, observed: bool | None) -> bool | None:
+        if observed is not None:
+            return observed
+        profile = self._clients.profile(client)
+        return profile.obeys_changes if profile else None
+
+    # changes
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        before, self._views = self._views, {}
+        if any(self._view(key) != view for key, view in before.items()):
+            self._states.tell_changed()
+
+    def _on_tools_changed(self, event: ToolListChanged) -> None:
+        before = {key: view for key, view in self._views.items() if view.is_automatic}
+        for key in before:
+            del self._views[key]
+        if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
+            self._states.tell_changed()
+            for callback in self._on_changed:
+                callback()
+
+
+def _counted_size(route: Route) -> int:
+    """Of what is counted for `tooltray tools cost`, too."""
+    return tokens.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
+
+
+def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
+    """The hub's own server has no entry in the settings, and is never hidden."""
+    return by_default is not None and server.transport != "inmemory" and server.is_lazy(by_default)
+
+
+def _by_servers(names: list[str], profile: str) -> Shown:
+    """What it comes to where nobody has chosen a mode. `names`: of the servers that are lazy."""
+    if not names and profile:
+        return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
+    if not names:
+        return Shown("everything", Phrase("nothing is set to be hidden"))
+    named = ", ".join(names[:NAMES_IN_REASON])
+    if (more := len(names) - NAMES_IN_REASON) > 0:
+        named = Phrase("{names} and {count} more", names=named, count=more)
+    return Shown("lazy", Phrase("tools are loaded on demand, by the settings of: {names}", names=named))

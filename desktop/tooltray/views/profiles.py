@@ -1,0 +1,126 @@
+"""Named sets of servers and tools, and how single tools are shown.
+
+Above it: Views, which filters by them, Modes, and McpPresenter. Below it: the settings, Visibility, KnownClients, ToolManager.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+from tooltray.builtin.hub_server import NAME as HUB
+from tooltray.catalogue import overrides
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.errors import Problem, TooltrayError
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings import view_settings
+from tooltray.settings.file_server import FileServer
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.settings import ProfileSettings
+from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.upstream.visibility import Visibility
+from tooltray.views.known_clients import KnownClients
+
+LONGEST_NAME = 60  # characters, that are said of what is no name
+
+
+class Profiles:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:
+        self._config, self._clients, self._tools, self._visibility = config, clients, tools, visibility
+
+    def includes(self, state: SessionState, server: str, tool: str | None = None) -> bool:
+        """Whether a session has a server, or one tool of it by the server's own name: it exists for it, and its profile has it."""
+        return self._visibility.sees(state, server) and self.has(self.of(state), server, tool)
+
+    def of(self, state: SessionState) -> str:
+        """The name of a session's profile: what it asked for, else what its kind of client gets; empty: none."""
+        return state.profile or self._clients.settings(state.client).profile or ""
+
+    def has(self, profile: str, server: str, tool: str | None = None) -> bool:
+        """Whether it is in the profile of this name. Nothing is in one that there is not, so that a profile that is gone opens no door."""
+        if not profile:
+            return True
+        found = self.find(profile)
+        return found is not None and _includes(found, server, tool)
+
+    def names_tools(self, profile: str, server: str) -> bool:
+        """Whether the profile of this name has single tools of a server."""
+        found = self.find(profile)
+        return found is not None and server in found.tools
+
+    def find(self, name: str) -> ProfileSettings | None:
+        """The one of this name."""
+        return self._config.settings.profiles.get(name)
+
+    def content(self, name: str) -> Hashable:
+        """What is in the one of this name; equal exactly where the same is in it."""
+        found = self.find(name)
+        return (found.servers, tuple(sorted(found.tools.items()))) if found else None
+
+    def refusal(self, name: str) -> str:
+        """Why a session cannot have this profile; empty if it can."""
+        if not name or self.find(name):
+            return ""
+        return f"Tooltray has no profile '{name}'; `tooltray profiles list` tells which there are"
+
+    def snapshots(self) -> list[ProfileSnapshot]:
+        """See ViewVerbs.get_profiles."""
+        return [
+            ProfileSnapshot(name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile))
+            for name, profile in self._config.settings.profiles.items()
+        ]
+
+    def problems(self) -> Iterator[Problem]:
+        """What profiles name that there is not."""
+        settings = self._config.settings
+        for name, profile in settings.profiles.items():
+            if odd := list(self._oddities(profile)):
+                yield Problem(f"The profile '{name}' names what there is not", "; ".join(odd), "Correct it: tooltray profiles set")
+        for client, chosen in settings.publish.clients.items():
+            if chosen.profile and chosen.profile not in settings.profiles:
+                message = f"there is no profile '{chosen.profile}', so its sessions see nothing"
+                yield Problem(f"The AI client '{client}' is to have a profile that there is not", message, "Choose another one for it.")
+
+    async def set(self, name: str, profile: Mapping[str, Any]) -> None:
+        """See ViewVerbs.set_profile."""
+        await self._config.change_document(view_settings.profile(name, profile))
+
+    async def remove(self, name: str) -> None:
+        """See ViewVerbs.remove_profile."""
+        await self._config.change_document(view_settings.without_profile(name))
+
+    async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
+        """See ViewVerbs.set_tool_override."""
+        if name is not None and not overrides.NAME.fullmatch(name):
+            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
+        if file := self._config.file_server(server):
+            await self._set_beside(file, server, tool, name, description)
+        else:
+            await self._config.change_document(view_settings.tool_override(server, tool, name, description))
+
+    async def _set_beside(self, file: FileServer, server: str, tool: str, name: str | None, description: str | None) -> None:
+        """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
+        now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
+        if name is not None or description is not None:
+            now[tool] = ToolOverride(name=name, description=description)
+        is_as_written = now == file.entry.config.tool_overrides
+        await self._config.change_server(server, tool_overrides=None if is_as_written else now)
+
+    def _tool_count(self, profile: ProfileSettings) -> int:
+        return sum(_includes(profile, route.server, route.definition.name) for route in self._tools.all_routes())
+
+    def _oddities(self, profile: ProfileSettings) -> Iterator[str]:
+        servers = self._tools.server_names
+        for server in dict.fromkeys((*(profile.servers or ()), *profile.tools)):
+            if server not in servers:
+                yield f"there is no server '{server}'"
+        for server, tools in profile.tools.items():
+            known = self._tools.known_names(server)
+            yield from (f"'{server}' has no tool {tool[:LONGEST_NAME]!r}" for tool in tools if known and tool not in known)
+
+
+def _includes(profile: ProfileSettings, server: str, tool: str | None) -> bool:
+    """The hub's own tools are in every profile: by them a model reports to the person. Only a list of them leaves any out."""
+    is_in = profile.servers is None or server in profile.servers or server == HUB
+    return is_in and (tool is None or server not in profile.tools or tool in profile.tools[server])

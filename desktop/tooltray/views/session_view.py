@@ -1,0 +1,132 @@
+"""What one session sees, in a few words: its mode, its profile, the servers of its project, which servers are lazy for it, and which of
+those it has not activated.
+
+Above it: Views. Below it: Modes, Profiles and Visibility, which decide; the servers; SessionState. Sessions with equal views get equal
+lists.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.protocol.eras import Era
+from tooltray.sessions.caller import Session
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import Settings
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.visibility import Visibility
+from tooltray.views.modes import Modes
+from tooltray.views.profiles import Profiles
+
+EVERYTHING, SEARCH = "everything", "search"
+
+
+@dataclass(frozen=True)
+class SessionView:
+    """
+    Attributes:
+        is_search: tools of servers are found by search alone.
+        profile: the name of its profile; empty: none.
+        included: what is in that, to tell when it is another thing.
+        lazy: the servers that show one tool until they are activated, and beside the others from then on.
+        hidden: those of them that are not activated.
+        has_search: the tools that find and call others are listed.
+        own: the servers that it has because of its project.
+        lacks_any: there are servers that do not exist for it.
+    """
+
+    is_search: bool = False
+    profile: str = ""
+    included: Hashable = None
+    lazy: tuple[str, ...] = ()
+    hidden: frozenset[str] = frozenset()
+    has_search: bool = False
+    own: frozenset[str] = frozenset()
+    lacks_any: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything is listed, and nothing else."""
+        return not (self.is_search or self.profile or self.lazy or self.lacks_any)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there are servers that it leaves out for good, not only until they are activated."""
+        return bool(self.profile) or self.lacks_any
+
+
+class SessionViews:
+    """Works out the view of each session. Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        modes: Modes,
+        profiles: Profiles,
+        visibility: Visibility,
+    ) -> None:
+        self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
+        self._visibility = visibility
+        self._examined: Settings | None = None
+        self._may_hide, self._is_plain = False, True  # by the settings examined
+
+    def of(self, state: SessionState) -> SessionView:
+        """What a session sees now."""
+        profile, visibility = self._profiles.of(state), self._visibility
+        included = self._profiles.content(profile)
+        view = SessionView(profile=profile, included=included, own=visibility.own(state), lacks_any=visibility.lacks_any(state))
+        if not self._is_anything_hidden():
+            return view
+        if self._modes.shown(state).mode == SEARCH:
+            return replace(view, is_search=True, has_search=True)
+        lazy = tuple(server.name for server in self._servers if self._shows_tool_of(server, state))
+        hidden = frozenset(lazy) - state.activated
+        has_search = bool(hidden) and self._modes.obeys_changes(state) is not True
+        return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
+
+    def hides(self, state: SessionState, server: str) -> bool:
+        """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""
+        if server in state.activated or not self._is_anything_hidden():
+            return False
+        managed = self._servers.find(server)
+        return managed is not None and self.is_lazy(state, managed)
+
+    def is_lazy(self, state: SessionState, server: ManagedServer) -> bool:
+        """Whether a session sees a server's tools only when it has activated it."""
+        return not server.is_builtin and self._modes.is_lazy(state, server.config)
+
+    def is_plain(self, state: SessionState) -> bool:
+        """Whether a session sees and may call everything by settings that hide nothing from anybody: each call is spared the rest."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._is_plain and not state.profile
+
+    def _is_anything_hidden(self) -> bool:
+        """Whether the settings hide tools from anybody."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._may_hide
+
+    def _examine(self, settings: Settings) -> None:
+        self._examined, publish = settings, settings.publish
+        has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
+        self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
+        self._is_plain = not self._may_hide and not publish.clients and self._visibility.is_plain
+
+    def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
+        """Whether a session sees the tool that activates a server."""
+        is_there = state.server in (None, server.name) and self._tools.is_offering(server)
+        return is_there and self.is_lazy(state, server) and self._profiles.includes(state, server.name)
+
+
+def own_copy(servers: ServerManager, server: str | None, era: Era, session: Session) -> McpClient | None:
+    """A copy of its one server that is for a session, or for its era: it may offer other tools than the one that is always listed."""
+    managed = servers.find(server) if server else None
+    client = managed.client_for(era, session) if managed else None
+    return client if managed and client is not managed.first.client else None

@@ -1,0 +1,141 @@
+"""What definitions of tools cost in a model's context.
+
+Above it: McpPresenter. Below it: ToolManager, which knows all tools, the views, which know what a client gets at the start, and the
+tokenizer.
+
+A tool counts as the JSON of its name, description and input schema, without spaces: that is what every client sends its model of it. Some
+add words of their own, a prefix to each name or the output schema, and some rewrite the schema, so that a client's own number is another
+one, though in the same proportions.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+
+from msgspec import Raw
+
+from tooltray.builtin.hub_server import NAME as HUB
+from tooltray.catalogue import tokens
+from tooltray.catalogue.offer import TOOLS
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.protocol.elements import elements_of
+from tooltray.protocol.envelope import load
+from tooltray.protocol.member_scanner import opened
+from tooltray.sessions.session_state import SessionState
+from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.tasks import finish_in_thread
+
+MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
+ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
+
+Count = Callable[[Sequence[str]], list[int] | None]
+
+
+class ToolCosting:
+    """Belongs to the engine's loop. What was counted once is kept while the hub runs."""
+
+    def __init__(
+        self,
+        *,
+        tools: ToolManager,
+        listing: Callable[[SessionState], Awaitable[Raw]],
+        sees: Callable[[SessionState, str], bool],
+        count: Count = tokens.counted,
+    ) -> None:
+        """
+        Args:
+            listing: what `tools/list` answers a session.
+            sees: whether a server exists for a session.
+            count: see tokens.counted; blocks.
+        """
+        self._tools, self._listing, self._sees, self._count = tools, listing, sees, count
+        self._counts: dict[bytes, int] = {}
+        self._lock = asyncio.Lock()
+
+    async def costs(self, state: SessionState) -> ToolCosts:
+        """See ViewVerbs.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
+        listing = await self._listing(state)
+        seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
+        published = [each for each in await self._tools.published(state.server) if each[1].server in seen]
+        shown, texts, extra = await finish_in_thread(_texts, listing, published)
+        counts, tokenizer = await self._counted({**texts, **extra})
+        servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
+        return ToolCosts(
+            tokenizer=tokenizer,
+            tokens=sum(server.tokens for server in servers),
+            shown_tokens=sum(server.shown_tokens for server in servers),
+            servers=servers,
+            client=state.client,
+        )
+
+    def _by_server(
+        self, published: Iterable[tuple[str, Route]], counts: Mapping[str, int], shown: Iterable[str], extra: Iterable[str]
+    ) -> tuple[ServerCost, ...]:
+        at_start = set(shown)
+        tools: dict[str, list[ToolCost]] = {}
+        for name, route in published:
+            tools.setdefault(route.server, []).append(ToolCost(name, counts[name], name in at_start))
+        more: dict[str, int] = {}
+        for name in extra:
+            server = self._owner(name)
+            if server == HUB:  # stands for no other tools, so it is one of the hub's
+                tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
+            else:
+                more[server] = more.get(server, 0) + counts[name]
+        return tuple(_server_cost(server, tools.get(server, []), more.get(server, 0)) for server in sorted(tools.keys() | more.keys()))
+
+    def _owner(self, name: str) -> str:
+        """The server that a tool of the hub's about other tools stands for; the hub itself for one that stands for all."""
+        _, tool = self._tools.target(name, None) or (HUB, name)
+        server = tool.removeprefix(ACTIVATE)
+        return server if server != tool and server in self._tools.server_names else HUB
+
+    async def _counted(self, texts: Mapping[str, str]) -> tuple[dict[str, int], str]:
+        """The tokens of each text, and by what they were counted."""
+        keys = await finish_in_thread(_keys, texts)
+        async with self._lock:  # who asks meanwhile gets the same counts
+            new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
+            counts = await finish_in_thread(self._count, list(new.values()))
+            if counts is None:
+                return {name: tokens.estimated(len(text.encode("utf-8", "replace"))) for name, text in texts.items()}, tokens.ESTIMATE
+            self._counts.update(zip(new, counts, strict=True))
+            found = {name: self._counts[key] for name, key in keys.items()}
+            for key in list(self._counts)[: max(0, len(self._counts) - MOST_KEPT)]:
+                del self._counts[key]
+            return found, tokens.TOKENIZER
+
+
+def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
+    """What is listed, by name; the texts of all tools; and those of what is listed besides."""
+    shown = _by_name(listing)
+    texts = {name: _text(route.published(name)) for name, route in published}
+    return shown, texts, {name: _text(definition) for name, definition in shown.items() if name not in texts}
+
+
+def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: sha256(text.encode("utf-8", "replace")).digest() for name, text in texts.items()}
+
+
+def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCost:
+    """
+    Args:
+        more: tokens of what stands for its tools.
+    """
+    shown = sum(tool.tokens for tool in tools if tool.is_shown)
+    return ServerCost(server, sum(tool.tokens for tool in tools), shown + more, tuple(tools))
+
+
+def _by_name(listing: Raw) -> dict[str, Raw]:
+    definitions = elements_of(opened(listing)[TOOLS.member])
+    return {load(opened(definition)["name"]): definition for definition in definitions}
+
+
+def _text(definition: Raw) -> str:
+    """What is counted of a definition; as it stands where Python cannot hold it."""
+    try:
+        members = {key: load(value) for key, value in opened(definition).items() if key in tokens.COUNTED}
+        return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return bytes(definition).decode("utf-8", "replace")

@@ -1,0 +1,213 @@
+"""The lists of tools that sessions see whose view is not the whole: made once for all sessions with the same view; and the search in them.
+
+Above it: Views. Below it: ToolManager and Offers, which know what there is; Profiles; the published names.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from msgspec import Raw
+
+from tooltray.builtin import hub_server
+from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, listing_of
+from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Entry
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.tasks import SLICE, finish_in_thread
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.views import meta_tools
+from tooltray.views.asked_words import AskedWords
+from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
+from tooltray.views.profiles import Profiles
+from tooltray.views.search import ToolIndex, text_of
+from tooltray.views.session_view import SessionView
+
+MOST_KEPT = 64  # views and indexes; sessions that activate one server after the other have a few dozen
+_WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "resource template"}
+
+Key = tuple[str, str]
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class _Kept(NamedTuple):
+    """A listing, and what it was made of."""
+
+    entries: Sequence[Entry]
+    made_of: tuple[object, ...]
+    listing: Raw
+
+
+class _ById(NamedTuple):
+    """Equal to itself alone: settings are replaced as a whole, and comparing them would take long."""
+
+    settings: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.settings is self.settings
+
+
+class ViewLists:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        offers: Offers,
+        profiles: Profiles,
+        names: PublishedNames,
+        known: KnownServers,
+        asked: AskedWords,
+    ) -> None:
+        self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
+        self._profiles, self._names, self._known = profiles, names, known
+        self._asked = asked
+        self._given: dict[Key, str] = {}
+        self._lock = asyncio.Lock()
+        self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
+        self._indexes: dict[str | None, tuple[Sequence[Entry], ToolIndex]] = {}
+
+    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
+        """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
+        is_wanted = partial(self._profiles.includes, state)
+        entries = await self._tools.entries(state.server, client=client, is_wanted=is_wanted)
+        if await self._give_names(view) and client is None:
+            entries = await self._tools.entries(state.server)  # others may have come meanwhile
+        made_of = self._state_of(view)
+        kept = self._listings.get((view, state.server))
+        if kept and kept.entries is entries and kept.made_of == made_of:
+            return kept.listing
+        shown = (entry.definition for entry in entries if self._is_listed(view, state, entry))
+        listing = listing_of(TOOLS, [*self._meta_definitions(view, state, entries), *shown])
+        if client is None:
+            _keep(self._listings, (view, state.server), _Kept(entries, made_of, listing))
+        return listing
+
+    async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
+        """Those of one server that a session may call."""
+        entries = await self._tools.entries(state.server, client=client)
+        return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
+
+    async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
+        """The tools that a session may call and that fit a query best, the best first."""
+        entries = await self._tools.entries(state.server, client=client)
+        index = await self._index(entries, state.server)
+        find = partial(index.find, query, limit, among=lambda place: self.includes(state, entries[place]))
+        places = await finish_in_thread(find) if len(entries) > SLICE else find()
+        return [entries[place] for place in places]
+
+    def includes(self, state: SessionState, entry: Entry) -> bool:
+        """Whether a session's profile has a tool."""
+        return self._profiles.includes(state, entry.route.server, entry.route.definition.name)
+
+    def key(self, name: str, server: str | None) -> Key | None:
+        """Which of the hub's tools about others a session calls by a name; None if it is none. `server`: the session has it alone."""
+        target = self._names.target(name) or self._by_heart(name)
+        if server is None:
+            return target if target and target[0] == hub_server.NAME and meta_tools.is_meta(target) else None
+        if name in self._tools.offered_names(server):
+            return None
+        if target and meta_tools.is_meta(target):
+            return target
+        return next((key for key in (FIND_KEY, CALL_KEY, key_of(server)) if key in self._given and self.name(key, server) == name), None)
+
+    def _by_heart(self, name: str) -> Key | None:
+        """What a name would be given to that was never given, because nobody has listed yet."""
+        is_there = name in (FIND_KEY[1], CALL_KEY[1]) or self._servers.find(name.removeprefix(meta_tools.ACTIVATE))
+        return (hub_server.NAME, name) if is_there else None
+
+    def name(self, key: Key, server: str | None) -> str:
+        """The name of such a tool; one that no tool of the server has, where a session has it alone."""
+        name, taken = self._given.get(key, key[1]), self._tools.offered_names(server) if server else frozenset()
+        while name in taken:
+            name = f"{hub_server.NAME}_{name}"
+        return name
+
+    def likely_name(self, key: Key) -> str:
+        """The name under which a tool of the hub's own is listed, or will be unless another one takes it first."""
+        return self._names.known(key) or key[1]
+
+    def changed_with(self, servers: Collection[str]) -> list[str]:
+        """The notifications that say which lists are others when these servers are shown or hidden; that of the tools always is."""
+        offered = {kind: self._offers.offered(kind) for kind in KINDS}
+        changed = [kind.changed for kind in KINDS if any(offered[kind].get(server) for server in servers)]
+        return list(dict.fromkeys([TOOLS.changed, *changed]))
+
+    # making lists
+
+    def _is_listed(self, view: SessionView, state: SessionState, entry: Entry) -> bool:
+        server = entry.route.server
+        if view.is_search and not self._is_builtin(server):
+            return False
+        return server not in view.hidden and self.includes(state, entry)
+
+    def _is_builtin(self, server: str) -> bool:
+        managed = self._servers.find(server)
+        return managed is not None and managed.is_builtin
+
+    def _meta_definitions(self, view: SessionView, state: SessionState, entries: Sequence[Entry]) -> list[Raw]:
+        tools: dict[str, list[str]] = {server: [] for server in view.lazy if self._servers.find(server)}
+        for entry in entries:
+            if entry.route.server in tools and self.includes(state, entry):
+                tools[entry.route.server].append(entry.name)
+        made = [
+            meta_tools.activate_definition(self.name(key_of(server), state.server), self._lazy_server(server, names))
+            for server, names in tools.items()
+        ]
+        if view.has_search:
+            call_name = self.name(CALL_KEY, state.server)
+            made += [meta_tools.find_definition(self.name(FIND_KEY, state.server), call_name), meta_tools.call_definition(call_name)]
+        return made
+
+    def _lazy_server(self, name: str, tools: Sequence[str]) -> LazyServer:
+        config = self._servers.get(name).config
+        counts = {_WORDS[kind]: len(self._offers.offered(kind).get(name, ())) for kind in KINDS}
+        is_known = self._tools.is_listed(name)
+        return LazyServer(self._known.title(name, config), self._known.offers(name, config), tools if is_known else None, counts)
+
+    def _state_of(self, view: SessionView) -> tuple[object, ...]:
+        """What a listing depends on, besides its view and the tools."""
+        return (
+            _ById(self._config.settings),
+            tuple(self._given.items()),
+            tuple(self._offers.changes(kind) for kind in KINDS),
+            tuple(self._tools.is_listed(server) for server in view.lazy),
+        )
+
+    async def _give_names(self, view: SessionView) -> bool:
+        """Gives the tools of a view their names, behind those of the servers' tools; whether any of them had none."""
+        keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ())]
+        if all(self._names.target(self._given.get(key, "")) == key for key in keys):
+            return False
+        self._given |= await finish_in_thread(self._names.publish, keys)
+        return True
+
+    async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
+        async with self._lock:  # many that search at once wait for one index
+            kept = self._indexes.get(server)
+            if kept is None or kept[0] is not entries:
+                kept = entries, await finish_in_thread(partial(_made_index, entries, self._asked))
+                _keep(self._indexes, server, kept)
+            return kept[1]
+
+
+def _made_index(entries: Sequence[Entry], asked: AskedWords) -> ToolIndex:
+    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), asked)
+
+
+def _keep(kept: dict[K, V], key: K, value: V) -> None:
+    """Forgets the oldest where there are too many."""
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > MOST_KEPT:
+        del kept[next(iter(kept))]

@@ -1,0 +1,274 @@
+"""What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
+profile, and the tools that find and call others.
+
+Above it: the router, which lists through it, ToolCalls, and the sessions, which are told when what they see changes. Below it:
+SessionViews, which works out what that is; ViewLists, which makes the lists; Activation.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from msgspec import Raw
+
+from tooltray.catalogue.offer import KINDS, TOOLS
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import TooltrayError
+from tooltray.events import ConfigChanged, EventBus, ServerRemoved
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
+from tooltray.protocol.eras import Head
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.views import meta_tools
+from tooltray.views.activation import Activation
+from tooltray.views.profiles import Profiles
+from tooltray.views.session_view import SessionView, SessionViews, own_copy
+from tooltray.views.view_lists import ViewLists
+
+CALLS_WITHOUT_LISTING = 3  # of a client that was told that its tools have changed; one that lists again does so sooner
+EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
+
+Tell = Callable[[str], None]
+"""Takes a notification that says which list has changed."""
+
+
+class MetaTool(Protocol):
+    """A tool of the hub about other tools."""
+
+    async def __call__(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope: ...
+
+
+class ToolCall(Protocol):
+    """ToolCalls.call."""
+
+    def __call__(
+        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
+    ) -> Awaitable[Envelope]: ...
+
+
+class Views:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        profiles: Profiles,
+        states: SessionStates,
+        views: SessionViews,
+        lists: ViewLists,
+        activation: Activation,
+        call: ToolCall,
+        bus: EventBus,
+    ) -> None:
+        """
+        Args:
+            call: carries out the call that a call of `call_tool` stands for.
+        """
+        self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
+        self._views, self._lists, self._activation, self._call = views, lists, activation, call
+        self.is_plain = views.is_plain  # asked for with every call
+        self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
+        self._seen: dict[str, SessionView] = {}  # what followers were last told of
+        self._have_listed: set[str] = set()  # ids of sessions with followers
+        bus.subscribe(ConfigChanged, lambda event: self.invalidate())
+        bus.subscribe(ServerRemoved, self._on_server_removed)
+        self._offering: dict[str, bool] = {}  # whether a server's tools may be listed, as of its last change
+        servers.listen(on_changed=self._on_server_changed, on_notification=lambda *said: None)
+
+    # lists
+
+    async def listing(self, session: Session, head: Head, *, server: str | None) -> Raw:
+        """The result of `tools/list` for a session."""
+        state, view = session.state, None
+        while view != (now := self._views.of(state)):  # it may become another one while a list is made
+            view, client = now, own_copy(self._servers, server, head.era, session)
+            lists = self._tools.listing(server, client=client) if view.is_whole else self._lists.listing(view, state, client=client)
+            listing = await lists
+        self._on_listed(state, view)
+        return listing
+
+    def _on_listed(self, state: SessionState, view: SessionView) -> None:
+        if state.id in self._followers:
+            self._have_listed.add(state.id)
+        if len(followers := self._followers.get(state.id, {})) > 1:  # one of its connections knows now, and no other
+            self._tell_if_changed(state)
+        elif followers:
+            self._seen[state.id] = view
+
+    async def at_start(self, state: SessionState) -> Raw:
+        """The same for a session as it is now, or for one that is yet to come, where nobody lists."""
+        view = self._views.of(state)
+        return await (self._tools.listing(state.server) if view.is_whole else self._lists.listing(view, state, client=None))
+
+    def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
+        """Which servers' prompts and resources are listed to a session; None: all."""
+        view = self._views.of(state)
+        if not view.hidden and not view.is_bounded:
+            return None
+        return lambda server: server not in view.hidden and self.reaches(state, server)
+
+    def shows(self, state: SessionState, server: str, changed: str) -> bool:
+        """Whether a change of a server's list concerns a session. `changed`: the notification that says so."""
+        if not self.reaches(state, server):
+            return False
+        view = self._views.of(state)
+        if changed == TOOLS.changed:  # also of a hidden server: what is said of it changes with them
+            return not view.is_search or self._is_builtin(server)
+        return server not in view.hidden
+
+    # calls
+
+    def meta_tool(self, name: str, state: SessionState) -> MetaTool | None:
+        """The tool about other tools that a session calls by this name; None if it is none."""
+        key = self._lists.key(name, state.server)
+        if key is None:
+            return None
+        if key == meta_tools.FIND_KEY:
+            return self._find
+        if key == meta_tools.CALL_KEY:
+            return self._call_inner
+        return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
+
+    def offers(self, state: SessionState, route: Route) -> bool:
+        """Whether a session may call a tool, whether it is shown to it by now or not."""
+        return self._profiles.includes(state, route.server, route.definition.name)
+
+    def reaches(self, state: SessionState, server: str) -> bool:
+        """The same of a server's prompts and resources."""
+        return self._profiles.includes(state, server)
+
+    def used(self, state: SessionState, server: str) -> None:
+        """A session calls a tool, or gets a prompt or a resource: a server that was not shown yet counts as activated from now on."""
+        if self._views.hides(state, server):
+            state.activated.add(server)
+            self._states.tell_changed()
+            self._tell_if_changed(state)
+
+    async def _activate(self, server: str, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        state = caller.session.state
+        if not self.reaches(state, server) or state.server not in (None, server):
+            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), head.era)
+        try:
+            loaded = await self._activation.load(server, head.era, caller)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        self.used(state, server)
+        return meta_tools.answer(loaded, head.era)
+
+    async def _find(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        try:
+            query, limit = meta_tools.read_search(request.params)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        state = caller.session.state
+        copy = own_copy(self._servers, state.server, head.era, caller.session)
+        found = await self._lists.found(query, limit, state, client=copy)
+        tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
+        note = {} if found else {"note": dump(meta_tools.NOTHING_FOUND)}
+        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), head.era)
+
+    async def _call_inner(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+        state = caller.session.state
+        try:
+            inner = meta_tools.inner_call(request)
+        except TooltrayError as error:
+            return meta_tools.refusal(error, head.era)
+        inner_head = eras.read_head(inner.params)
+        if inner_head is None:
+            return failure(INVALID_PARAMS, "Invalid request parameters")
+        if self._lists.key(inner_head.name, state.server) == meta_tools.CALL_KEY:
+            return meta_tools.refusal(TooltrayError(f"{head.name} cannot call itself", "name the tool that is to be called"), head.era)
+        return await self._call(inner, inner_head, caller, held, server=state.server, client=client)
+
+    # news
+
+    def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
+        """Calls `tell` whenever what a session sees has changed for itself alone; returns what ends that."""
+        self._followers.setdefault(state.id, {})[tell] = state
+        self._seen.setdefault(state.id, self._views.of(state))
+
+        def end() -> None:
+            followers = self._followers.get(state.id, {})
+            followers.pop(tell, None)
+            if not followers:
+                self._followers.pop(state.id, None)
+                self._seen.pop(state.id, None)
+                self._have_listed.discard(state.id)
+
+        return end
+
+    def invalidate(self) -> None:
+        """What sessions see may be another thing now: those for whom it is are told."""
+        for followers in list(self._followers.values()):
+            self._tell_if_changed(next(iter(followers.values())))
+
+    def moved(self, state: SessionState) -> None:
+        """A session works on another project than before. One that has not listed yet has nothing that could be outdated."""
+        if state.id in self._have_listed:
+            self._tell_if_changed(state, has_moved=True)
+        elif state.id in self._seen:
+            self._seen[state.id] = self._views.of(state)
+
+    def _tell_if_changed(self, state: SessionState, *, has_moved: bool = False) -> None:
+        before, view = self._seen.get(state.id), self._views.of(state)
+        if before is None or before == view:
+            return
+        self._seen[state.id] = view
+        news = self._news(before, view, has_moved=has_moved)
+        for tell in list(self._followers[state.id]):
+            for changed in news:
+                tell(changed)
+
+    def _news(self, before: SessionView, view: SessionView, *, has_moved: bool) -> Sequence[str]:
+        """Which lists are others. That a server of the session's own project is new or gone is told when its lists are, and that there is
+        one of another project is no news at all.
+        """
+        if (before.profile, before.included) != (view.profile, view.included):
+            return EVERY_LIST
+        if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any) == view:
+            return ()
+        return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))
+
+    def told(self, state: SessionState) -> None:
+        """A session's client has been told that its tools have changed."""
+        state.calls_since_told = 0
+
+    def asked(self, state: SessionState, method: str) -> None:
+        """A request of a session that was told: whether its client obeys shows in what it asks for."""
+        if method == TOOLS.method:
+            self._observed(state, True)
+        elif method == "tools/call":
+            state.calls_since_told = (state.calls_since_told or 0) + 1
+            if state.calls_since_told >= CALLS_WITHOUT_LISTING:
+                self._observed(state, False)
+
+    def _observed(self, state: SessionState, obeys: bool) -> None:
+        state.calls_since_told = None
+        if state.obeys_changes is not obeys:
+            state.obeys_changes = obeys
+            self._states.tell_changed()
+            self._tell_if_changed(state)
+
+    def _on_server_changed(self, name: str) -> None:
+        """A server that was never listed has no tools that could change: its one tool comes and goes with the server."""
+        is_offering = self._tools.is_offering(self._servers.get(name))
+        if self._offering.get(name, True) is not is_offering:
+            self.invalidate()
+        self._offering[name] = is_offering
+
+    def _on_server_removed(self, event: ServerRemoved) -> None:
+        self._offering.pop(event.name, None)
+        for state in self._states:
+            state.activated.discard(event.name)
+
+    def _is_builtin(self, server: str) -> bool:
+        managed = self._servers.find(server)
+        return managed is not None and managed.is_builtin

@@ -1,0 +1,197 @@
+"""catalogue/tool_manager.py: under which names tools are offered, which of them, and to whom."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, settled, started, text_of, two_servers
+from tests.fakes.scripted_server import ScriptedServer, error, text, tool
+
+from tooltray.events import ToolListChanged
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Head
+
+# names
+
+
+async def test_tools_that_come_together_with_one_name_are_named_together(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
+        await started(parts, "a", "b")
+        assert await parts.listed() == ["a_t", "b_t", "u"]
+        for name in ("a_t", "b_t", "u"):
+            assert await text_of(parts, name, arguments={"text": name}) == name
+
+
+async def test_names_are_given_when_somebody_lists_and_kept(tmp_path: Path) -> None:
+    first, second = ScriptedServer(tool("t")), ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **two_servers(first, second)) as parts:
+        await started(parts, "a")
+        await parts.heard.event(ToolListChanged, server="a")
+        assert not parts.home.names.exists()
+        assert await parts.listed() == ["t"]
+        assert parts.home.names.exists()
+        await started(parts, "b")
+        await parts.heard.event(ToolListChanged, server="b")
+        assert await parts.listed() == ["b_t", "t"]  # a name that was given stays
+        await parts.tools.forget_names()
+        assert await parts.listed() == ["a_t", "b_t"]
+
+
+async def test_forgetting_the_names_tells_the_clients_of_servers_with_tools(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("t")), ScriptedServer())) as parts:
+        await started(parts, "a", "b")
+        await parts.listed()
+        told = len(parts.heard.of(ToolListChanged))
+        await parts.tools.forget_names()
+        assert [each.server for each in parts.heard.of(ToolListChanged)[told:]] == ["a"]
+
+
+async def test_a_client_may_call_by_heart_before_anybody_has_listed(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
+        await started(parts)
+        assert await text_of(parts, "t", arguments={"text": "hi"}) == "hi"
+
+
+async def test_a_client_of_one_server_may_call_by_heart_while_the_server_is_listed(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    go_on = program.hold("tools/list")
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        calling = asyncio.create_task(text_of(parts, "t", server="s", arguments={"text": "hi"}))
+        await program.request("tools/list")
+        await settled()
+        assert not calling.done()
+        go_on.set()
+        assert await calling == "hi"
+
+
+async def test_a_call_goes_out_under_the_servers_own_name(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("read.file"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        assert await parts.listed() == ["read_file"]
+        assert await text_of(parts, "read_file", arguments={"text": "x", "n": 2**70}) == "x"
+        assert (await program.call("read.file")).params["arguments"]["n"] == 2**70
+
+
+async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_two_tools(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("read"), tool("wipe"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await parts.listed()
+        request = Envelope(method="tools/call", params=Raw(b'{"name":"wipe","arguments":{},"name":"read"}'))
+        head = eras.read_head(request.params)
+        assert head is not None
+        client = parts.client()
+        await parts.calls.call(request, head, client, client.held, server=None, client="test")
+        assert (await program.call("read")).params == {"name": "read", "arguments": {}}
+        assert b"wipe" not in bytes(request.params)
+
+
+# which tools are offered and to whom
+
+
+@pytest.mark.parametrize(
+    ("fields", "offered"),
+    [
+        ({}, ["a", "b", "c"]),
+        ({"disabledTools": ["b"]}, ["a", "c"]),
+        ({"toolFilter": {"mode": "allow", "list": ["a", "b"]}}, ["a", "b"]),
+        ({"toolFilter": {"mode": "block", "list": ["a"]}}, ["b", "c"]),
+        ({"toolFilter": {"mode": "allow", "list": ["a", "b"]}, "disabledTools": ["a"]}, ["b"]),
+    ],
+)
+async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fields: dict[str, Any], offered: list[str]) -> None:
+    program = ScriptedServer(tool("a"), tool("b"), tool("c"))
+    async with hub_parts(tmp_path, **one_server(program, **fields)) as parts:
+        await started(parts)
+        assert await parts.listed() == offered
+        assert await parts.listed("s") == offered
+        assert parts.tools.tool_count("s") == 3
+
+
+async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool("b")))) as parts:
+        await started(parts)
+        assert await parts.listed() == ["a", "b"]
+        await parts.conf.change_server("s", disabled_tools=["b"])
+        assert await parts.listed() == ["a"]
+        assert await refusal_of(parts, "b") == "the tool 'b' is switched off in Tooltray"
+        assert await refusal_of(parts, "b", server="s") == "the tool 'b' is switched off in Tooltray"
+        await parts.conf.change_server("s", disabled_tools=[])
+        assert await parts.listed() == ["a", "b"]
+
+
+async def test_what_is_not_approved_is_listed_and_refused_with_the_way_to_allow_it(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("get_it"), tool("delete_it"))
+    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
+        await started(parts)
+        assert await parts.listed() == ["delete_it", "get_it"]
+        assert await text_of(parts, "get_it", arguments={"text": "x"}) == "x"
+        said = await refusal_of(parts, "delete_it")
+        assert 'the tool "delete_it" of the server "s" writes' in said
+        assert 'adds "write" (every tool of this category) or "delete_it"' in said
+        assert program.count("tools/call") == 1
+        await parts.conf.change_server("s", auto_approve=["read", "delete_it"])
+        assert await text_of(parts, "delete_it", arguments={"text": "x"}) == "x"
+
+
+async def test_a_paused_hub_lists_and_refuses(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await parts.conf.set_enabled(False)
+        assert await parts.listed() == ["t"]
+        assert "Tooltray is paused" in await refusal_of(parts, "t")
+        client = parts.client()
+        relayed = await parts.relay.to(parts.servers.get("s"), Envelope(method="prompts/list"), Head(), client, client.held)
+        assert "Tooltray is paused" in opened(relayed)["error"]["message"]
+        assert program.count("tools/call") == 0
+
+
+async def test_the_tools_of_the_built_in_server_need_no_approval(tmp_path: Path) -> None:
+    builtin = BuiltIn()
+    async with hub_parts(tmp_path, servers={}, builtins={"hub": builtin}) as parts:
+        await started(parts, "hub")
+        assert await text_of(parts, "delete_everything") == "done"
+        [snapshot] = await parts.tools.snapshots()
+        assert (snapshot.is_approved, snapshot.category) == (True, "write")
+
+
+class BuiltIn:
+    async def answer(self, request: Envelope) -> Envelope:
+        replies = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {}},
+            "tools/list": {"tools": [tool("delete_everything")]},
+            "tools/call": text("done"),
+        }
+        return Envelope(result=dump(replies[request.method])) if request.method in replies else error(-32601, "Method not found")
+
+
+async def test_every_tool_known_has_a_snapshot_also_those_that_are_switched_off(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("get.it", description="Gets it"), tool("drop"), tool("off"))
+    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"], disabledTools=["off"])) as parts:
+        await started(parts)
+        found = {each.original_name: each for each in await parts.tools.snapshots()}
+        assert (found["get.it"].name, found["get.it"].description, found["get.it"].server) == ("get_it", "Gets it", "s")
+        assert [(each.category, each.is_enabled, each.is_approved) for each in found.values()] == [
+            ("read", True, True),
+            ("write", True, False),
+            ("write", False, False),
+        ]
+        assert found["off"].name == "off"
+        assert await parts.tools.snapshots("other") == []
+
+
+async def test_the_schema_of_a_tool_is_known_as_long_as_it_is_offered(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t", inputSchema=schema)))) as parts:
+        await started(parts)
+        await parts.tools.listing()
+        assert json.loads(bytes(parts.tools.input_schema("s", "t") or b"null")) == schema
+        assert parts.tools.input_schema("s", "other") is None
+        assert parts.tools.input_schema("other", "t") is None

@@ -1,0 +1,222 @@
+"""`tooltray sessions`, `tooltray clients modes|mode`, `tooltray servers lazy` and `tooltray tools override`, with a running hub."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.home.home import Home
+
+
+def session(**changes: Any) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "id": "s1",
+        "client": "acme",
+        "version": "7",
+        "server": "",
+        "profile": "",
+        "mode": "lazy",
+        "reason": "so it is",
+    }
+    return values | {"project": None, "activated": [], "is_connected": True} | changes
+
+
+def client(name: str, **changes: Any) -> dict[str, Any]:
+    values = {"client": name, "title": name.title(), "mode": "", "shown_mode": "everything", "reason": "nothing is hidden"}
+    return values | {"profile": "", "is_seen": True, "auto_approve": None} | changes
+
+
+def rows(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()[1:]]
+
+
+def test_sessions_are_listed_with_what_they_see_and_why(tooltray: Tooltray, hub_home: Home) -> None:
+    sessions = [
+        session(),
+        session(id="s2", client="", version="", server="files", profile="work"),
+        session(id="s3", project={"name": "p", "path": "/p", "source": "roots"}, activated=["a", "b"]),
+    ]
+    with FakeControlHub(hub_home, {"get_sessions": sessions, "get_profiles": [{"name": "work"}]}):
+        printed = tooltray("sessions").out
+        in_json = tooltray("sessions", "--json").json
+    assert rows(printed) == [
+        "s1 acme 7 lazy - - - so it is",
+        "s2 ? lazy (files only) work - - so it is",
+        "s3 acme 7 lazy - /p a, b so it is",
+    ]
+    assert in_json == sessions
+
+
+def test_a_session_whose_profile_is_gone_is_shown_nothing(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_sessions": [session(profile="gone")], "get_profiles": [{"name": "work"}]}):
+        assert rows(tooltray("sessions").out) == ["s1 acme 7 nothing gone - - so it is"]
+
+
+def test_sessions_that_have_left_take_one_line(tooltray: Tooltray, hub_home: Home) -> None:
+    left = [session(id=f"s{number}", client=name, is_connected=False) for number, name in enumerate(("acme", "", "acme"), 2)]
+    with FakeControlHub(hub_home, {"get_sessions": [session(), *left]}) as hub:
+        result = tooltray("sessions")
+        in_json = tooltray("sessions", "--json").json
+        hub.answers["get_sessions"] = left
+        alone = tooltray("sessions")
+    assert rows(result.out) == ["s1 acme 7 lazy - - - so it is"]
+    assert result.err.endswith("if they come back: acme (2), ?.\n")
+    assert in_json == [session(), *left]
+    assert (alone.out, alone.err) == ("No AI client has a session now.\n", result.err)
+
+
+def test_no_session_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_sessions": []}):
+        assert tooltray("sessions").out == "No AI client has a session now.\n"
+
+
+def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: Home) -> None:
+    others = client("", title="Every other AI client")
+    clients = [others, client("acme", mode="search", shown_mode="search", profile="work"), client("other", is_seen=False)]
+    with FakeControlHub(hub_home, {"get_client_modes": clients}):
+        printed = tooltray("clients", "modes").out
+        in_json = tooltray("clients", "modes", "--json").json
+    assert rows(printed) == [
+        "Every other AI client * default everything - nothing is hidden",
+        "Acme acme search search work nothing is hidden",
+        "Other (not seen) other default everything - nothing is hidden",
+    ]
+    assert in_json == clients
+
+
+@pytest.mark.parametrize(
+    ("words", "calls", "printed"),
+    [
+        (["acme", "search"], [("set_client_mode", {"client": "acme", "mode": "search"})], "Acme sees: everything"),
+        (["acme", "default"], [("set_client_mode", {"client": "acme", "mode": ""})], "profile: none."),
+        (["*", "lazy"], [("set_client_mode", {"client": "", "mode": "lazy"})], "Chosen for all AI clients that have no mode of their own."),
+        (["acme", "--profile", "work"], [("set_client_profile", {"client": "acme", "profile": "work"})], "Acme sees"),
+        (
+            ["gone", "lazy", "--no-profile"],
+            [("set_client_profile", {"client": "gone", "profile": ""}), ("set_client_mode", {"client": "gone", "mode": "lazy"})],
+            "Chosen for gone.",
+        ),
+        (
+            ["gone", "default"],
+            [("set_client_mode", {"client": "gone", "mode": ""})],
+            "Nothing is chosen for gone any more: it sees what every other AI client does.",
+        ),
+    ],
+)
+def test_a_mode_and_a_profile_are_chosen(
+    tooltray: Tooltray, hub_home: Home, words: list[str], calls: list[tuple[str, Any]], printed: str
+) -> None:
+    chosen = client("acme", mode="search" if "search" in words else "", profile="work" if "work" in words else "")
+    answers = {"set_client_mode": None, "set_client_profile": None, "get_client_modes": [chosen]}
+    with FakeControlHub(hub_home, answers) as hub:
+        assert printed in tooltray("clients", "mode", *words).out
+        assert "mode" in tooltray("clients", "mode", *words, "--json").json
+    assert [call for call in hub.calls if call[0] != "get_client_modes"] == calls * 2
+
+
+def test_a_mode_for_a_client_that_nobody_knows_says_which_there_are(tooltray: Tooltray, hub_home: Home) -> None:
+    others, known = client("", title="Every other AI client"), [client("acme"), client("other")]
+    answers = iter(
+        [[others, *known], [others, *known, client("acmee", mode="lazy")], [others, *known], [others, client("acme", mode="lazy")]]
+    )
+    with FakeControlHub(hub_home, {"set_client_mode": None, "get_client_modes": lambda: next(answers)}):
+        misspelt, right = tooltray("clients", "mode", "acmee", "lazy"), tooltray("clients", "mode", "acme", "lazy")
+    assert misspelt.code == 0
+    assert misspelt.err == "No AI client has called itself acmee yet. Those that are known: acme, other.\n"
+    assert right.err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["acme"], 1, "There is nothing to choose"),
+        (["*", "--profile", "work"], 1, "A profile is given to one AI client"),
+        (["acme", "loud"], 2, "invalid choice"),
+        (["", "lazy"], 2, "argument CLIENT: it is empty"),
+        (["acme", "--profile", "x", "--no-profile"], 2, "not allowed with"),
+    ],
+)
+def test_what_cannot_be_chosen_is_said(tooltray: Tooltray, hub_home: Home, words: list[str], code: int, said: str) -> None:
+    with FakeControlHub(hub_home, {}) as hub:
+        result = tooltray("clients", "mode", *words)
+    assert (result.code, hub.calls) == (code, [])
+    assert said in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "switch", "params", "printed"),
+    [
+        ("files", "on", {"enabled": True, "server": "files"}, "files shows one small tool; using it loads the rest.\n"),
+        ("files", "off", {"enabled": False, "server": "files"}, "files shows its tools at once.\n"),
+        ("files", "default", {"enabled": None, "server": "files"}, "files does as is set for all servers.\n"),
+        ("*", "default", {"enabled": None, "server": None}, "Every server that does not say otherwise shows its tools at once.\n"),
+    ],
+)
+def test_servers_are_made_lazy(tooltray: Tooltray, hub_home: Home, name: str, switch: str, params: Any, printed: str) -> None:
+    with FakeControlHub(hub_home, {"set_lazy_load": None, "get_snapshot": hub_snapshot(server_snapshot("files", is_lazy=True))}) as hub:
+        result = tooltray("servers", "lazy", name, switch)
+        assert (result.out, result.err) == (printed, "")
+        assert tooltray("servers", "lazy", name, switch, "--json").json == {"server": params["server"], "lazy": params["enabled"]}
+    assert hub.calls[0] == ("set_lazy_load", params)
+
+
+@pytest.mark.parametrize("name", ["files", "*"])
+def test_where_a_mode_is_chosen_for_all_clients_lazy_servers_are_said_to_be_without_effect(
+    tooltray: Tooltray, hub_home: Home, name: str
+) -> None:
+    with FakeControlHub(hub_home, {"set_lazy_load": None, "get_snapshot": hub_snapshot(server_snapshot("files", is_lazy=False))}):
+        assert "tooltray clients mode '*' default" in tooltray("servers", "lazy", name, "on").err
+        assert tooltray("servers", "lazy", name, "off").err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "description", "printed"),
+    [
+        (["--name", "look"], "look", "Before", "read of files is shown as look, with your description."),
+        (["--description", "New"], "old", "New", "read of files is shown as old, with your description."),
+        (["--clear"], None, None, "read of files has its own name and description again."),
+        (["--clear", "--name", "look"], "look", None, "read of files is shown as look."),
+        (["--clear", "--description", "New"], None, "New", "read of files is shown under its own name, with your description."),
+    ],
+)
+def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
+    tooltray: Tooltray, hub_home: Home, words: list[str], name: str | None, description: str | None, printed: str
+) -> None:
+    entry = {"name": "files", "entry": {}, "counts": {"toolOverrides": {"read": {"name": "old", "description": "Before"}}}}
+    params = {"server": "files", "tool": "read", "name": name, "description": description}
+    published = name or "read"
+    answers = {"get_server_entry": entry, "set_tool_override": None, "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1))}
+    with FakeControlHub(hub_home, answers | {"get_tools": [{"original_name": "read", "name": published}]}) as hub:
+        result = tooltray("tools", "override", "files", "read", *words)
+        in_json = tooltray("tools", "override", "files", "read", *words, "--json").json
+    assert (result.out, result.err) == (printed + "\n", "")
+    assert in_json == params | {"published_name": published}
+    assert hub.calls[1] == ("set_tool_override", params)
+
+
+@pytest.mark.parametrize(
+    ("tool_count", "tool", "out", "err"),
+    [
+        (1, "read", "read of files is shown as files_look.\n", "Another tool has the name look"),
+        (1, "lost", "lost of files is shown as look.\n", "Careful: 'files' has no tool 'lost'. It is kept"),
+        (0, "lost", "lost of files is shown as look.\n", ""),
+    ],
+)
+def test_a_chosen_name_is_told_as_it_came_out(tooltray: Tooltray, hub_home: Home, tool_count: int, tool: str, out: str, err: str) -> None:
+    snapshot = hub_snapshot(server_snapshot("files", tool_count=tool_count))
+    tools = [{"original_name": "read", "name": "files_look"}]
+    entry = {"name": "files", "entry": {}, "counts": {}}
+    answers = {"get_server_entry": entry, "set_tool_override": None, "get_snapshot": snapshot, "get_tools": tools}
+    with FakeControlHub(hub_home, answers):
+        result = tooltray("tools", "override", "files", tool, "--name", "look")
+    assert (result.code, result.out) == (0, out)
+    assert result.err.startswith(err)
+    assert bool(result.err) is bool(err)
+
+
+def test_an_override_without_anything_to_change_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {}) as hub:
+        result = tooltray("tools", "override", "files", "read")
+    assert (result.code, hub.calls) == (1, [])
+    assert "Give --name, --description or --clear" in result.err

@@ -1,0 +1,85 @@
+"""home/hub_place.py"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.home.hub_place import HubPlace, HubRunning
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    return home
+
+
+@pytest.fixture
+def place(home: Home) -> Iterator[HubPlace]:
+    place = HubPlace(home)
+    place.take()
+    yield place
+    place.give_back()
+
+
+def test_who_comes_second_is_told_who_is_there(home: Home, place: HubPlace) -> None:
+    place.tell(http=None)
+    with pytest.raises(HubRunning) as refusal:
+        HubPlace(home).take()
+    assert refusal.value.pid == os.getpid()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b"{}", b'{"pid": "1"}'])
+def test_who_comes_second_is_refused_also_if_nobody_can_say_who_is_there(home: Home, place: HubPlace, content: bytes | None) -> None:
+    if content is not None:
+        home.hub_json.write_bytes(content)
+    with pytest.raises(HubRunning) as refusal:
+        HubPlace(home).take()
+    assert refusal.value.pid == 0
+
+
+def test_others_can_read_who_is_here_and_where(home: Home, place: HubPlace) -> None:
+    place.tell(http="http://127.0.0.1:1", kind="serve")
+    told = json.loads(home.hub_json.read_bytes())
+    assert told == {"pid": os.getpid(), "socket": str(home.socket), "http": "http://127.0.0.1:1", "kind": "serve"}
+
+
+@pytest.mark.expected_warnings("could not be written")
+def test_a_place_that_cannot_be_told_is_held_all_the_same(home: Home, place: HubPlace) -> None:
+    home.hub_json.mkdir()
+    place.tell()
+    with pytest.raises(HubRunning):
+        HubPlace(home).take()
+    home.hub_json.rmdir()
+
+
+def test_what_is_given_back_leaves_nothing_and_can_be_taken_again(home: Home, place: HubPlace) -> None:
+    place.tell()
+    place.give_back()
+    assert not home.hub_json.exists()
+    place.give_back()
+    successor = HubPlace(home)
+    successor.take()
+    successor.give_back()
+
+
+def test_the_folder_of_a_socket_that_stands_elsewhere_goes_too(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("long" * 30))
+    home.prepare()
+    assert home.socket.parent != home.run
+    place = HubPlace(home)
+    place.take()
+    place.tell()
+    place.give_back()
+    assert not home.socket.parent.exists()
+
+
+def test_a_lock_that_cannot_be_opened_is_told(home: Home) -> None:
+    home.lock.mkdir()
+    with pytest.raises(TooltrayError, match="the hub's lock cannot be taken"):
+        HubPlace(home).take()

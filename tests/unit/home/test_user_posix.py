@@ -1,0 +1,28 @@
+import os
+from pathlib import Path
+
+from tooltray.home import user_posix, user_windows
+
+
+def test_both_platforms_offer_the_same_functions() -> None:
+    def functions(module: object) -> set[str]:
+        public = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
+        return {name for name, value in public.items() if getattr(value, "__module__", "") == module.__name__}
+
+    names = {"home_folder", "login_shell", "socket_path", "make_socket_folder", "tell_old_versions", "remove_socket", "reason_not_private"}
+    assert functions(user_posix) == functions(user_windows) == names
+
+
+def test_the_user_database_gives_a_folder_and_a_shell() -> None:
+    assert os.path.isabs(user_posix.home_folder())
+    assert os.path.isabs(user_posix.login_shell())
+
+
+def test_a_file_is_no_private_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert user_posix.reason_not_private(tmp_path / "file") == "it is not a folder"
+
+
+def test_a_folder_of_ones_own_is_private_even_if_others_may_read_it(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    assert user_posix.reason_not_private(tmp_path) == ""

@@ -1,0 +1,216 @@
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from tests.fakes.system_keyring import FakeKeyring
+
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import (
+    PASSPHRASE_VARIABLE,
+    SecretMissing,
+    SecretsAbsent,
+    SecretsDenied,
+    SecretsLocked,
+    SecretStore,
+    take_passphrase,
+)
+
+PASSPHRASE = "correct horse"
+VALUES = {"files/KEY": "hunter2-hunter2", "plain": "swordfish-swordfish"}
+Kind = Literal["keyring", "file", "memory"]
+KINDS: tuple[Kind, ...] = ("keyring", "file", "memory")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.prepare()
+    return home
+
+
+@pytest.fixture
+async def store(home: Home, fake_keyring: FakeKeyring) -> AsyncIterator[SecretStore]:
+    store = SecretStore(home, passphrase=PASSPHRASE, open_keyring=lambda: fake_keyring)
+    yield store
+    fake_keyring.prompt.set()
+    await store.close()
+
+
+def contents(home: Home) -> bytes:
+    return b"".join(path.read_bytes() for path in home.root.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_backend_keeps_lists_and_forgets(store: SecretStore, kind: Kind) -> None:
+    store.use(kind)
+    for name, value in VALUES.items():
+        await store.set(name, value)
+    assert await store.names() == ["files/KEY", "plain"]
+    assert {name: await store.get(name) for name in VALUES} == VALUES
+    await store.remove("plain")
+    assert await store.names() == ["files/KEY"]
+    for call in (store.get("plain"), store.remove("plain")):
+        with pytest.raises(SecretMissing, match="There is no secret 'plain'") as caught:
+            await call
+        assert caught.value.problem.hint == "Store it: tooltray secrets set plain"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_value_shows_in_a_file_an_error_a_log_or_a_repr(
+    store: SecretStore, home: Home, fake_keyring: FakeKeyring, kind: Kind, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    store.use(kind)
+    for name, value in VALUES.items():
+        await store.set(name, value)
+    fake_keyring.error = ValueError(f"refused {VALUES['plain']}")
+    shown = repr(store)
+    try:
+        await store.set("plain", VALUES["plain"])
+    except TooltrayError as error:
+        shown += repr(error) + str(error) + repr(error.problem) + repr(error.__cause__)
+    for value in VALUES.values():
+        assert value not in shown
+        assert value not in caplog.text
+        assert value.encode() not in contents(home)
+
+
+async def test_nobody_chose_means_the_keyring_and_never_something_else(home: Home) -> None:
+    def no_keyring() -> FakeKeyring:
+        raise SecretsAbsent("There is no keyring")
+
+    store = SecretStore(home, passphrase=PASSPHRASE, open_keyring=no_keyring)
+    assert store.kind == "keyring"
+    with pytest.raises(SecretsAbsent):
+        await store.set("a", "hunter2")
+    assert contents(home) == b""
+    await store.close()
+
+
+async def test_changing_the_backend_moves_nothing(store: SecretStore) -> None:
+    store.use("memory")
+    await store.set("a", "1")
+    store.use("keyring")
+    assert await store.names() == []
+    store.use("memory")
+    assert await store.get("a") == "1"
+
+
+async def test_all_keyring_calls_run_on_one_thread_that_is_not_the_loops(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    await asyncio.gather(*(store.set(f"s{number}", "x") for number in range(10)), store.names())
+    await store.get("s1")
+    assert len(fake_keyring.threads) == 1
+    assert threading.current_thread() not in fake_keyring.threads
+
+
+async def test_a_prompt_that_nobody_answers_is_an_error_in_time_and_the_store_recovers(home: Home, fake_keyring: FakeKeyring) -> None:
+    store = SecretStore(home, open_keyring=lambda: fake_keyring, timeout_s=0.01)
+    fake_keyring.prompt.clear()
+    with pytest.raises(SecretsLocked, match=r"no answer within 0\.01 s") as caught:
+        await store.get("a")
+    assert "Unlock" in caught.value.problem.hint
+    fake_keyring.prompt.set()
+    await store.close()
+    patient = SecretStore(home, open_keyring=lambda: fake_keyring)
+    await patient.set("a", "1")
+    assert await patient.get("a") == "1"
+    await patient.close()
+
+
+async def test_the_loop_goes_on_while_a_prompt_is_open(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    fake_keyring.prompt.clear()
+    call = asyncio.get_running_loop().create_task(store.set("a", "1"))
+    await asyncio.to_thread(fake_keyring.is_asked.wait, 10)
+    assert not call.done()
+    fake_keyring.prompt.set()
+    await call
+
+
+async def test_a_locked_file_opens_with_its_passphrase(home: Home) -> None:
+    first = SecretStore(home, "file", passphrase=PASSPHRASE)
+    await first.set("a", "hunter2")
+    await first.close()
+    store = SecretStore(home, "file")
+    with pytest.raises(SecretsLocked, match="needs its passphrase"):
+        await store.get("a")
+    with pytest.raises(SecretsLocked, match="The passphrase is wrong"):
+        await store.unlock("another")
+    await store.unlock(PASSPHRASE)
+    assert await store.get("a") == "hunter2"
+    await store.close()
+
+
+async def test_a_damaged_file_is_another_error(home: Home) -> None:
+    home.secrets_file.write_bytes(b"damaged")
+    store = SecretStore(home, "file", passphrase=PASSPHRASE)
+    with pytest.raises(SecretsDenied, match="damaged"):
+        await store.get("a")
+    await store.close()
+
+
+async def test_the_values_seen_so_far_are_known_for_masking(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    assert store.known_values() == frozenset()
+    fake_keyring.values["tooltray", "old"] = "from before"
+    await store.get("old")
+    await store.set("a", "1")
+    await store.set("a", "2")
+    await store.remove("a")
+    assert store.known_values() == {"from before", "1", "2"}
+
+
+@pytest.mark.parametrize("name", ["", "a{b", "a}", " a", "a\n", "x" * 201])
+async def test_a_name_that_no_placeholder_could_hold_is_refused(store: SecretStore, name: str) -> None:
+    with pytest.raises(TooltrayError, match="cannot be the name of a secret"):
+        await store.set(name, "1")
+
+
+@pytest.mark.parametrize(("value", "reason"), [("", "it is empty"), ("hunter2\0", "zero character"), ("hunter2\ud800", "it is not text")])
+async def test_a_value_that_no_variable_could_hold_is_refused_and_not_repeated(store: SecretStore, value: str, reason: str) -> None:
+    with pytest.raises(TooltrayError, match=reason) as caught:
+        await store.set("a", value)
+    assert "hunter2" not in repr(caught.value)
+    assert store.known_values() == frozenset()
+
+
+async def test_a_name_with_odd_signs_is_quoted_in_the_hint(store: SecretStore) -> None:
+    with pytest.raises(SecretMissing) as caught:
+        await store.get("my files/KEY")
+    assert caught.value.problem.hint == "Store it: tooltray secrets set 'my files/KEY'"
+
+
+async def test_a_store_that_was_never_used_closes_twice(home: Home) -> None:
+    store = SecretStore(home)
+    await store.close()
+    await store.close()
+
+
+def test_the_passphrase_is_taken_out_of_the_environment() -> None:
+    environ = {PASSPHRASE_VARIABLE: PASSPHRASE, "OTHER": "1"}
+    assert take_passphrase(environ) == PASSPHRASE
+    assert environ == {"OTHER": "1"}
+    assert take_passphrase(environ) is None
+
+
+# what is hidden, wherever it is kept
+
+
+async def test_what_is_hidden_for_an_owner_is_known_with_what_was_hidden_before_it(home: Home) -> None:
+    store = SecretStore(home, "memory")
+    for values in (["one"], ["two", "too"], ["two", "too"], ["three"]):
+        store.hide("oauth/far", values)
+    store.hide("oauth/near", ["other"])
+    assert store.known_values() == {"two", "too", "three", "other"}
+
+
+async def test_of_a_value_in_parts_the_parts_are_known_and_not_each_whole(home: Home) -> None:
+    store = SecretStore(home, "memory")
+    for number in range(4):
+        await store.set("oauth/far", f"whole {number}", parts=[f"part-{number}"])
+    assert store.known_values() == {"part-2", "part-3"}
+    assert await store.get("oauth/far") == "whole 3"
+    await store.close()

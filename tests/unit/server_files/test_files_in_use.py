@@ -1,0 +1,36 @@
+"""server_files/files_in_use.py: what is in use, and what would come of other readings."""
+
+from pathlib import Path
+
+from tooltray.events import EventBus
+from tooltray.server_files.files_in_use import FilesInUse
+from tooltray.server_files.trust_store import TrustStore
+from tooltray.settings.file_server import FileEntry, FileReading
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import read_entry
+
+ENTRY = FileEntry("one", read_entry("one", {"command": "run"}), {"command": "run"})
+
+
+def files(tmp_path: Path) -> FilesInUse:
+    config = McpConfHelper(tmp_path / "settings.json", EventBus())
+    return FilesInUse(config=config, store=TrustStore(tmp_path / "trust.json"), configs=["/etc/servers.json"], project="/p/all")
+
+
+def test_files_of_folders_come_into_use_and_go_and_that_of_the_hubs_own_project_stays(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    assert [file.path for file in found] == ["/etc/servers.json", "/p/all/.mcp.json"]
+    assert [file.path for file in found.use(["/p/a", "/p/all"])] == ["/p/a/.mcp.json"]
+    assert (found.of_folder("/p/a") is not None, found.of_folder("/p/b")) == (True, None)
+    assert [file.is_for_all for file in found.project_files] == [True, False]
+    assert found.use(["/p/a"]) == []
+    found.use([])
+    assert found.at("/p/a/.mcp.json") is None
+
+
+def test_looking_what_other_readings_would_do_changes_nothing(tmp_path: Path) -> None:
+    found = files(tmp_path)
+    reading = FileReading("/etc/servers.json", "mcp-hub", "d", entries=(ENTRY,))
+    assert list(found.servers_with({"/etc/servers.json": reading})) == ["one"]
+    assert (found.servers(), found.readings, found.servers_with({})) == ({}, (), {})
+    assert [snapshot.exists for snapshot in found.snapshots({})] == [False, False]

@@ -1,0 +1,37 @@
+"""server_files/startup_lines.py: files with servers in them, told in lines."""
+
+from tooltray.server_files.startup_lines import MOST_NAMES, served_lines, waiting_lines
+from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
+
+OWN = ServerFileSnapshot("/h/settings.json", "settings", entries=(FileEntrySnapshot("git", "git", "used"),))
+SHOP = ServerFileSnapshot(
+    "/p/my shop/.mcp.json",
+    "mcp.json",
+    project="/p/my shop",
+    entries=(
+        FileEntrySnapshot("db", "db-shop", "used"),
+        FileEntrySnapshot("files", "files", "changed"),
+        FileEntrySnapshot("w\u202eeb", "", "waits"),
+        FileEntrySnapshot("off", "", "off"),
+    ),
+)
+
+
+def test_what_waits_is_told_with_its_file_and_the_way_to_say_yes() -> None:
+    [line] = waiting_lines([OWN, SHOP])
+    look = "tooltray trust '/p/my shop'"
+    assert line == f"/p/my shop/.mcp.json brings files, w\\u202eeb. Look at what they start, and allow them: {look}"
+
+
+def test_what_everybody_has_is_told_by_its_names_here() -> None:
+    project = ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=SHOP.entries)
+    hub = ServerFileSnapshot("/c/hub.json5", "mcp-hub", entries=(FileEntrySnapshot("off", "", "off"),))
+    tbxark = ServerFileSnapshot("/c/config.json", "tbxark", entries=(FileEntrySnapshot("fetch", "fetch", "used"),))
+    of_one = ServerFileSnapshot("/q/.mcp.json", "mcp.json", project="/q", is_for_all=False, entries=SHOP.entries)
+    assert list(served_lines([OWN, project, hub, tbxark, of_one])) == ["Serves /p/.mcp.json: db-shop, files"]
+
+
+def test_many_servers_are_counted_in_the_end() -> None:
+    entries = tuple(FileEntrySnapshot(f"s{number}", "", "waits") for number in range(MOST_NAMES + 3))
+    [line] = waiting_lines([ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=entries)])
+    assert f"s{MOST_NAMES - 1} and 3 more. " in line

@@ -1,0 +1,154 @@
+"""settings/widening.py: what of a change lets more happen than before."""
+
+from typing import Any
+
+import pytest
+
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.settings import ProfileSettings, read_settings
+from tooltray.settings.widening import HARMLESS_FIELDS, entry_widens, profile_widens, rules_widen, settings_widen
+
+ENTRY = {
+    "command": "p",
+    "args": ["a"],
+    "env": {"A": "1"},
+    "disable": True,
+    "autoApprove": ["read", "write"],
+    "disabledTools": ["a"],
+    "toolFilter": {"mode": "allow", "list": ["b", "c"]},
+    "toolOverrides": {"b": {"name": "bee"}},
+}
+BLOCKING = {**ENTRY, "toolFilter": {"mode": "block", "list": ["b"]}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"command": "q"},
+        {"args": ["b"]},
+        {"env": {"A": "2"}},
+        {"env": {"A": "${secret:bank/PIN}"}},
+        {"cwd": "/elsewhere"},
+        {"command": None, "url": "http://127.0.0.1:9/"},
+        {"isolation": "session"},
+        {"directStart": False},
+        {"customNpmRegistry": "http://127.0.0.1:9/"},
+        {"oauth": {"issuer": "http://127.0.0.1:9/"}},
+        {"deferredStartup": True},
+        {"startupArgsTemplate": ["-c"]},
+        {"autoApprove": ["all"]},
+        {"disable": False},
+        {"disabledTools": []},
+        {"toolFilter": None},
+        {"toolFilter": {"mode": "block", "list": []}},
+        {"toolFilter": {"mode": "allow", "list": ["b", "c", "d"]}},
+        {"toolOverrides": {"b": {"name": "other"}}},
+        {"ofALaterVersion": True},
+    ],
+)
+def test_an_entry_that_runs_or_allows_something_else_widens(changes: dict[str, Any]) -> None:
+    assert entry_widens("s", ENTRY, {key: value for key, value in {**ENTRY, **changes}.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"autoApprove": ["write"]},
+        {"autoApprove": []},
+        {"disabledTools": ["a", "b"]},
+        {"toolFilter": {"mode": "allow", "list": ["b"]}},
+        {"toolOverrides": {}},
+        {"descriptions": "Notes", "icons": "N", "callTimeout": 5, "idleStop": 60, "lazyLoad": True, "options": {"lazyLoad": True}},
+    ],
+)
+def test_an_entry_that_is_narrower_or_looks_otherwise_widens_nothing(changes: dict[str, Any]) -> None:
+    assert not entry_widens("s", ENTRY, {**ENTRY, **changes})
+
+
+def test_more_that_is_blocked_is_narrower_and_less_is_wider() -> None:
+    more = {**ENTRY, "toolFilter": {"mode": "block", "list": ["b", "c"]}}
+    assert not entry_widens("s", BLOCKING, more)
+    assert entry_widens("s", more, BLOCKING)
+    without = {key: value for key, value in ENTRY.items() if key != "toolFilter"}
+    assert not entry_widens("s", without, BLOCKING)
+    assert not entry_widens("s", {**ENTRY, "disable": False}, ENTRY)
+
+
+def test_every_field_that_is_called_harmless_is_one() -> None:
+    assert set(MCPServerConfig.model_fields) >= HARMLESS_FIELDS
+
+
+def test_rules_beside_all_are_nothing_more() -> None:
+    assert not rules_widen(["all"], ["write", "x"])
+    assert rules_widen(["read"], ["read", "x"])
+
+
+@pytest.mark.parametrize(
+    ("after", "widens"),
+    [
+        ({"servers": ["a"], "tools": {"a": ["t"]}}, False),
+        ({"servers": [], "tools": {"a": ["t"]}}, False),
+        ({"servers": ["a"], "tools": {"a": []}}, False),
+        ({"servers": ["a"]}, True),
+        ({"servers": ["a", "b"], "tools": {"a": ["t"]}}, True),
+        ({"servers": ["a"], "tools": {"a": ["t", "u"]}}, True),
+        ({"servers": ["a"], "tools": {"a": ["t"], "b": ["x"]}}, True),
+        ({"tools": {"a": ["t"]}}, True),
+        ({"servers": ["a"], "tools": "x"}, True),
+    ],
+)
+def test_a_profile_with_more_in_it_widens(after: dict[str, Any], widens: bool) -> None:
+    assert profile_widens(ProfileSettings(servers=("a",), tools={"a": ("t",)}), after) is widens
+
+
+def test_a_profile_of_all_servers_widens_by_tools_alone() -> None:
+    assert not profile_widens(ProfileSettings(), {"servers": ["x"]})
+
+
+SETTINGS = read_settings(
+    {
+        "profiles": {"few": {"servers": []}},
+        "autoDetectNpmRegistry": False,
+        "publish": {"clients": {"c": {"profile": "few", "autoApprove": ["read"]}}},
+    }
+).settings
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"allowedFolders": ["/x"]},
+        {"customNpmRegistry": "http://127.0.0.1:9/"},
+        {"secrets": {"backend": "memory"}},
+        {"autoDetectNpmRegistry": True},
+        {"profiles": {"few": None}},
+        {"profiles": None},
+        {"publish": None},
+        {"publish": {"http": {"requireToken": False}}},
+        {"publish": {"clients": None}},
+        {"publish": {"clients": {"c": None}}},
+        {"publish": {"clients": {"c": {"profile": None}}}},
+        {"publish": {"clients": {"c": {"autoApprove": ["all"]}}}},
+        {"publish": {"clients": {"c": {"autoApprove": None}}}},
+        {"publish": {"clients": {"d": {"autoApprove": ["read"]}}}},
+        {"publish": {"clients": {"d": {"autoApprove": "all"}}}},
+    ],
+)
+def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
+    assert settings_widen(changes, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"readyAnswers": ["Go on"], "hotReload": False, "mcpEnabled": False, "mine": {"a": 1}},
+        {"autoDetectNpmRegistry": False},
+        {"profiles": {"new": {"servers": []}}},
+        {"publish": {"naming": "always", "mode": "search", "lazyLoad": True, "feedback": False, "odd": 1}},
+        {"publish": {"clients": {"c": {"mode": "lazy", "profile": "few", "autoApprove": []}}}},
+        {"publish": {"clients": {"d": {"profile": "few", "autoApprove": None}}}},
+    ],
+)
+def test_settings_that_are_narrower_or_show_tools_otherwise_widen_nothing(changes: dict[str, Any]) -> None:
+    assert not settings_widen(changes, SETTINGS)

@@ -1,0 +1,50 @@
+"""transports/server_output.py: what a process writes besides messages."""
+
+import asyncio
+
+from tooltray.transports.server_log import new_log
+from tooltray.transports.server_output import LINE_BYTES, ServerOutput
+
+
+async def test_both_kinds_go_into_the_log_cut_masked_and_told_apart() -> None:
+    log = new_log()
+    output = ServerOutput(log=log, mask=lambda text: text.replace("hunter2", "***"))
+    output.wrote(b"key=hunter2 \r")
+    output.printed(bytearray(b"Welcome, hunter2"))
+    output.printed(b"x" * 5000)
+    output.wrote(b"  ")
+    assert list(log) == ["key=***", "stdout: Welcome, ***", f"stdout: {'x' * LINE_BYTES}"]
+    assert (output.last_line, output.text) == ("key=***", "x" * LINE_BYTES)
+
+
+async def test_it_knows_when_something_came_last_and_text_came_first() -> None:
+    output, loop = ServerOutput(log=new_log(), mask=str), asyncio.get_running_loop()
+    assert (output.last_at, output.text_since, output.words, output.lines) == (0.0, 0.0, "", [])
+    before = loop.time()
+    output.printed(b"first")
+    first = output.text_since
+    output.printed(b"second")
+    assert before <= first == output.text_since <= output.last_at <= loop.time()
+
+
+async def test_stderr_says_more_of_an_end_than_text_on_stdout_but_that_more_than_nothing() -> None:
+    output = ServerOutput(log=new_log(), mask=str)
+    output.printed(b"Welcome")
+    assert output.words == "Welcome"
+    output.wrote(b"boom")
+    assert (output.words, output.lines) == ("boom", ["boom"])
+
+
+async def test_an_address_of_this_machine_that_it_names_is_kept() -> None:
+    output = ServerOutput(log=new_log(), mask=str)
+    output.wrote(b"docs: https://example.com/docs")
+    assert output.url == ""
+    output.wrote(b"INFO: Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)")
+    assert output.url == "http://127.0.0.1:8000"
+
+
+async def test_the_launchers_own_log_is_looked_for_when_somebody_asks_and_noted_once() -> None:
+    log, paths = new_log(), iter(["", "/x.log", "/x.log"])
+    output = ServerOutput(log=log, mask=str, launcher_log=lambda: next(paths))
+    assert [await output.launcher_log() for _ in range(3)] == ["", "/x.log", "/x.log"]
+    assert list(log) == ["its launcher's own log: /x.log"]

@@ -1,0 +1,84 @@
+"""transports/transports.py: which type of server gets which transport."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tooltray.errors import TooltrayError
+from tooltray.launch.program_launch import CannotStart, Launch
+from tooltray.settings.expansion import ResolvedServer
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.transports.http.http_transport import HttpTransport
+from tooltray.transports.http.sse_transport import SseTransport
+from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transports import TRANSPORTS, is_remote, make_transport
+
+OWN_URL = "http://127.0.0.1:7717"
+LAUNCH = Launch("/bin/server", ("a",), {"A": "1"}, "/")
+PROCESS: Any = object()
+
+
+class Given:
+    """What a hub hands in, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    async def prepare_launch(self) -> Launch:
+        self.asked.append("launch")
+        return LAUNCH
+
+    def start_process(self, launch: Launch) -> Any:
+        self.asked.append(launch)
+        return PROCESS
+
+    async def authorize(self) -> None:
+        self.asked.append("authorization")
+
+    def order(self, *, command: str | None = None, args: tuple[str, ...] = (), url: str | None = None, **entry: Any) -> TransportOrder:
+        return TransportOrder(
+            name="thing",
+            config=MCPServerConfig.model_validate({"command": command, "args": args, "url": url, **entry}),
+            resolved=ResolvedServer(command=command, args=args, env={}, cwd=None, url=url, headers={}, secret_names=()),
+            environ={},
+            own_url=OWN_URL,
+            mask=str,
+            tool_schema=lambda tool: None,
+            prepare_launch=self.prepare_launch,
+            start_process=self.start_process,
+            authorize=self.authorize,
+        )
+
+
+@pytest.fixture
+def given() -> Given:
+    return Given()
+
+
+async def test_a_command_becomes_a_process(given: Given) -> None:
+    assert await make_transport(given.order(command="server")) is PROCESS
+    assert given.asked == ["launch", LAUNCH]
+
+
+@pytest.mark.parametrize(("type", "transport"), [("http", HttpTransport), ("sse", SseTransport), (None, HttpTransport)])
+async def test_a_url_becomes_a_connection_that_is_let_in(given: Given, type: str | None, transport: Any) -> None:
+    assert isinstance(await make_transport(given.order(url="http://127.0.0.1:1/mcp", type=type)), transport)
+    assert given.asked == ["authorization"]
+
+
+@pytest.mark.parametrize("entry", [{"command": "tooltray-bridge"}, {"command": "npx", "args": ("tooltray",)}, {"url": OWN_URL + "/mcp"}])
+async def test_what_leads_back_to_the_hub_is_refused_before_anything_is_done(given: Given, entry: dict[str, Any]) -> None:
+    with pytest.raises(TooltrayError, match="'thing' leads back to Tooltray itself"):
+        await make_transport(given.order(**entry))
+    assert given.asked == []
+
+
+async def test_a_type_that_no_entry_can_bring_is_refused(given: Given) -> None:
+    order = replace(given.order(command="server"), config=MCPServerConfig(type="inmemory", command="server"))
+    with pytest.raises(CannotStart, match="its type is inmemory"):
+        await make_transport(order)
+
+
+def test_what_is_reached_by_a_url_runs_elsewhere() -> None:
+    assert {type: is_remote(type) for type in (*TRANSPORTS, "inmemory")} == {"stdio": False, "http": True, "sse": True, "inmemory": False}

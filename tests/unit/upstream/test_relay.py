@@ -1,0 +1,108 @@
+"""upstream/relay.py: one request to one server, and what stands between."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Raw
+from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, opened
+from tests.fakes.scripted_server import Copy, ScriptedServer, text, tool
+
+from tooltray.protocol import eras
+from tooltray.protocol.envelope import NOT_DELIVERED, Envelope, dump
+
+MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+async def relayed(parts: HubParts, method: str, client: Client | None = None, **params: Any) -> dict[str, Any]:
+    client = client or parts.client()
+    request = Envelope(id=Raw(b"1"), method=method, params=dump(params))
+    head = eras.read_head(request.params)
+    assert head is not None
+    return opened(await parts.relay.to(parts.servers.get("s"), request, head, client, client.held))
+
+
+def lose_session(copy: Copy, params: Any) -> Envelope:
+    """As a transport whose server has forgotten it: the request was never taken, and the connection is over."""
+    copy.has_expired = True
+    hub: Any = copy._hub
+    for pending in list(hub._pending.values()):
+        hub.settle(pending.id, NOT_DELIVERED)
+    copy.die()
+    return NOT_DELIVERED
+
+
+async def test_a_request_that_a_server_never_took_is_sent_once_more_to_its_next_session(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.start("s")
+        program.calls["t"] = lambda copy, params: lose_session(copy, params) if copy is program.copies.all[0] else text("done")
+        assert (await relayed(parts, "tools/call", name="t"))["result"] == text("done")
+        assert len(program.copies.all) == 2
+        assert program.count("tools/call") == 2
+
+
+async def test_a_server_that_again_and_again_takes_no_request_is_an_error(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.start("s")
+        program.calls["t"] = lose_session
+        assert "did not take the request" in (await relayed(parts, "tools/call", name="t"))["error"]["message"]
+        assert program.count("tools/call") == 3
+
+
+async def test_a_request_to_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    program.handlers["initialize"] = lambda copy, params: copy.die()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        assert "out of cheese" in (await relayed(parts, "prompts/list"))["error"]["message"]
+
+
+async def test_a_paused_hub_carries_nothing(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.conf.set_enabled(False)
+        assert parts.relay.is_paused
+        assert "Tooltray is paused" in (await relayed(parts, "prompts/list"))["error"]["message"]
+        assert program.copies.all == []
+
+
+@pytest.mark.parametrize("level", ["warning", None])
+async def test_a_modern_server_is_told_the_level_that_a_legacy_client_has_set(tmp_path: Path, level: str | None) -> None:
+    program = ScriptedServer(tool("t"), eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.start("s")
+        client = parts.client()
+        if level:
+            await parts.log_levels.set(client, level, [])
+        await relayed(parts, "tools/call", client, name="t")
+        [asked] = [asked.params for asked in program.asked.all if asked.method == "tools/call"]
+        assert asked["_meta"].get("io.modelcontextprotocol/logLevel") == level
+
+
+@pytest.mark.parametrize("level", ["debug", None])
+async def test_a_modern_client_hears_of_a_modern_server_what_its_call_names(tmp_path: Path, level: str | None) -> None:
+    heard: list[bool] = []
+    async with hub_parts(tmp_path, **one_server(program := ScriptedServer(tool("t"), eras=("modern",)))) as parts:
+        client = parts.client()
+        program.calls["t"] = lambda copy, params: heard.append(parts.log_levels.wants(client, "debug")) or text("done")
+        await parts.servers.start("s")
+        meta = {**MODERN, **({"io.modelcontextprotocol/logLevel": level} if level else {})}
+        await relayed(parts, "tools/call", client, name="t", _meta=meta)
+        assert heard == [level == "debug"]
+
+
+async def test_the_level_that_a_modern_client_names_counts_at_a_legacy_server_while_it_calls(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    program.handlers["initialize"] = lambda copy, params: {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"logging": {}, "tools": {}},
+        "serverInfo": {"name": "s", "version": "1"},
+    }
+    program.handlers["logging/setLevel"] = lambda copy, params: {}
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.start("s")
+        await relayed(parts, "tools/call", name="t", _meta={**MODERN, "io.modelcontextprotocol/logLevel": "debug"})
+        asked = [asked for asked in program.asked.all if asked.method in ("logging/setLevel", "tools/call")]
+        assert [each.method for each in asked] == ["logging/setLevel", "tools/call"]
+        assert asked[0].params == {"level": "debug"}

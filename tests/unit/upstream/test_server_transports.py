@@ -1,0 +1,80 @@
+"""upstream/server_transports.py"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.http_server import serving
+from tests.fakes.hub_parts import Shell, hub_parts, one_server, started
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ProblemReported, ServerChanged, ServerStarted, ServerStatusChanged, ServerStopped
+from tooltray.snapshots.servers import ServerState
+
+
+async def test_a_server_gets_the_persons_variables_then_its_own_with_placeholders_filled_in(tmp_path: Path) -> None:
+    fields = {"args": ["${WHO:-nobody}"], "env": {"KEY": "${secret:s/KEY}", "PATH": "/own"}}
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), **fields), shell=Shell(WHO="me", LANG="C")) as parts:
+        await parts.secrets.set("s/KEY", "s3cret")
+        await started(parts)
+        launch = parts.launches[0]
+        assert (launch.command, launch.args) == ("program", ("me",))
+        assert launch.env == {"PATH": "/own:/usr/bin:/bin", "WHO": "me", "LANG": "C", "KEY": "s3cret"}
+        assert launch.cwd == str(parts.person)
+
+
+async def test_a_server_runs_in_the_folder_of_its_entry(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), cwd="/somewhere")) as parts:
+        await started(parts)
+        assert parts.launches[0].cwd == "/somewhere"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"env": {"KEY": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
+        ({"env": {"KEY": "${secret:s/KEY}"}}, "There is no secret 's/KEY'"),
+        ({"command": "tooltray-bridge"}, "'s' leads back to Tooltray itself"),
+        ({"command": "npx", "args": ["tooltray"]}, "'s' leads back to Tooltray itself"),
+    ],
+)
+async def test_settings_that_cannot_work_are_an_error_at_once(tmp_path: Path, fields: dict[str, Any], said: str) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), **fields)) as parts:
+        with pytest.raises(TooltrayError, match=f"server 's' is not running: {said}"):
+            await started(parts)
+        states = [event.server.state for event in parts.heard.of(ServerChanged) if event.server.name == "s"]
+        assert states[-1] is ServerState.ERROR
+        assert ServerState.RESTARTING not in states
+        assert parts.launches == []
+        [reported] = parts.heard.of(ProblemReported, ServerStarted, ServerStopped, ServerStatusChanged)
+        assert (type(reported), reported.server, reported.problem.title) == (ProblemReported, "s", said)
+
+
+async def test_a_server_with_a_url_is_reached_with_its_headers_and_variables_filled_in(tmp_path: Path) -> None:
+    async with serving() as server:
+        far = {"url": "http://127.0.0.1:${FAR_PORT}/mcp", "headers": {"Authorization": "Bearer ${FAR_KEY}"}}
+        async with hub_parts(tmp_path, servers={"s": far}, shell=Shell(FAR_PORT=str(server.port), FAR_KEY="k")) as parts:
+            await started(parts)
+            assert parts.servers.get("s").pids == ()
+            assert (await server.hit("initialize")).headers["Authorization"] == "Bearer k"
+
+
+async def test_a_url_that_cannot_be_used_is_said_and_not_tried_again(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"url": "${FAR_URL}", "type": "sse"}}, shell=Shell(FAR_URL="nonsense")) as parts:
+        with pytest.raises(TooltrayError, match="the URL of 's' cannot be used"):
+            await started(parts)
+        assert parts.servers.get("s").state is ServerState.ERROR
+
+
+async def test_an_entry_that_can_be_started_in_no_way_is_said(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"type": "inmemory"}}) as parts:
+        with pytest.raises(TooltrayError, match="its type is inmemory"):
+            await started(parts)
+
+
+async def test_a_server_that_is_one_of_the_hubs_own_endpoints_is_refused(tmp_path: Path) -> None:
+    servers = {"s": {"url": "http://localhost:7717/mcp"}}
+    async with hub_parts(tmp_path, servers=servers, own_url="http://127.0.0.1:7717") as parts:
+        with pytest.raises(TooltrayError, match="'s' leads back to Tooltray itself"):
+            await parts.servers.start("s")

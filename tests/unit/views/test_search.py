@@ -1,0 +1,140 @@
+"""views/search.py: which tools are found, and in which order."""
+
+import pytest
+from msgspec import Raw
+
+from tooltray.protocol.envelope import dump
+from tooltray.views.asked_words import MAX_WORDS
+from tooltray.views.search import MAX_TEXT, ToolIndex, ToolText, text_of
+
+TOOLS = (
+    ToolText("browser_navigate", "playwright", "Navigate to a URL", "Opens a page in the browser.", ("url",)),
+    ToolText("browser_take_screenshot", "playwright", "Take a screenshot", "Takes a picture of the page.", ("filename", "fullPage")),
+    ToolText("readTextFile", "filesystem", "", "Reads a file as text.", ("path", "head", "tail")),
+    ToolText("write_file", "filesystem", "", "Writes text to a file; an old one is replaced.", ("path", "content")),
+    ToolText("search", "天氣", "查詢天氣", "查詢城市的天氣預報。", ("城市",)),
+)
+
+
+def found(query: str, limit: int = 10, tools: tuple[ToolText, ...] = TOOLS) -> list[str]:
+    return [tools[place].name for place in ToolIndex(tools).find(query, limit)]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("screenshot", "browser_take_screenshot"),
+        ("navigate", "browser_navigate"),
+        ("read file", "readTextFile"),
+        ("READ text files", "readTextFile"),
+        ("write", "write_file"),
+        ("fullPage", "browser_take_screenshot"),
+        ("full page", "browser_take_screenshot"),
+        ("天氣", "search"),
+        ("城市預報", "search"),
+        ("take_screenshot of the page", "browser_take_screenshot"),
+        ("How do I take a screenshot?", "browser_take_screenshot"),
+        ("taking screenshots", "browser_take_screenshot"),
+        ("navigating", "browser_navigate"),
+        ("writing files", "write_file"),
+    ],
+)
+def test_the_tool_that_is_meant_comes_first(query: str, first: str) -> None:
+    assert found(query)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("directories", "list_directory"),
+        ("merging", "merge_branch"),
+        ("merged", "merge_branch"),
+        ("dragging", "drag_mouse"),
+        ("pressing", "press_key"),
+        ("searches boxes", "search_box"),
+        ("queries", "run_query"),
+        ("is", "is"),
+        ("classes", "class"),
+    ],
+)
+def test_endings_of_words_make_no_difference(query: str, name: str) -> None:
+    assert found(query, tools=(ToolText(name), ToolText("other"))) == [name]
+
+
+def test_words_that_say_nothing_are_searched_where_there_are_no_others() -> None:
+    tools = (ToolText("get_me"), ToolText("mail", description="what the person gets"))
+    assert found("what is the mail", tools=tools) == ["mail"]
+    assert found("me", tools=tools) == ["get_me"]
+
+
+def test_a_word_finds_what_begins_with_it_behind_what_it_names() -> None:
+    tools = (ToolText("screens_list"), ToolText("screen_off"))
+    assert found("screen", tools=tools) == ["screen_off", "screens_list"]
+    assert found("scree", tools=tools) == ["screen_off", "screens_list"]
+    assert found("sc", tools=tools) == []
+
+
+def test_a_name_counts_more_than_a_description() -> None:
+    tools = (ToolText("a", description="send mail to mail boxes by mail"), ToolText("mail"))
+    assert found("mail", tools=tools)[0] == "mail"
+
+
+def test_accents_and_wide_letters_make_no_difference() -> None:
+    assert found("resume", tools=(ToolText("résumé"),)) == ["résumé"]
+    assert found("ＦＩＬＥ", tools=(ToolText("file"),)) == ["file"]
+
+
+def test_words_of_scripts_without_spaces_are_found_beside_others() -> None:
+    tools = (ToolText("a", description="讀取PDF檔案"), ToolText("b", description="список файлов"))
+    assert found("檔案", tools=tools) == ["a"]
+    assert found("pdf", tools=tools) == ["a"]
+    assert found("файлов", tools=tools) == ["b"]
+
+
+def test_what_nobody_has_finds_nothing_and_no_word_finds_the_first_by_name() -> None:
+    assert found("zeppelin") == []
+    assert found(" ?! ", 2) == ["browser_navigate", "browser_take_screenshot"]
+
+
+def test_no_more_are_found_than_asked_for_and_only_among_those_that_may_be() -> None:
+    assert len(found("file page", 2)) == 2
+    index = ToolIndex(TOOLS)
+    assert index.find("browser", 10, among=lambda place: place == 1) == [1]
+
+
+def test_the_order_of_equals_is_that_of_their_names() -> None:
+    assert found("x", tools=(ToolText("b_x"), ToolText("a_x"))) == ["a_x", "b_x"]
+
+
+def test_an_index_of_nothing_finds_nothing() -> None:
+    assert ToolIndex(()).find("file", 10) == []
+
+
+def test_a_long_query_is_served_by_its_beginning() -> None:
+    words = " ".join(f"w{number}w" for number in range(MAX_WORDS))
+    assert found(f"{words} screenshot") == []
+    assert found(f"screenshot {words}") == ["browser_take_screenshot"]
+
+
+def test_the_text_of_a_definition_is_what_it_says_of_itself() -> None:
+    definition = {
+        "name": "n",
+        "title": "T",
+        "description": "d" * (MAX_TEXT + 1),
+        "inputSchema": {"type": "object", "properties": {"a": {}, "b": True}},
+    }
+    assert text_of(dump(definition), server="s") == ToolText("n", "s", "T", "d" * MAX_TEXT, ("a", "b"))
+
+
+@pytest.mark.parametrize("schema", [b"{}", b"[]", b'{"properties":5}', b'{"properties":null}'])
+def test_odd_definitions_have_as_much_text_as_can_be_read(schema: bytes) -> None:
+    assert text_of(Raw(b'{"name":"n","title":5,"description":null,"inputSchema":%b}' % schema)) == ToolText("n")
+
+
+def test_what_is_nested_without_end_is_no_text() -> None:
+    assert text_of(Raw(b'{"name":"n","title":%b}' % (b"[" * 100_000 + b"]" * 100_000))) == ToolText("n")
+
+
+def test_half_a_surrogate_pair_is_searched_like_any_text() -> None:
+    text = text_of(Raw(b'{"name":"n","description":"\\ud800 file"}'))
+    assert found("file", tools=(text,)) == ["n"]
