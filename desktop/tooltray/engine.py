@@ -32,6 +32,7 @@ from tooltray.catalogue.names import PublishedNames
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import stdio_connection
 from tooltray.downstream.endpoints import Doors, make_doors
+from tooltray.downstream.http_listener import HttpAddressChanged
 from tooltray.downstream.idle_exit import IdleExit
 from tooltray.downstream.served.call_log import ServedCallLog
 from tooltray.downstream.served.required import RequiredServers, check_served
@@ -114,10 +115,11 @@ class Engine:
         self._place = HubPlace(home)
         self._tasks = TaskKeeper()
         self._stopped: asyncio.Future[str] | None = None
-        self._idle_exit = IdleExit(after_s=self._options.idle_exit_s, end=lambda: self.request_stop("idle"))
         self._is_started = self._is_built = self._is_closed = False
         self.execution_id = self._options.execution_id or uuid.uuid4().hex
         self.bus = EventBus()
+        self.bus.subscribe(HttpAddressChanged, self._on_http_changed)
+        self._idle_exit = IdleExit(after_s=self._options.idle_exit_s, end=lambda: self.request_stop("idle"), bus=self.bus)
         self.presenter: McpPresenter  # this and the next two after `start`
         self._files: ServerFiles
         self._doors: Doors
@@ -144,13 +146,13 @@ class Engine:
         await self._offers.load()
         await self._files.start()
         check_served(self._files.served())
-        RequiredServers(config=self._config, servers=self._servers, on_failed=self.fail)
+        RequiredServers(config=self._config, bus=self.bus, on_failed=self.fail)
         await self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._live_settings.start()
         await self._doors.open()
         self._hot_reload.start()
         await finish_in_thread(self._tell_place)
-        self._idle_exit.count(0)
+        self._idle_exit.start()
         summary = f"hub of {self._home.root} started"
         self._log.record("service_started", summary, pid=os.getpid(), version=__version__, kind=self._options.kind)
 
@@ -306,7 +308,6 @@ class Engine:
         self._doors = make_doors(
             base=base,
             presenter=joined.presenter,
-            servers=started.servers,
             states=viewed.states,
             files=self._files,
             tokens=tokens,
@@ -314,8 +315,6 @@ class Engine:
             trusted=trusted,
             log=self._log,
             control=self._make_control(),
-            on_count_changed=self._idle_exit.count,
-            on_http_changed=self._on_http_changed,
         )
         if self._options.configs:
             ServedCallLog(config=base.config, bus=self.bus)
@@ -326,7 +325,7 @@ class Engine:
         """The settings, the secrets, and what is put on record."""
         self._config = McpConfHelper(self._home.settings, self.bus, history=FileHistory(self._home.history, clean_text))
         await self._config.load()
-        self._secrets = SecretStore(self._home, self._config.settings.secrets.backend, passphrase=take_passphrase())
+        self._secrets = SecretStore(self._home, self._config.settings.secrets.backend, bus=self.bus, passphrase=take_passphrase())
         default = await asyncio.to_thread(ApiToken, self._home.http_token)
         self._api_tokens = await asyncio.to_thread(ApiTokens, default, self._home.api_tokens)
         self._log = StructuredLog(
@@ -370,7 +369,7 @@ class Engine:
             raise_window=self._options.on_raise_window,
         )
 
-    def _on_http_changed(self) -> None:
+    def _on_http_changed(self, event: HttpAddressChanged) -> None:
         if not self._is_closed:
             self._tasks.spawn(finish_in_thread(self._tell_place), name="hub.json")
 

@@ -1,7 +1,8 @@
-"""Everything the engine tells others: one frozen dataclass per event, and the bus that carries them.
+"""The event bus, and the public events: what the control channel, REST's event stream and the Qt presenter layer see.
 
-Everybody may import it; it imports only snapshots and errors. Sessions, the control channel and the Qt presenter layer subscribe;
-presenter, managers and the settings store publish.
+Everybody may import it; it imports only snapshots and errors. The bus is the one route of news inside the engine. A room that has news for
+other rooms alone defines an event of its own, which may carry objects of the engine: a subclass of Event that is not in EVENTS and so
+never leaves the process.
 """
 
 import logging
@@ -20,26 +21,30 @@ from tooltray.snapshots.servers import ServerSnapshot
 logger = logging.getLogger(__name__)
 
 
+class Event:
+    """Something that has happened; named in the past tense. A frozen dataclass."""
+
+
 # the six events of the presenter
 
 
 @dataclass(frozen=True)
-class ServerStarted:
+class ServerStarted(Event):
     server_name: str
 
 
 @dataclass(frozen=True)
-class ServerStopped:
+class ServerStopped(Event):
     server_name: str
 
 
 @dataclass(frozen=True)
-class ToolCallResult:
+class ToolCallResult(Event):
     response: MCPToolResponse
 
 
 @dataclass(frozen=True)
-class ConfigChanged:
+class ConfigChanged(Event):
     """Settings as in the file; mappings must not be changed by who receives them."""
 
     mcp_servers: Mapping[str, Any]
@@ -48,13 +53,13 @@ class ConfigChanged:
 
 
 @dataclass(frozen=True)
-class ServerStatusChanged:
+class ServerStatusChanged(Event):
     name: str
     status: str  # "running" or "stopped"
 
 
 @dataclass(frozen=True)
-class ClientListUpdated:
+class ClientListUpdated(Event):
     """The set of running servers changed."""
 
 
@@ -62,45 +67,45 @@ class ClientListUpdated:
 
 
 @dataclass(frozen=True)
-class ServerChanged:
+class ServerChanged(Event):
     """Anything that a card shows changed."""
 
     server: ServerSnapshot
 
 
 @dataclass(frozen=True)
-class ServerRemoved:
+class ServerRemoved(Event):
     name: str
 
 
 @dataclass(frozen=True)
-class ToolListChanged:
+class ToolListChanged(Event):
     """What AI clients would see in `tools/list` changed; `server` says whose tools."""
 
     server: str
 
 
 @dataclass(frozen=True)
-class PromptListChanged:
+class PromptListChanged(Event):
     """What AI clients would see in `prompts/list` changed."""
 
     server: str
 
 
 @dataclass(frozen=True)
-class ResourceListChanged:
+class ResourceListChanged(Event):
     """What AI clients would see in `resources/list` or `resources/templates/list` changed."""
 
     server: str
 
 
 @dataclass(frozen=True)
-class SessionsChanged:
+class SessionsChanged(Event):
     session_count: int
 
 
 @dataclass(frozen=True)
-class ProblemReported:
+class ProblemReported(Event):
     """A failure that a person has to hear of: a server that will not start, settings that could not be read. The engine logs it.
 
     Attributes:
@@ -113,7 +118,7 @@ class ProblemReported:
 
 
 @dataclass(frozen=True)
-class ServerFailed:
+class ServerFailed(Event):
     """A server did not start, or has ended by itself; it may be tried again. The engine logs it.
 
     Attributes:
@@ -132,70 +137,70 @@ class ServerFailed:
 
 
 @dataclass(frozen=True)
-class NpmRegistryChanged:
+class NpmRegistryChanged(Event):
     """A registry was measured or chosen, or that has begun."""
 
     status: NpmRegistryStatus
 
 
 @dataclass(frozen=True)
-class ElicitationAsked:
+class ElicitationAsked(Event):
     """A server waits for a person's answer."""
 
     question: ElicitationSnapshot
 
 
 @dataclass(frozen=True)
-class ElicitationEnded:
+class ElicitationEnded(Event):
     """It was answered, withdrawn, or has waited long enough."""
 
     id: str
 
 
 @dataclass(frozen=True)
-class SessionListChanged:
+class SessionListChanged(Event):
     """A session came or went, or what one sees, activated or works on is another."""
 
 
 @dataclass(frozen=True)
-class ApprovalAsked:
+class ApprovalAsked(Event):
     """A tool call waits for a person's yes, or what it waits for is another thing now."""
 
     request: ApprovalSnapshot
 
 
 @dataclass(frozen=True)
-class ApprovalEnded:
+class ApprovalEnded(Event):
     """It was answered, its client is gone, or it has waited long enough."""
 
     id: str
 
 
 @dataclass(frozen=True)
-class GrantsChanged:
+class GrantsChanged(Event):
     """What a person has allowed for longer than one call is another."""
 
 
 @dataclass(frozen=True)
-class FeedbackAsked:
+class FeedbackAsked(Event):
     """A model reports and waits for a person's answer."""
 
     request: FeedbackSnapshot
 
 
 @dataclass(frozen=True)
-class FeedbackEnded:
+class FeedbackEnded(Event):
     """It was answered, put away, given up, or replaced by a newer one of its session."""
 
     id: str
 
 
 @dataclass(frozen=True)
-class ServerFilesChanged:
+class ServerFilesChanged(Event):
     """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
 
 
-EVENTS: tuple[type, ...] = (
+EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,
     ToolCallResult,
@@ -221,23 +226,20 @@ EVENTS: tuple[type, ...] = (
     FeedbackEnded,
     ServerFilesChanged,
 )
+"""The public ones. Names and fields are an interface to other programs."""
 
-E = TypeVar("E")
+E = TypeVar("E", bound=Event)
 
 
 class EventBus:
     """Delivers events to handlers, in order, at once, in the publisher's task. Belongs to one event loop's thread."""
 
     def __init__(self) -> None:
-        self._handlers: dict[type, list[Callable[[Any], None]]] = {kind: [] for kind in EVENTS}
+        self._handlers: dict[type[Event], list[Callable[[Any], None]]] = {}
 
     def subscribe(self, kind: type[E], handler: Callable[[E], None]) -> Callable[[], None]:
-        """Calls `handler` with every event of a kind from now on; returns what ends that.
-
-        Raises:
-            KeyError: `kind` is no event.
-        """
-        handlers = self._handlers[kind]
+        """Calls `handler` with every event of exactly this class from now on; returns what ends that, and may be called twice."""
+        handlers = self._handlers.setdefault(kind, [])
         handlers.append(handler)
 
         def unsubscribe() -> None:
@@ -247,7 +249,7 @@ class EventBus:
         return unsubscribe
 
     def subscribe_all(self, handler: Callable[[Any], None]) -> Callable[[], None]:
-        """Calls `handler` with every event of every kind."""
+        """Calls `handler` with every public event."""
         ends = [self.subscribe(kind, handler) for kind in EVENTS]
 
         def unsubscribe() -> None:
@@ -256,13 +258,13 @@ class EventBus:
 
         return unsubscribe
 
-    def is_heard(self, kind: type) -> bool:
-        """Whether anybody would hear of an event of this kind."""
-        return bool(self._handlers[kind])
+    def is_heard(self, kind: type[Event]) -> bool:
+        """Whether anybody subscribes to this kind."""
+        return bool(self._handlers.get(kind))
 
-    def publish(self, event: object) -> None:
-        """A handler that fails is logged; the others still hear of the event."""
-        for handler in tuple(self._handlers[type(event)]):
+    def publish(self, event: Event) -> None:
+        """A handler that fails is logged; the others still get the event."""
+        for handler in tuple(self._handlers.get(type(event), ())):
             try:
                 handler(event)
             except Exception:

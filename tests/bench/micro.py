@@ -183,7 +183,6 @@ async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers:
         deadlines=parts.wheel,  # type: ignore[arg-type]
         log=log,
         control=None,  # type: ignore[arg-type]
-        on_count_changed=lambda count: None,
     )
     await parts.presenter.initialize()
     dispatcher = sessions.open_client(None).dispatcher

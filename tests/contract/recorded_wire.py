@@ -141,14 +141,11 @@ def make_sessions(parts: HubParts) -> Sessions:
 
     async def nothing() -> None: ...
 
-    sessions = Sessions(
+    return Sessions(
         presenter=parts.presenter,
         states=parts.states,
         bus=parts.bus,
         deadlines=parts.wheel,  # type: ignore[arg-type]
         log=KeptLog(),  # type: ignore[arg-type]
         control=HubControl(kind="serve", execution_id="e", stop=lambda: None, hand_over=nothing, raise_window=None),
-        on_count_changed=lambda count: None,
     )
-    parts.servers.listen(on_changed=lambda name: None, on_notification=sessions.on_server_said)
-    return sessions

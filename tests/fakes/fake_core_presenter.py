@@ -67,7 +67,6 @@ class FakeCorePresenter:
         self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
         self.server_pids: frozenset[int] = frozenset()
-        self.session_counts: list[int] = []
         self.cancelled: Record[bytes] = Record()
         self.may_list = asyncio.Event()
         self.may_list.set()
@@ -167,9 +166,6 @@ class FakeCorePresenter:
 
     def profile_refusal(self, name: str) -> str:
         return f"no profile '{name}'" if name and name not in self.profiles else ""
-
-    def set_session_count(self, count: int) -> None:
-        self.session_counts.append(count)
 
     async def _called(self, verb: str, arguments: dict[str, Any]) -> Any:
         self.calls.add((verb, arguments))

@@ -49,6 +49,7 @@ from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.secrets.secrets import SecretStore
+from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -158,19 +159,15 @@ def counted_words(texts: Sequence[str]) -> list[int]:
 class Watching:
     """In the place of HotReload: a test says which file has changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, bus: EventBus) -> None:
         self.paths: list[str] = []
-        self._hears: list[Callable[[str], None]] = []
+        self._bus = bus
 
     def follow(self, paths: Iterable[str]) -> None:
         self.paths = list(paths)
 
-    def listen(self, on_changed: Callable[[str], None]) -> None:
-        self._hears.append(on_changed)
-
     def changed(self, path: Path) -> None:
-        for hear in self._hears:
-            hear(str(path))
+        self._bus.publish(WatchedFileChanged(str(path)))
 
 
 class HubParts:
@@ -202,7 +199,7 @@ class HubParts:
         self.person = home.root / "person"  # the person's home folder
         self.person.mkdir(exist_ok=True)
         self.conf = McpConfHelper(home.settings, self.bus)
-        self.secrets = SecretStore(home, "memory")
+        self.secrets = SecretStore(home, "memory", bus=self.bus)
         self.api_tokens = ApiTokens(ApiToken(home.http_token), home.api_tokens)
         self.trusted = TrustedTokens(self.secrets)
         self.stats = CallStats()
@@ -282,7 +279,7 @@ class HubParts:
         self.feedbacks, self.feedback_tool, self.calls = requests.feedbacks, requests.feedback_tool, requests.calls
         self.completion = requests.completion
         self.listens, self.subscriptions = requests.listens, requests.subscriptions
-        self.watching = Watching()
+        self.watching = Watching(bus)
         self.files: ServerFiles = await make_files(
             base=base,
             projects=self.projects,

@@ -3,14 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Raw
-from tests.fakes.heard import Record
-from tests.fakes.hub_parts import HubParts, loaded
 from tests.fakes.scripted_server import Copy, ScriptedServer, never
-
-from tooltray.calls.subscriptions import Subscriptions
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_listen import ServerListens
 
 SUBSCRIPTION_ID = "io.modelcontextprotocol/subscriptionId"
 LISTENED = "subscriptions/listen"
@@ -44,23 +37,3 @@ def acknowledge(copy: Copy, honored: Any, id: Any) -> None:
 def wanted(server: ScriptedServer) -> list[Any]:
     """What each listen so far asked for."""
     return [asked.params["notifications"] for asked in server.asked.all if asked.method == LISTENED]
-
-
-class Following:
-    """Listens and subscriptions of a hub's parts.
-
-    Attributes:
-        told: what the hub takes for said by servers although they did not say it.
-    """
-
-    def __init__(self, parts: HubParts) -> None:
-        self.parts = parts
-        self.told: Record[tuple[str, Any]] = Record()
-        self.listens = ServerListens(spawn=parts.keeper.spawn, tell=self._tell)
-        self.subscriptions = Subscriptions(servers=parts.servers, listens=self.listens, spawn=parts.keeper.spawn)
-        parts.servers.listen(on_changed=lambda name: None, on_notification=self.listens.on_notification)
-        parts.servers.listen_running(self.listens.on_running)
-        parts.servers.listen_running(self.subscriptions.on_running)
-
-    def _tell(self, client: McpClient, method: str, params: Raw) -> None:
-        self.told.add((method, loaded(params)))

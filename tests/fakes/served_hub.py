@@ -103,7 +103,7 @@ async def served_hub(
     home, bus, keeper, clients, files = Home(folder), EventBus(), TaskKeeper(), ScriptedClients(), Files()
     config = McpConfHelper(home.settings, bus)
     await config.load()
-    secrets = SecretStore(home, "memory")
+    secrets = SecretStore(home, "memory", bus=bus)
     listener = ServedListener(
         files=files,
         config=config,
@@ -115,7 +115,6 @@ async def served_hub(
         spawn=keeper.spawn,
     )
     async with aiohttp.ClientSession() as http:
-        secrets.listen(listener.secrets_changed)
         hub = ServedHub(files, config, bus, clients, Heard(bus), http, listener, secrets)
         hub.now(*readings, names=names)
         try:

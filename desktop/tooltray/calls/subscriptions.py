@@ -12,13 +12,15 @@ from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from tooltray.errors import TooltrayError
+from tooltray.events import EventBus
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
-from tooltray.sessions.session_state import SessionState
+from tooltray.sessions.session_events import SessionMoved
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import InstanceOpened
 from tooltray.upstream.server_listen import ServerListens
 
 logger = logging.getLogger(__name__)
@@ -61,10 +63,12 @@ class _Wanted:
 class Subscriptions:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: Servers, listens: ServerListens, spawn: Spawn) -> None:
+    def __init__(self, *, servers: Servers, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
         self._servers, self._listens, self._spawn = servers, listens, spawn
         self._wanted: dict[Session, _Wanted] = {}
         self._placed: WeakKeyDictionary[McpClient, _Placed] = WeakKeyDictionary()
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(SessionMoved, self._on_session_moved)
 
     async def subscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
         """A legacy client's `resources/subscribe`; returns the reply for it, the server's own where it was asked."""
@@ -110,8 +114,9 @@ class Subscriptions:
         concerned = [managed for server in before | wanted.keys() if (managed := self._servers.find(server))]
         return [self._spawn(self._follow(each, Era.MODERN, session), name=f"subscriptions of '{each.name}'") for each in concerned]
 
-    def follow(self, state: SessionState) -> None:
-        """A session uses other copies than before: from now on those tell what it wants, and others do not for its sake."""
+    def _on_session_moved(self, event: SessionMoved) -> None:
+        """It uses other instances than before: from now on those tell what it wants, and others do not for its sake."""
+        state = event.state
         for session, wanted in self._wanted.items():
             for managed in [managed for managed in self._servers if session.state is state and managed.name in wanted.servers]:
                 self._settle_soon(managed)
@@ -135,8 +140,9 @@ class Subscriptions:
         """Whether somebody wants to hear of a resource of this copy."""
         return bool(self._wanted_at(managed, client))
 
-    def on_running(self, managed: ManagedServer, client: McpClient) -> None:
-        """A copy has opened, perhaps again: what is wanted of it is asked again; so is for other copies, which ended with it."""
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """What is wanted of it is asked again; so is for other instances, which ended with it."""
+        managed, client = event.server, event.client
         if self._wanted_at(managed, client):
             self._spawn(self._settle(managed, client), name=f"subscriptions of '{managed.name}'")
         for session, wanted in self._wanted.items():

@@ -10,11 +10,11 @@ from functools import partial
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.instructions import OWN_WORDS_BYTES, shortened
-from tooltray.events import ConfigChanged, EventBus
+from tooltray.events import EventBus
 from tooltray.protocol.envelope import dump, load
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import InstanceOpened, ServersConfigured
 from tooltray.upstream.server_manager import ServerManager
 
 KIND = "instructions"  # of the catalogue
@@ -41,15 +41,16 @@ class ServerInstructions:
             catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=KIND)
             if catalogue and catalogue.definitions and isinstance(text := load(catalogue.definitions[0]), str):
                 self._said[server.name] = server.config_hash, text
-        self._servers.listen_running(self._on_running)
-        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        self._bus.subscribe(InstanceOpened, self._on_instance_opened)
+        self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer) -> str:
         """What a server says of itself, as far as it is known of its present configuration; empty if it says nothing."""
         config_hash, text = self._said.get(server.name, ("", ""))
         return self._mask(text) if config_hash == server.config_hash else ""
 
-    def _on_running(self, server: ManagedServer, client: McpClient) -> None:
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        server, client = event.server, event.client
         if client is not server.first.client:
             return  # of one session, or for the other era
         said = self._mask((client.greeting.instructions or "")[:READ_CHARACTERS])
@@ -59,7 +60,7 @@ class ServerInstructions:
             self._spawn(finish_in_thread(save), name=f"keep what '{server.name}' says of itself")
         self._said[server.name] = server.config_hash, text
 
-    def _on_config_changed(self, event: ConfigChanged) -> None:
+    def _on_servers_configured(self, event: ServersConfigured) -> None:
         """What is on the disk of a server that was removed goes with its lists."""
         for name in [name for name in self._said if self._servers.find(name) is None]:
             del self._said[name]

@@ -26,7 +26,7 @@ from tooltray.catalogue.list_pages import TooLong, is_too_long, list_all
 from tooltray.catalogue.offer import OfferKind
 from tooltray.catalogue.relisting import Relisting
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.events import EventBus, ProblemReported
 from tooltray.long_lived import keep_for_long
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
@@ -34,6 +34,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
@@ -183,8 +184,9 @@ class ServerLists(Generic[Item]):
                 noted = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=IN_VAIN)
                 known.has_failed = known.is_noted = noted is not None
             self._on_changed(server)
-        self._servers.listen(on_changed=self._on_server_changed, on_notification=self._on_server_said)
-        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        self._bus.subscribe(ServerStateChanged, self._on_server_changed)
+        self._bus.subscribe(ServerNotified, self._on_server_notified)
+        self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     # what there is
 
@@ -325,8 +327,10 @@ class ServerLists(Generic[Item]):
 
     # what servers and settings do
 
-    def _on_server_changed(self, name: str) -> None:
-        server = self._servers.get(name)
+    def _on_server_changed(self, event: ServerStateChanged) -> None:
+        server = event.server
+        if self._servers.find(server.name) is None:
+            return
         known = self._known_of(server)
         if known.of is not server:  # its settings are others: what the old one listed is offered until the new one lists
             known.of, known.has_failed, known.is_noted = server, False, False
@@ -360,7 +364,7 @@ class ServerLists(Generic[Item]):
         known.is_expired = True
         self._on_changed(known.of)
 
-    def _on_config_changed(self, event: ConfigChanged) -> None:
+    def _on_servers_configured(self, event: ServersConfigured) -> None:
         for name in [name for name in self._known if self._servers.find(name) is None]:
             self._forget(name, self._known.pop(name))
 
@@ -378,12 +382,13 @@ class ServerLists(Generic[Item]):
             await asyncio.wait({known.refreshing})
         await finish_in_thread(self._catalogues.forget, name)
 
-    def _on_server_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
-        if (kinds := [kind for kind in self._kinds if kind.changed == method]) and (server := self._servers.find(name)):
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        client = event.client
+        if (kinds := [kind for kind in self._kinds if kind.changed == event.method]) and (server := self._servers.find(client.name)):
             self._known_of(server).relisting.announce(kinds)
             self._refresh_soon(server, kinds)
             if client.owner is None and client is not server.first.client:
-                self._on_other_copy_changed(name, kinds)
+                self._on_other_copy_changed(server.name, kinds)
 
     # listing servers
 
@@ -451,7 +456,7 @@ class ServerLists(Generic[Item]):
         if known.problems.get(kind) != problem:
             known.problems[kind] = problem
             self._bus.publish(ProblemReported(problem, server.name))
-            self._servers.problem_changed(server.name)
+            self._servers.publish_changed(server.name)
 
     async def _list_believed(self, client: McpClient, before: _List[Item], kind: OfferKind) -> list[Raw]:
         raws = await list_all(client, kind.method, kind.member)
@@ -465,7 +470,7 @@ class ServerLists(Generic[Item]):
         known.lists[kind] = new
         self._on_changed(server)
         if known.problems.pop(kind, None):
-            self._servers.problem_changed(server.name)
+            self._servers.publish_changed(server.name)
         if not known.due:
             known.listed.set()  # nobody need wait for the disk
         self._has_progressed()

@@ -41,6 +41,7 @@ from tooltray.tasks import SLICE, finish_in_thread, in_slices
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import START_WAIT_S
+from tooltray.upstream.server_events import ServerNotified
 from tooltray.upstream.server_manager import ServerManager
 
 TASK_ONLY = "(Can be called as a task only, by AI clients that have this server alone.)"
@@ -87,7 +88,7 @@ class ToolManager:
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell, prepare=self._prepare)
-        self._servers.listen(on_changed=lambda name: None, on_notification=self._on_said)
+        self._bus.subscribe(ServerNotified, self._on_server_notified)
 
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
@@ -353,9 +354,9 @@ class ToolManager:
         client = managed.client_for(head.era, caller.session) if managed else None
         return client is not None and self._copies.is_outdated(client)
 
-    def _on_said(self, name: str, client: McpClient, method: str, params: Raw) -> None:
-        if method == TOOLS.changed:
-            self._copies.outdate(client)
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        if event.method == TOOLS.changed:
+            self._copies.outdate(event.client)
 
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""

@@ -4,7 +4,6 @@ Above it: the engine. Below it: bridge_listener, HttpListener, ServedListener an
 """
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from tooltray.access.api_tokens import ApiTokens
@@ -21,7 +20,6 @@ from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.session_state import SessionStates
-from tooltray.upstream.server_manager import ServerManager
 
 
 class Doors:
@@ -62,7 +60,6 @@ def make_doors(
     *,
     base: HubBase,
     presenter: McpPresenter,
-    servers: ServerManager,
     states: SessionStates,
     files: ServerFiles,
     tokens: ClientTokens,
@@ -70,8 +67,6 @@ def make_doors(
     trusted: TrustedTokens,
     log: StructuredLog,
     control: HubControl,
-    on_count_changed: Callable[[int], None],
-    on_http_changed: Callable[[], None],
 ) -> Doors:
     """For arguments see Sessions, HttpListener and ServedListener."""
     sessions = Sessions(
@@ -81,7 +76,6 @@ def make_doors(
         deadlines=base.deadlines,
         log=log,
         control=control,
-        on_count_changed=on_count_changed,
     )
     http = HttpListener(
         config=base.config,
@@ -93,7 +87,6 @@ def make_doors(
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,
-        on_changed=on_http_changed,
     )
     served = ServedListener(
         files=files,
@@ -105,6 +98,4 @@ def make_doors(
         deadlines=base.deadlines,
         spawn=base.spawn,
     )
-    base.secrets.listen(served.secrets_changed)
-    servers.listen(on_changed=lambda name: None, on_notification=sessions.on_server_said)
     return Doors(socket=base.home.socket, sessions=sessions, http=http, served=served)

@@ -8,7 +8,7 @@ clients go on. The REST interface is at the same address; to switch it on or off
 import asyncio
 import errno
 import importlib
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tooltray.access.api_tokens import ApiTokens
@@ -16,7 +16,7 @@ from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.downstream.http_sessions import HttpSessions, OpensClients
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus
+from tooltray.events import ConfigChanged, Event, EventBus
 from tooltray.http_server.guard import Guard, is_loopback
 from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
@@ -40,6 +40,11 @@ API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
+@dataclass(frozen=True)
+class HttpAddressChanged(Event):
+    """HTTP is open at another address, or at none, or could not be opened. For other rooms of the engine."""
+
+
 class HttpListener:
     """Belongs to the engine's loop."""
 
@@ -55,16 +60,11 @@ class HttpListener:
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
-        on_changed: Callable[[], None],
     ) -> None:
-        """
-        Args:
-            on_changed: the address is another one now, or none.
-        """
         self._config, self._tokens = config, tokens
         self._api_tokens, self._trusted = api_tokens, trusted
         self._sessions, self._presenter = sessions, presenter
-        self._bus, self._deadlines, self._spawn, self._on_changed = bus, deadlines, spawn, on_changed
+        self._bus, self._deadlines, self._spawn = bus, deadlines, spawn
         self._place: HttpPlace[HttpSettings, HttpApp] = HttpPlace(
             address=_address, make_app=self._make_app, cannot_open=_cannot_open, on_leaving=self._leave, bus=bus
         )
@@ -107,7 +107,7 @@ class HttpListener:
             wanted = self._wanted
             if not self._place.is_as(wanted, is_retry=is_retry):
                 await self._place.move(wanted)
-                self._on_changed()
+                self._bus.publish(HttpAddressChanged())
 
     async def forget_client(self, name: str) -> None:
         """Its token is worth nothing any more: ends what it has open."""

@@ -1,16 +1,18 @@
 """Ends a hub that nobody uses: some time after its last AI client has left, or after its start if none comes.
 
-Above it: the engine. Told by Sessions how many there are.
+Above it: the engine. Knows from SessionsChanged how many there are.
 """
 
 import asyncio
 from collections.abc import Callable
 
+from tooltray.events import EventBus, SessionsChanged
+
 
 class IdleExit:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, after_s: float | None, end: Callable[[], None]) -> None:
+    def __init__(self, *, after_s: float | None, end: Callable[[], None], bus: EventBus) -> None:
         """
         Args:
             after_s: how long nobody has to be there; None: the hub stays.
@@ -18,9 +20,13 @@ class IdleExit:
         self._after_s, self._end = after_s, end
         self._timer: asyncio.TimerHandle | None = None
         self._is_closed = False
+        bus.subscribe(SessionsChanged, lambda event: self._count(event.session_count))
 
-    def count(self, sessions: int) -> None:
-        """So many are there now."""
+    def start(self) -> None:
+        """From now on; nobody is there yet."""
+        self._count(0)
+
+    def _count(self, sessions: int) -> None:
         self._cancel()
         if sessions == 0 and self._after_s is not None and not self._is_closed:
             self._timer = asyncio.get_running_loop().call_later(self._after_s, self._end)

@@ -6,7 +6,7 @@ Above it: the engine. Below it: client_session and control_session.
 import asyncio
 import itertools
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 from msgspec import Raw
 
@@ -16,7 +16,7 @@ from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession
 from tooltray.downstream.connection import Connection, Hello
-from tooltray.events import EventBus
+from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -26,6 +26,7 @@ from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import ServerNotified
 
 LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
 LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
@@ -43,16 +44,15 @@ class Sessions:
         deadlines: DeadlineWheel,
         log: StructuredLog,
         control: HubControl,
-        on_count_changed: Callable[[int], None],
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
         self._states = states
-        self._on_count_changed = on_count_changed
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
         self._controls: set[ControlSession] = set()
         self._finished_requests = 0  # of sessions that have ended
+        bus.subscribe(ServerNotified, self._on_server_notified)
 
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
         """Makes the session that a hello asks for; returns its dispatcher."""
@@ -124,8 +124,10 @@ class Sessions:
         """Requests of AI clients answered since the start."""
         return self._finished_requests + sum(session.request_count for session in self._clients)
 
-    def on_server_said(self, server: str, client: McpClient, method: str, params: Raw) -> None:
-        """What a server says outside of calls goes to those whom it concerns, as far as that can be known."""
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        """Passes a notification on to the sessions that it concerns, as far as that can be known."""
+        client, method, params = event.client, event.method, event.params
+        server = client.name
         match method:
             case "notifications/message":
                 self._pass_log_message(server, client, params)
@@ -219,8 +221,7 @@ class Sessions:
             self._controls.discard(session)
 
     def _count(self) -> None:
-        self._presenter.set_session_count(self.count)
-        self._on_count_changed(self.count)
+        self._bus.publish(SessionsChanged(self.count))
 
     def _refusal(self, hello: Hello) -> str:
         if self._leads_back(hello.peer_pid):

@@ -24,7 +24,8 @@ from tooltray.feedback.kept_answers import KeptAnswers
 from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.elicitation_form import plain
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_events import SessionForgotten
+from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import Spawn
 
@@ -46,7 +47,6 @@ class Feedbacks:
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
-        states: SessionStates,
         history: FeedbackHistory,
         ready: ReadyAnswers,
         mask: Callable[[str], str],
@@ -66,7 +66,7 @@ class Feedbacks:
         self._kept = KeptAnswers(deadlines)
         self._replaced: deque[str] = deque(maxlen=MOST_REPLACED)
         self._is_closed = False
-        states.listen(on_forgotten=self._on_session_forgotten)
+        bus.subscribe(SessionForgotten, self._on_session_forgotten)
 
     @property
     def is_shown(self) -> bool:
@@ -256,9 +256,9 @@ class Feedbacks:
         if report.outcome.done() and not report.waiters and not report.is_collected:
             self.keep(report)
 
-    def _on_session_forgotten(self, state: SessionState) -> None:
+    def _on_session_forgotten(self, event: SessionForgotten) -> None:
         """A client that does not come back need not be answered; what was answered waits on, for the same report of a new session."""
-        for report in [each for each in self._open.values() if each.state == state.id]:
+        for report in [each for each in self._open.values() if each.state == event.state.id]:
             self._end(report, WITHDRAWN)
 
 

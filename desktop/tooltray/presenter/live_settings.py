@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from tooltray.catalogue.names import PublishedNames
-from tooltray.events import ConfigChanged, EventBus
+from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.upstream.server_events import ServersConfigured
 
 
 class Hub(Protocol):
@@ -23,7 +24,7 @@ class Hub(Protocol):
 
 
 class LiveSettings:
-    """Belongs to the engine's loop. It is started after the ServerManager, and so hears of a change after it."""
+    """Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, names: PublishedNames, hub: Hub, spawn: Spawn, bus: EventBus) -> None:
         self._config, self._names, self._hub, self._spawn, self._bus = config, names, hub, spawn, bus
@@ -33,9 +34,9 @@ class LiveSettings:
     def start(self) -> None:
         """From now on; what the hub starts with has been started."""
         self._known, self._written = self._config.settings, self._names_written()
-        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
-    def _on_config_changed(self, event: ConfigChanged) -> None:
+    def _on_servers_configured(self, event: ServersConfigured) -> None:
         before, self._known = self._known, self._config.settings
         now = self._known
         self._names.naming = now.publish.naming

@@ -139,6 +139,7 @@ class McpPresenter(
         self._server_secrets, self._proposals = server_secrets, proposals
         self._started_at = Moment()
         self._session_count = 0
+        bus.subscribe(SessionsChanged, self._on_sessions_changed)
         self._caller = OwnCaller()
         self._own_calls = HeldCalls(deadlines=deadlines, spawn=spawn)
 
@@ -234,11 +235,6 @@ class McpPresenter(
         """The processes of all servers; each leads a session of its own."""
         return self._servers.pids
 
-    def set_session_count(self, count: int) -> None:
-        """Told by the sessions' registry."""
-        self._session_count = count
-        self._bus.publish(SessionsChanged(count))
-
     # verbs: the hub
 
     async def get_snapshot(self) -> HubSnapshot:
@@ -290,6 +286,9 @@ class McpPresenter(
         ]
 
     # inside
+
+    def _on_sessions_changed(self, event: SessionsChanged) -> None:
+        self._session_count = event.session_count
 
     def _retry_failed(self) -> None:
         """A secret is there that was missing before: servers that gave up get another chance."""

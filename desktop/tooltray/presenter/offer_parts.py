@@ -86,7 +86,7 @@ def make_offer_parts(
         first=first,
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
-    log_levels = LogLevels(spawn=base.spawn, serves=servers.serves)
+    log_levels = LogLevels(bus=base.bus, spawn=base.spawn, serves=servers.serves)
     relay = Relay(is_paused=lambda: not base.config.settings.mcp_enabled, log_levels=log_levels, start_wait_s=start_wait_s)
     offers = Offers(lists=other_lists, servers=servers, bus=base.bus)
     looks = SecondLooks(servers=servers, lists=other_lists, patience=patience, spawn=base.spawn)

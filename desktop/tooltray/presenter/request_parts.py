@@ -96,7 +96,6 @@ async def make_request_parts(
         bus=base.bus,
         deadlines=base.deadlines,
         spawn=base.spawn,
-        states=viewed.states,
         history=FeedbackHistory(base.home.feedback),
         ready=ReadyAnswers(config=base.config, shipped=shipped_answers),
         mask=base.mask.masked_whole,
@@ -115,8 +114,8 @@ async def make_request_parts(
         stats=stats,
         bus=base.bus,
     )
-    listens = ServerListens(spawn=base.spawn, tell=servers.tell)
-    subscriptions = Subscriptions(servers=servers, listens=listens, spawn=base.spawn)
+    listens = ServerListens(spawn=base.spawn, bus=base.bus)
+    subscriptions = Subscriptions(servers=servers, listens=listens, spawn=base.spawn, bus=base.bus)
     completion = Completion(servers=servers, prompts=offered.prompts, resources=offered.resources, relay=offered.relay)
     router = RequestRouter(
         servers=servers,
@@ -140,16 +139,5 @@ async def make_request_parts(
         completion=completion,
         router=router,
     )
-    _listen(parts, servers=servers, offered=offered, viewed=viewed)
+    servers.keep_while(subscriptions.is_wanted)
     return parts
-
-
-def _listen(parts: RequestParts, *, servers: ServerManager, offered: OfferParts, viewed: ViewParts) -> None:
-    """What sessions want of servers follows the servers that run, and the folder that a session works on."""
-    for follow in (offered.log_levels.on_running, parts.listens.on_running, parts.subscriptions.on_running):
-        servers.listen_running(follow)
-    servers.keep_while(parts.subscriptions.is_wanted)
-    parts.projects.listen_moved(parts.subscriptions.follow)
-    parts.projects.listen_moved(lambda state: offered.log_levels.follow())
-    parts.projects.listen_moved(viewed.views.moved)
-    servers.listen(on_changed=lambda name: None, on_notification=parts.listens.on_notification)

@@ -95,6 +95,5 @@ async def make_view_parts(
         call=call,
         bus=base.bus,
     )
-    modes.listen(views.invalidate)
     introduction = Introduction(servers=servers, tools=tools, profiles=profiles, views=seen, lists=lists, said=offered.instructions)
     return ViewParts(states=states, clients=clients, profiles=profiles, modes=modes, views=views, known=known, introduction=introduction)

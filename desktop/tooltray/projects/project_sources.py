@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
+from tooltray.events import EventBus
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.sessions.caller import Session
+from tooltray.sessions.session_events import SessionConnected, SessionMoved
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject
 from tooltray.tasks import Spawn
@@ -37,21 +39,20 @@ class ProjectSources:
         states: SessionStates,
         spawn: Spawn,
         is_wanted: Callable[[], bool],
-        on_changed: Callable[[SessionState], None],
+        bus: EventBus,
     ) -> None:
         """
         Args:
             is_wanted: whether any server starts for a project: else no client is asked for its roots.
-            on_changed: called with a session that may work on another project than before.
         """
         self._folders, self._states, self._spawn = folders, states, spawn
-        self._is_wanted, self._on_changed = is_wanted, on_changed
+        self._is_wanted, self._bus = is_wanted, bus
         self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
         self._looks: dict[str, asyncio.Task[None]] = {}  # the same of those at the folder of the session's bridge, the last one
         self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
         self._unasked: WeakSet[Session] = WeakSet()  # when they said that they are ready, no server needed to know
         self._refusals: dict[str, str] = {}  # by the state's id
-        states.listen(on_connected=self._on_connected)
+        bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
 
     def set(self, state: SessionState, source: str, project: SessionProject | None) -> None:
         """Notes what a source says; None: nothing any more."""
@@ -61,9 +62,8 @@ class ProjectSources:
         else:
             state.projects.pop(source, None)
         if project != before:
-            if not state.is_passing:
-                self._states.tell_changed()
-            self._on_changed(state)
+            self._states.tell_changed(state)
+            self._bus.publish(SessionMoved(state))
 
     def refusal(self, state: SessionState) -> str:
         """Why the folder or the roots of a session's client are no project; empty if they are, or there are none."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ResourceListChanged
+from tooltray.events import ConfigChanged, Event, EventBus, ResourceListChanged
 from tooltray.phrases import Phrase
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.projects.project_leases import ProjectLeases
@@ -20,6 +20,7 @@ from tooltray.projects.project_sources import ProjectSources
 from tooltray.projects.root_rounds import RootRounds
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.caller import Session
+from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.settings.expansion import project_remark, shown_target
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -28,8 +29,8 @@ from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.tasks import Spawn
 from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.project_folder import is_inside, project_name, shown
+from tooltray.upstream.server_events import InstanceOpened, ServerStateChanged
 from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 
 logger = logging.getLogger(__name__)
@@ -87,35 +88,25 @@ class Projects:
         self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
         self._folders = ProjectFolders(config=config, home=home)
         self._leases = ProjectLeases(servers=servers, states=states, deadlines=deadlines, spawn=spawn)
-        self._moved: list[Callable[[SessionState], None]] = []
         self.sources = ProjectSources(
-            folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), on_changed=self._on_moved
+            folders=self._folders, states=states, spawn=spawn, is_wanted=lambda: bool(servers.deferred()), bus=bus
         )
-        self.rounds = RootRounds(sources=self.sources, servers=servers, config=config, states=states, deadlines=deadlines)
+        self.rounds = RootRounds(sources=self.sources, servers=servers, config=config, deadlines=deadlines, bus=bus)
         self._allowed = set(self._folders.allowed())
         self._withdrawals: set[asyncio.Task[None]] = set()
         servers.projects = self
         bus.subscribe(ConfigChanged, self._on_config_changed)
-        servers.listen(on_changed=lambda name: self._leases.look(), on_notification=lambda *said: None)
-        servers.listen_running(self._on_running)
-        states.listen(on_connected=self._look_at_leases, on_ended=self._look_at_leases, on_forgotten=self._look_at_leases)
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        for kind in (ServerStateChanged, SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved):
+            bus.subscribe(kind, self._look_at_leases)
 
-    def listen_moved(self, callback: Callable[[SessionState], None]) -> None:
-        """Calls back with each session that may use another copy of a server than before."""
-        self._moved.append(callback)
-
-    def _look_at_leases(self, state: SessionState) -> None:
+    def _look_at_leases(self, event: Event) -> None:
         self._leases.look()
 
-    def _on_moved(self, state: SessionState) -> None:
-        self._leases.look()
-        for callback in self._moved:
-            callback(state)
-
-    def _on_running(self, server: ManagedServer, client: McpClient) -> None:
-        """What the first copy offers is told anyway; the resources of another are those of its project."""
-        if isinstance(server, DeferredServer) and client is not server.first.client:
-            self._bus.publish(ResourceListChanged(server.name))
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """What the first instance lists is announced anyway; the resources of another are those of its project."""
+        if isinstance(event.server, DeferredServer) and event.client is not event.server.first.client:
+            self._bus.publish(ResourceListChanged(event.server.name))
 
     # what sessions work on (ProjectSource)
 
@@ -293,7 +284,7 @@ class Projects:
         await self._servers.allow_start(deferred)
         deferred.wake()
         for state in [state for state in self._states if state.project is None]:
-            self._on_moved(state)
+            self._bus.publish(SessionMoved(state))
         self._leases.look()
         await deferred.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
 

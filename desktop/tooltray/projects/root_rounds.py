@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 from msgspec import Raw
 
+from tooltray.events import EventBus
 from tooltray.projects.project_sources import ROOTS, ProjectSources
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -23,7 +24,8 @@ from tooltray.protocol.eras import ROUND_KEYS, Head
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import Session
 from tooltray.sessions.questions import can_be_asked
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_events import SessionForgotten
+from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.upstream.deferred_server import DeferredServer
 from tooltray.upstream.server_manager import ServerManager
@@ -43,14 +45,14 @@ class RootRounds:
         sources: ProjectSources,
         servers: ServerManager,
         config: McpConfHelper,
-        states: SessionStates,
         deadlines: DeadlineWheel,
+        bus: EventBus,
     ) -> None:
         self._sources, self._servers, self._config, self._deadlines = sources, servers, config, deadlines
         self._mark = f"roots.{secrets.token_urlsafe(MARK_BYTES)}."
         self._asked: set[str] = set()  # ids of states
         self._are_known: WeakSet[Session] = WeakSet()  # whose answer still counts
-        states.listen(on_forgotten=lambda state: self._asked.discard(state.id))
+        bus.subscribe(SessionForgotten, lambda event: self._asked.discard(event.state.id))
 
     async def before(self, request: Envelope, head: Head, session: Session, server: str | None) -> Envelope | None:
         """What is answered first to a request that may be answered with questions; None: it goes on.

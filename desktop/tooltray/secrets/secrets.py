@@ -8,9 +8,11 @@ a log record or a `repr`.
 
 import os
 from collections.abc import Callable, Collection, MutableMapping
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from tooltray.errors import TooltrayError
+from tooltray.events import Event, EventBus
 from tooltray.home.home import Home
 from tooltray.secrets.backends import SecretBackend
 from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
@@ -43,6 +45,11 @@ def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | Non
     return environ.pop(PASSPHRASE_VARIABLE, None)
 
 
+@dataclass(frozen=True)
+class SecretsChanged(Event):
+    """A secret may be another one than before, or can be read now. For other rooms of the engine."""
+
+
 class SecretStore:
     """The secrets of one home. Belongs to one event loop; methods may be called from any of its tasks.
 
@@ -59,11 +66,12 @@ class SecretStore:
         home: Home,
         kind: SecretBackend | None = None,
         *,
+        bus: EventBus | None = None,
         passphrase: str | None = None,
         open_keyring: Callable[[], SystemKeyring] = open_system_keyring,
         timeout_s: float = CALL_TIMEOUT_S,
     ) -> None:
-        self._home = home
+        self._home, self._bus = home, bus or EventBus()
         self._passphrase = passphrase
         self._open_keyring = open_keyring
         self._timeout_s = timeout_s
@@ -71,12 +79,7 @@ class SecretStore:
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
         self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
-        self._on_changed: list[Callable[[], None]] = []
         self.use(kind)
-
-    def listen(self, on_changed: Callable[[], None]) -> None:
-        """Calls back whenever a secret may be another one than before, or can be read now."""
-        self._on_changed.append(on_changed)
 
     @property
     def kind(self) -> SecretBackend:
@@ -86,7 +89,7 @@ class SecretStore:
     def use(self, kind: SecretBackend | None) -> None:
         """Goes on with another backend. No secret is moved; the one that is left keeps what it has, and memory as long as the hub runs."""
         self._kind: SecretBackend = kind or "keyring"
-        self._tell_changed()
+        self._publish_changed()
 
     async def get(self, name: str) -> str:
         """The value of a secret.
@@ -122,7 +125,7 @@ class SecretStore:
         else:
             self.hide(name, parts)
         await self._run(lambda vault: vault.set(name, value))
-        self._tell_changed()
+        self._publish_changed()
 
     def hide(self, owner: str, values: Collection[str]) -> None:
         """These must not show in a log, nor what was hidden for the same owner before them; what is older is no secret any more."""
@@ -139,7 +142,7 @@ class SecretStore:
         """
         if not await self._run(lambda vault: vault.remove(name)):
             raise missing(name)
-        self._tell_changed()
+        self._publish_changed()
 
     async def names(self) -> list[str]:
         """The names of all secrets, sorted; no values.
@@ -165,7 +168,7 @@ class SecretStore:
             SecretsDenied: the file cannot be used.
         """
         await self._run(lambda vault: vault.unlock(passphrase))
-        self._tell_changed()
+        self._publish_changed()
 
     def known_values(self) -> frozenset[str]:
         """Every value seen since the start, also replaced and removed ones: what must not show in a log."""
@@ -177,9 +180,8 @@ class SecretStore:
         """Ends the worker thread; a call later starts it again. May be called twice."""
         await self._worker.close()
 
-    def _tell_changed(self) -> None:
-        for on_changed in self._on_changed:
-            on_changed()
+    def _publish_changed(self) -> None:
+        self._bus.publish(SecretsChanged())
 
     async def _run(self, call: Callable[[Vault], T]) -> T:
         kind = self._kind

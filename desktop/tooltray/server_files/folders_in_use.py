@@ -7,8 +7,10 @@ nobody works on any more.
 from collections.abc import Callable
 from functools import partial
 
+from tooltray.events import EventBus
 from tooltray.projects.project_leases import UNUSED_S
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved
 from tooltray.sessions.session_state import SessionState, SessionStates
 
 
@@ -16,7 +18,13 @@ class FoldersInUse:
     """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use."""
 
     def __init__(
-        self, *, states: SessionStates, deadlines: DeadlineWheel, keeps: Callable[[str], bool], on_changed: Callable[[], None]
+        self,
+        *,
+        states: SessionStates,
+        bus: EventBus,
+        deadlines: DeadlineWheel,
+        keeps: Callable[[str], bool],
+        on_changed: Callable[[], None],
     ) -> None:
         """
         Args:
@@ -27,7 +35,10 @@ class FoldersInUse:
         self._gone: set[str] = set()  # ids of sessions that may come back
         self._folders: dict[str, None] = {}
         self._leases: dict[str, Deadline] = {}  # of those that nobody works on any more
-        states.listen(on_connected=self._on_connected, on_ended=self._on_ended, on_forgotten=self._on_forgotten)
+        bus.subscribe(SessionConnected, self._on_connected)
+        bus.subscribe(SessionMoved, self._on_moved)
+        bus.subscribe(SessionDisconnected, self._on_disconnected)
+        bus.subscribe(SessionForgotten, self._on_forgotten)
 
     def __contains__(self, folder: str) -> bool:
         return folder in self._folders
@@ -36,8 +47,8 @@ class FoldersInUse:
     def folders(self) -> tuple[str, ...]:
         return tuple(self._folders)
 
-    def moved(self, state: SessionState) -> None:
-        """A session may work on another project than before."""
+    def _on_moved(self, event: SessionMoved) -> None:
+        state = event.state
         if state.id not in self._gone and self._states.find(state.id) is state:
             self._hold(state)
 
@@ -55,17 +66,19 @@ class FoldersInUse:
         if is_changed:
             self._on_changed()
 
-    def _on_connected(self, state: SessionState) -> None:
-        self._gone.discard(state.id)
-        self._hold(state)
+    def _on_connected(self, event: SessionConnected) -> None:
+        self._gone.discard(event.state.id)
+        self._hold(event.state)
 
-    def _on_ended(self, state: SessionState) -> None:
-        self._gone.add(state.id)
-        if self._held.pop(state.id, None):
-            self._leave_unheld()
+    def _on_disconnected(self, event: SessionDisconnected) -> None:
+        self._gone.add(event.state.id)
+        self._release(event.state)
 
-    def _on_forgotten(self, state: SessionState) -> None:
-        self._gone.discard(state.id)
+    def _on_forgotten(self, event: SessionForgotten) -> None:
+        self._gone.discard(event.state.id)
+        self._release(event.state)
+
+    def _release(self, state: SessionState) -> None:
         if self._held.pop(state.id, None):
             self._leave_unheld()
 

@@ -6,10 +6,11 @@ Above it: the engine; ServerFiles, which says which other files there are, and r
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Protocol
 
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus
+from tooltray.events import ConfigChanged, Event, EventBus
 from tooltray.server_files.file_readings import SECOND_LOOK_S
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn
@@ -22,6 +23,16 @@ class Watcher(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass(frozen=True)
+class WatchedFileChanged(Event):
+    """A file that is followed, besides the settings, has changed, appeared or gone; also once when it is first followed.
+
+    Where `hotReload` was off, it is published for each when it is on again: nobody knows what happened meanwhile.
+    """
+
+    path: str
+
+
 class HotReload:
     """Belongs to the engine's loop."""
 
@@ -32,21 +43,13 @@ class HotReload:
         Args:
             make_watcher: FileWatcher.
         """
-        self._config, self._spawn = config, spawn
+        self._config, self._spawn, self._bus = config, spawn, bus
         self._settings = str(config.path)
         self._watcher = make_watcher(spawn, self._on_changed)
         self._others: frozenset[str] = frozenset()
-        self._hears: list[Callable[[str], None]] = []
         self._is_started = self._is_due = False
         self._reading: asyncio.Task[None] | None = None
         bus.subscribe(ConfigChanged, lambda event: self._follow())
-
-    def listen(self, on_changed: Callable[[str], None]) -> None:
-        """Calls back with the path of each file that is followed and has changed, appeared or gone; also once when it is first followed.
-
-        Where `hotReload` was off, each is told when it is on again: nobody knows what happened meanwhile.
-        """
-        self._hears.append(on_changed)
 
     def follow(self, paths: Iterable[str]) -> None:
         """These other files are in use from now on, and no others.
@@ -78,8 +81,7 @@ class HotReload:
             self._is_due = True
             self._reading = self._reading or self._spawn(self._read_settings(), name="read the settings again")
             return
-        for hear in self._hears:
-            hear(path)
+        self._bus.publish(WatchedFileChanged(path))
 
     async def _read_settings(self) -> None:
         """Until nothing has changed while they were read."""

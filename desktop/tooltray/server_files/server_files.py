@@ -6,7 +6,7 @@ has said yes to.
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.server_files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
 from tooltray.server_files.files_in_use import AnyFile, FilesInUse
 from tooltray.server_files.folders_in_use import FoldersInUse
+from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.reload_plan import Known, kept, left_out, plan, unusable, waiting
@@ -45,7 +46,6 @@ class Watching(Protocol):
     """What of HotReload is used."""
 
     def follow(self, paths: Iterable[str]) -> None: ...
-    def listen(self, on_changed: Callable[[str], None]) -> None: ...
 
 
 class ServerFiles:
@@ -88,7 +88,7 @@ class ServerFiles:
         self._files = FilesInUse(config=config, store=store, configs=configs, project=project)
         self._trust = self._files.trust
         self._in_use = FoldersInUse(
-            states=states, deadlines=deadlines, keeps=self._files.says_something, on_changed=self._on_folders_changed
+            states=states, bus=bus, deadlines=deadlines, keeps=self._files.says_something, on_changed=self._on_folders_changed
         )
         self._folders = ProjectFolders(config=config, home=home)
         self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read, environ=environ)
@@ -97,8 +97,7 @@ class ServerFiles:
         self._told = ToldProblems(bus)
         self._shown: list[ServerFileSnapshot] = []
         self._is_started = self._is_applying = False
-        projects.listen_moved(self._in_use.moved)
-        watching.listen(self._on_file_changed)
+        bus.subscribe(WatchedFileChanged, self._on_file_changed)
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     async def start(self) -> None:
@@ -161,8 +160,8 @@ class ServerFiles:
 
     # readings
 
-    def _on_file_changed(self, path: str) -> None:
-        if file := self._files.at(path):
+    def _on_file_changed(self, event: WatchedFileChanged) -> None:
+        if file := self._files.at(event.path):
             self._readings.begin(file)
 
     def _read_file(self, file: AnyFile) -> FileReading:

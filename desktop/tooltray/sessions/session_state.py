@@ -6,12 +6,13 @@ and the wheel of deadlines. Knows nothing of servers and of settings.
 """
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
 from tooltray.events import EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten
 from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
@@ -76,9 +77,6 @@ class SessionStates:
         self._numbers = itertools.count(1)
         self._states: dict[Hashable, SessionState] = {}
         self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
-        self._on_connected: list[Callable[[SessionState], None]] = []
-        self._on_ended: list[Callable[[SessionState], None]] = []
-        self._on_forgotten: list[Callable[[SessionState], None]] = []
 
     def __iter__(self) -> Iterator[SessionState]:
         return iter(self._states.values())
@@ -86,23 +84,6 @@ class SessionStates:
     def find(self, id: str) -> SessionState | None:
         """The one of this id, also while its client is away."""
         return next((state for state in self._states.values() if state.id == id), None)
-
-    def listen(
-        self,
-        *,
-        on_connected: Callable[[SessionState], None] | None = None,
-        on_ended: Callable[[SessionState], None] | None = None,
-        on_forgotten: Callable[[SessionState], None] | None = None,
-    ) -> None:
-        """
-        Args:
-            on_connected: called when a session has its first connection, or one again.
-            on_ended: called when its last connection has ended.
-            on_forgotten: called when its client has been away for so long that it is another session if it comes back.
-        """
-        self._on_connected += [on_connected] if on_connected else []
-        self._on_ended += [on_ended] if on_ended else []
-        self._on_forgotten += [on_forgotten] if on_forgotten else []
 
     def connect(
         self,
@@ -129,7 +110,9 @@ class SessionStates:
             expiry.cancel()
         state.connections += 1
         if is_news:
-            self._tell(self._on_connected if state.connections == 1 else [], state)
+            if state.connections == 1:
+                self._bus.publish(SessionConnected(state))
+            self.tell_changed(state)
         return state
 
     def disconnect(self, key: Hashable, *, is_lasting: bool = True) -> None:
@@ -141,18 +124,21 @@ class SessionStates:
             if len(self._expiries) > MOST_KEPT:
                 self._forget(next(iter(self._expiries)))
         if is_lasting:
-            self._tell([] if state.connections else self._on_ended, state)
+            if not state.connections:
+                self._bus.publish(SessionDisconnected(state))
+            self.tell_changed(state)
 
-    def tell_changed(self) -> None:
-        """What a state says is another thing now."""
-        self._bus.publish(SessionListChanged())
+    def tell_changed(self, state: SessionState | None = None) -> None:
+        """What lists of sessions show is another thing now.
 
-    def _tell(self, callbacks: Iterable[Callable[[SessionState], None]], state: SessionState) -> None:
-        for callback in callbacks:
-            callback(state)
-        if not state.is_passing:
-            self.tell_changed()
+        Args:
+            state: of this one; None: of several. A session that stands for one request is in no list.
+        """
+        if state is None or not state.is_passing:
+            self._bus.publish(SessionListChanged())
 
     def _forget(self, key: Hashable) -> None:
         self._expiries.pop(key).cancel()
-        self._tell(self._on_forgotten, self._states.pop(key))
+        state = self._states.pop(key)
+        self._bus.publish(SessionForgotten(state))
+        self.tell_changed(state)

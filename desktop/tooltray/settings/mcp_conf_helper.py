@@ -7,14 +7,14 @@ server and no secret.
 import asyncio
 import copy
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported
+from tooltray.events import ConfigChanged, Event, EventBus, ProblemReported
 from tooltray.files.edited_files import EditedFiles
 from tooltray.files.file_history import FileHistory
 from tooltray.files.revisions import revision_of
@@ -31,6 +31,13 @@ from tooltray.snapshots.servers import ServerEntry
 from tooltray.snapshots.setup import SettingsDocument
 
 BUILTIN_NAMES = ("hub",)
+
+
+@dataclass(frozen=True)
+class EntriesEdited(Event):
+    """Entries of servers were changed or removed through McpConfHelper, not by an edit of the file; published before `ConfigChanged`."""
+
+    servers: tuple[str, ...]
 
 
 class McpConfHelper:
@@ -57,11 +64,6 @@ class McpConfHelper:
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
         self._followed_by: dict[str, tuple[str, ...]] = {}  # of what was removed: where it stands if it comes back
-        self._edited: list[Callable[[Collection[str]], None]] = []
-
-    def listen_edited(self, callback: Callable[[Collection[str]], None]) -> None:
-        """Calls back with the servers whose entries were changed or removed here, not by an edit of the file; before `ConfigChanged`."""
-        self._edited.append(callback)
 
     @property
     def settings(self) -> Settings:
@@ -370,8 +372,7 @@ class McpConfHelper:
         for problem in work.result().problems:
             self._bus.publish(ProblemReported(problem))
         if edited := work.result().edited:
-            for callback in self._edited:
-                callback(edited)
+            self._bus.publish(EntriesEdited(edited))
         self._tell_changed()
 
     def _tell_changed(self) -> None:

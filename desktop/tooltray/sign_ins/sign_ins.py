@@ -7,7 +7,7 @@ for each server and one SignInFlow for each sign-in that waits for a person; Tok
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.launch.login_shell import LoginShell
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
-from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.mcp_conf_helper import EntriesEdited, McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
 from tooltray.sign_ins.oauth.registrations import Registration
@@ -67,7 +67,7 @@ class SignIns:
     def follow(self) -> None:
         """Follows the settings from now on. What a person changes here ends a sign-in that was to something else; a file that somebody
         edits, or that is gone, ends none: it may be half written, or its project only not be worked on now."""
-        self._config.listen_edited(self._on_edited)
+        self._bus.subscribe(EntriesEdited, self._on_edited)
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     # for ServerSecrets
@@ -323,9 +323,9 @@ class SignIns:
                 self._bus.publish(ProblemReported(problem, server))
             self._unsaved[server] = problem
 
-    def _on_edited(self, servers: Collection[str]) -> None:
+    def _on_edited(self, event: EntriesEdited) -> None:
         settings, kept = self._config.settings.mcp_servers, self.kept
-        for server in servers:
+        for server in event.servers:
             if server in kept and server in settings and binding_of(settings[server]) != kept[server]:
                 self._drop(server)
 
@@ -355,7 +355,7 @@ class SignIns:
             self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{access.target.server}'")
 
     def _tell_changed(self, server: str) -> None:
-        self._servers().sign_in_changed(server)
+        self._servers().publish_changed(server)
 
 
 async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:

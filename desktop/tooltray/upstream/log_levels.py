@@ -15,12 +15,14 @@ from weakref import WeakKeyDictionary, WeakSet
 import msgspec
 from msgspec import Raw
 
+from tooltray.events import EventBus
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import Era, Head
 from tooltray.sessions.caller import Session
+from tooltray.sessions.session_events import SessionMoved
 from tooltray.tasks import Spawn
-from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import InstanceOpened
 
 logger = logging.getLogger(__name__)
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of RFC 5424, the lowest first
@@ -48,7 +50,7 @@ class _Call:
 class LogLevels:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
+    def __init__(self, *, bus: EventBus, spawn: Spawn, serves: Callable[[McpClient, Session], bool] = lambda client, session: True) -> None:
         """
         Args:
             serves: whether a connection to a server is one that a session uses.
@@ -58,6 +60,8 @@ class LogLevels:
         self._calls: list[_Call] = []
         self._told: WeakKeyDictionary[McpClient, int] = WeakKeyDictionary()  # the level that each legacy server has
         self._copies: WeakSet[McpClient] = WeakSet()
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(SessionMoved, lambda event: self._apply_to_all())
 
     async def set(self, session: Session, level: str, copies: Iterable[McpClient], *, server: str | None = None) -> Envelope:
         """A legacy client's `logging/setLevel`.
@@ -109,20 +113,20 @@ class LogLevels:
             self._calls.remove(call)
             self._apply_soon(server)
 
-    def on_running(self, managed: ManagedServer, client: McpClient) -> None:
-        """A copy of a server has started and knows no level yet."""
-        self._copies.add(client)
-        self._apply_soon(client)
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        """It knows no level yet."""
+        self._copies.add(event.client)
+        self._apply_soon(event.client)
 
-    def follow(self) -> None:
-        """Sessions use other copies than before."""
+    def _apply_to_all(self) -> None:
+        """Sessions use other instances than before, or other levels."""
         for copy in list(self._copies):
             self._apply_soon(copy)
 
     def end(self, session: Session) -> None:
         """The client is gone."""
         if self._asked.pop(session, None):
-            self.follow()
+            self._apply_to_all()
 
     def _apply_soon(self, client: McpClient) -> None:
         if self._is_news(client):

@@ -14,13 +14,14 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from tooltray.events import EventBus
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import Era
 from tooltray.protocol.pending_call import PendingCall
 from tooltray.tasks import Spawn
-from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 
 logger = logging.getLogger(__name__)
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
@@ -177,24 +178,25 @@ class ServerListen:
 class ServerListens:
     """Those of all copies. Belongs to the engine's loop."""
 
-    def __init__(self, *, spawn: Spawn, tell: Tell) -> None:
-        """
-        Args:
-            tell: takes what a server says outside of calls.
-        """
-        self._spawn, self._tell = spawn, tell
+    def __init__(self, *, spawn: Spawn, bus: EventBus) -> None:
+        self._spawn, self._bus = spawn, bus
         self._listens: dict[McpClient, ServerListen] = {}
+        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        bus.subscribe(ServerNotified, self._on_server_notified)
 
-    def on_running(self, managed: ManagedServer, client: McpClient) -> None:
-        """A copy of a server has opened."""
+    def _on_instance_opened(self, event: InstanceOpened) -> None:
+        client = event.client
         self._listens = {each: listen for each, listen in self._listens.items() if not each.dispatcher.closed.is_set()}
         if client.era is Era.MODERN:
-            self._listens[client] = ServerListen(client, spawn=self._spawn, tell=self._tell)
+            self._listens[client] = ServerListen(client, spawn=self._spawn, tell=self._publish)
 
-    def on_notification(self, name: str, client: McpClient, method: str, params: Raw) -> None:
-        """Hears acknowledgements; everything else is for others."""
-        if method == ACKNOWLEDGED and (listen := self._listens.get(client)):
-            listen.acknowledged(params)
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        """Takes acknowledgements; everything else is for others."""
+        if event.method == ACKNOWLEDGED and (listen := self._listens.get(event.client)):
+            listen.acknowledged(event.params)
+
+    def _publish(self, client: McpClient, method: str, params: Raw) -> None:
+        self._bus.publish(ServerNotified(client, method, params))
 
     def of(self, client: McpClient) -> ServerListen | None:
         return self._listens.get(client)

@@ -13,17 +13,7 @@ from functools import partial
 from msgspec import Raw
 
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.events import (
-    ClientListUpdated,
-    ConfigChanged,
-    EventBus,
-    ProblemReported,
-    ServerFailed,
-    ServerRemoved,
-    ServerStarted,
-    ServerStatusChanged,
-    ServerStopped,
-)
+from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFailed, ServerRemoved
 from tooltray.files.revisions import digest_of
 from tooltray.launch.command_lookup import downloads
 from tooltray.launch.login_shell import LoginShell
@@ -46,6 +36,7 @@ from tooltray.upstream.instance import Failure, Instance
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import AskPerson, McpClient
 from tooltray.upstream.patience import Patience
+from tooltray.upstream.server_events import InstanceOpened, ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.start_gate import StartGate
 from tooltray.upstream.stops import Stops
@@ -94,30 +85,12 @@ class ServerManager:
         self._patience, self._gate, self._clock = patience or Patience(), gate or StartGate(), clock
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
-        self._running: set[str] = set()
-        self._on_changed: list[Callable[[str], None]] = []
-        self._on_notification: list[Callable[[str, McpClient, str, Raw], None]] = []
-        self._on_running: list[Callable[[ManagedServer, McpClient], None]] = []
         self.projects: ProjectSource  # set by the one who knows, before the first session
         self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
 
-    def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[[str, McpClient, str, Raw], None]) -> None:
-        """Calls back with every change of a server's state, and with what a server says outside of calls."""
-        self._on_changed.append(on_changed)
-        self._on_notification.append(on_notification)
-
-    def listen_running(self, callback: Callable[[ManagedServer, McpClient], None]) -> None:
-        """Calls back each time a copy of a server has opened, also after a restart."""
-        self._on_running.append(callback)
-
     def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
-        """A copy of a server is not idle while one of these says that somebody waits for news of it."""
+        """An instance is not idle while one of these says that somebody waits for notifications of it."""
         self._keep_while.append(is_wanted)
-
-    def tell(self, client: McpClient, method: str, params: Raw) -> None:
-        """What a server says outside of calls, or would say if it could: to all who listen."""
-        for callback in self._on_notification:
-            callback(client.name, client, method, params)
 
     # what there is
 
@@ -268,7 +241,7 @@ class ServerManager:
             await self.start(name)
         finally:
             server.restarts -= 1
-            self._tell_changed(name)
+            self.publish_changed(name)
 
     def _look_again(self, server: ManagedServer) -> None:
         """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
@@ -280,13 +253,14 @@ class ServerManager:
         if server := self._servers.get(name):
             server.require_sign_in(problem)
 
-    def problem_changed(self, name: str) -> None:
-        """Something is wrong with what a server lists, or no longer."""
-        self._tell_changed(name)
+    def publish_changed(self, name: str) -> None:
+        """Something that a card shows of a server is another thing now: what is wrong with its lists, or who is signed in."""
+        if server := self._servers.get(name):
+            self._bus.publish(ServerStateChanged(server))
 
-    def sign_in_changed(self, name: str) -> None:
-        """Somebody has signed in to a server or out of it, or begins to."""
-        self._tell_changed(name)
+    def is_being_replaced(self, name: str) -> bool:
+        """Whether the predecessor of a server, whose entry was changed, still ends."""
+        return name in self._servers and any(server.name == name for server in self._leaving)
 
     async def end_session(self, session: Session) -> None:
         """Ends the copies that an AI client had for itself."""
@@ -313,7 +287,8 @@ class ServerManager:
                 self._replace(server, config)
             else:
                 self._adopt(server, config)
-            self._tell_changed(name)
+            self.publish_changed(name)
+        self._bus.publish(ServersConfigured())
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Settings that do not change what runs."""
@@ -334,14 +309,14 @@ class ServerManager:
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
         await self._end(old)
         if self._servers.get(new.name) is new:
-            self._tell_status(new)
+            self.publish_changed(new.name)
             if start:
                 new.start()
 
     async def _remove(self, server: ManagedServer) -> None:
         await self._end(server)
-        if successor := self._servers.get(server.name):  # added again meanwhile
-            self._tell_status(successor)
+        if server.name in self._servers:  # added again meanwhile
+            self.publish_changed(server.name)
         else:
             self._bus.publish(ServerRemoved(server.name))
 
@@ -423,7 +398,7 @@ class ServerManager:
             is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
             on_changed=partial(self._on_instance_changed, server),
             on_failed=partial(self._on_instance_failed, server),
-            on_notification=partial(self._on_instance_said, server),
+            on_notification=self._on_instance_notified,
         )
 
     async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
@@ -442,11 +417,9 @@ class ServerManager:
         whole.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(whole)
-            for opened in self._on_running:
-                opened(whole, client)
-        if self._servers.get(whole.name) is whole or whole.name not in self._servers:
-            self._tell_status(whole)
-            self._tell_changed(whole.name)
+            self._bus.publish(InstanceOpened(whole, client))
+        if self._servers.get(whole.name, whole) is whole:  # else it is being replaced, and its successor counts
+            self._bus.publish(ServerStateChanged(whole))
         is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
         is_failure = instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
         needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
@@ -459,32 +432,14 @@ class ServerManager:
         news = ServerFailed(server.name, failure.problem, failure.is_start, failure.attempt, failure.exit_code, project)
         self._bus.publish(news)
 
-    def _tell_status(self, server: ManagedServer) -> None:
-        is_running = server.state is ServerState.RUNNING
-        if is_running == (server.name in self._running):
-            return
-        if is_running:
-            self._running.add(server.name)
-            self._bus.publish(ServerStarted(server.name))
-        else:
-            self._running.discard(server.name)
-            self._bus.publish(ServerStopped(server.name))
-        self._bus.publish(ServerStatusChanged(server.name, "running" if is_running else "stopped"))
-        self._bus.publish(ClientListUpdated())
-
-    def _tell_changed(self, name: str) -> None:
-        if name in self._servers:
-            for callback in self._on_changed:
-                callback(name)
-
     def _remember_eras(self, server: ManagedServer) -> None:
         eras = server.eras | self._eras.eras(server.config_hash)
         if not server.is_builtin and self._eras.remember(server.config_hash, eras):
             self._spawn(finish_in_thread(self._eras.save), name="save eras")
 
-    def _on_instance_said(self, server: ManagedServer, instance: Instance, method: str, params: Raw) -> None:
+    def _on_instance_notified(self, instance: Instance, method: str, params: Raw) -> None:
         if client := instance.client:
-            self.tell(client, method, params)
+            self._bus.publish(ServerNotified(client, method, params))
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

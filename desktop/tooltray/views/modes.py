@@ -4,14 +4,13 @@ Above it: Views, which lists by it, and McpPresenter. Below it: the settings, Kn
 there is. Nothing is hidden unless the settings say so.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tooltray.catalogue import approval, tokens
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import NotFound, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ToolListChanged
+from tooltray.events import ConfigChanged, Event, EventBus, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.protocol.eras import ClientInfo
 from tooltray.sessions.elicitation_form import plain
@@ -70,6 +69,11 @@ class _View:
     is_automatic: bool = False
 
 
+@dataclass(frozen=True)
+class ModesChanged(Event):
+    """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
+
+
 class Modes:
     """Belongs to the engine's loop."""
 
@@ -85,18 +89,10 @@ class Modes:
         bus: EventBus,
     ) -> None:
         self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
-        self._visibility = visibility
+        self._visibility, self._bus = visibility, bus
         self._views: dict[_Key, _View] = {}
-        self._on_changed: list[Callable[[], None]] = []
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tools_changed)
-
-    def listen(self, on_changed: Callable[[], None]) -> None:
-        """
-        Args:
-            on_changed: called when sessions may see something else because there are other tools than before.
-        """
-        self._on_changed.append(on_changed)
 
     # what counts for a session
 
@@ -294,8 +290,7 @@ class Modes:
             del self._views[key]
         if any(self._view(key).shown.mode != view.shown.mode for key, view in before.items()):
             self._states.tell_changed()
-            for callback in self._on_changed:
-                callback()
+            self._bus.publish(ModesChanged())
 
 
 def _counted_size(route: Route) -> int:

@@ -16,17 +16,20 @@ from tooltray.catalogue.offer import KINDS, TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ServerRemoved
+from tooltray.events import EventBus, ServerRemoved
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.protocol.eras import Head
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.session_events import SessionMoved
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.server_events import ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
 from tooltray.views.activation import Activation
+from tooltray.views.modes import ModesChanged
 from tooltray.views.profiles import Profiles
 from tooltray.views.session_view import SessionView, SessionViews, own_copy
 from tooltray.views.view_lists import ViewLists
@@ -78,10 +81,12 @@ class Views:
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # what followers were last told of
         self._have_listed: set[str] = set()  # ids of sessions with followers
-        bus.subscribe(ConfigChanged, lambda event: self.invalidate())
+        for kind in (ServersConfigured, ModesChanged):
+            bus.subscribe(kind, lambda event: self.invalidate())
+        bus.subscribe(SessionMoved, lambda event: self.moved(event.state))
         bus.subscribe(ServerRemoved, self._on_server_removed)
         self._offering: dict[str, bool] = {}  # whether a server's tools may be listed, as of its last change
-        servers.listen(on_changed=self._on_server_changed, on_notification=lambda *said: None)
+        bus.subscribe(ServerStateChanged, self._on_server_changed)
 
     # lists
 
@@ -257,9 +262,12 @@ class Views:
             self._states.tell_changed()
             self._tell_if_changed(state)
 
-    def _on_server_changed(self, name: str) -> None:
+    def _on_server_changed(self, event: ServerStateChanged) -> None:
         """A server that was never listed has no tools that could change: its one tool comes and goes with the server."""
-        is_offering = self._tools.is_offering(self._servers.get(name))
+        name = event.server.name
+        if self._servers.find(name) is None:
+            return
+        is_offering = self._tools.is_offering(event.server)
         if self._offering.get(name, True) is not is_offering:
             self.invalidate()
         self._offering[name] = is_offering

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, opened, settled
-from tests.fakes.modern_subscriptions import LISTENED, Following, acknowledging, listenable, wanted
+from tests.fakes.modern_subscriptions import LISTENED, acknowledging, listenable, wanted
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
 from tooltray.calls.subscriptions import Subscriptions
@@ -25,12 +25,11 @@ class World:
 
     def __init__(self, parts: HubParts) -> None:
         self.parts = parts
-        self.following = Following(parts)
         self.old, self.new, self.both = (parts.programs[name] for name in ("old", "new", "both"))
 
     @property
     def subscriptions(self) -> Subscriptions:
-        return self.following.subscriptions
+        return self.parts.subscriptions
 
     def managed(self, name: str) -> ManagedServer:
         return self.parts.servers.get(name)

@@ -30,6 +30,7 @@ from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.tool_manager import TASK_ONLY
 from tooltray.events import ConfigChanged, ServerStarted, ToolListChanged
 from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.server_events import ServerNotified
 
 # listing
 
@@ -317,7 +318,7 @@ async def test_a_change_during_a_list_is_listed_after_it_and_the_older_one_does_
         program.copy.notify("notifications/tools/list_changed")
         await program.request("tools/list", count=2)
         said: Record[str] = Record()
-        parts.servers.listen(on_changed=lambda name: None, on_notification=lambda name, client, method, params: said.add(method))
+        parts.bus.subscribe(ServerNotified, lambda event: said.add(event.method))
         for _ in range(3):
             program.copy.notify("notifications/tools/list_changed")
         await said.wait(count=3)

@@ -22,7 +22,7 @@ from tooltray.access.api_token import ApiToken
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.downstream.http_listener import HttpListener
+from tooltray.downstream.http_listener import HttpAddressChanged, HttpListener
 from tooltray.events import EventBus, ProblemReported, ServerStarted
 from tooltray.home.home import Home
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -87,8 +87,8 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
             bus=bus,
             deadlines=DeadlineWheel(),
             spawn=keeper.spawn,
-            on_changed=lambda: parts.changes.add(listener.address),
         )
+        bus.subscribe(HttpAddressChanged, lambda event: parts.changes.add(listener.address))
         parts = Listening(config, tokens, api_token, bus, listener, clients, Heard(bus), session)
         try:
             yield parts
@@ -224,7 +224,6 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
         bus=EventBus(),
         deadlines=nothing,
         spawn=keeper.spawn,
-        on_changed=lambda: None,
     )
     with pytest.raises(AttributeError):
         await listener.follow()

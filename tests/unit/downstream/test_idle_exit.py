@@ -5,6 +5,7 @@ import asyncio
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.downstream.idle_exit import IdleExit
+from tooltray.events import EventBus, SessionsChanged
 
 AFTER_S = 60.0
 
@@ -19,10 +20,17 @@ class Ended:
         self.at.append(asyncio.get_running_loop().time())
 
 
+def idle_exit(after_s: float | None, ended: Ended) -> tuple[IdleExit, EventBus]:
+    bus = EventBus()
+    exit = IdleExit(after_s=after_s, end=ended, bus=bus)
+    exit.start()
+    return exit, bus
+
+
 @in_fake_time
 async def test_a_hub_that_nobody_comes_to_ends() -> None:
     ended, began = Ended(), asyncio.get_running_loop().time()
-    IdleExit(after_s=AFTER_S, end=ended).count(0)
+    idle_exit(AFTER_S, ended)
     await asyncio.sleep(AFTER_S * 3)
     assert ended.at == [began + AFTER_S]
 
@@ -30,14 +38,13 @@ async def test_a_hub_that_nobody_comes_to_ends() -> None:
 @in_fake_time
 async def test_the_time_begins_anew_when_the_last_one_has_left() -> None:
     ended, began = Ended(), asyncio.get_running_loop().time()
-    idle = IdleExit(after_s=AFTER_S, end=ended)
-    idle.count(0)
+    _, bus = idle_exit(AFTER_S, ended)
     await asyncio.sleep(AFTER_S / 2)
     for sessions in (1, 2, 1):
-        idle.count(sessions)
+        bus.publish(SessionsChanged(sessions))
     await asyncio.sleep(AFTER_S * 2)
     assert ended.at == []
-    idle.count(0)
+    bus.publish(SessionsChanged(0))
     await asyncio.sleep(AFTER_S * 2)
     assert ended.at == [began + AFTER_S * 3.5]
 
@@ -45,10 +52,9 @@ async def test_the_time_begins_anew_when_the_last_one_has_left() -> None:
 @in_fake_time
 async def test_a_hub_that_stays_or_ends_anyway_is_not_told() -> None:
     ended = Ended()
-    IdleExit(after_s=None, end=ended).count(0)
-    closed = IdleExit(after_s=AFTER_S, end=ended)
-    closed.count(0)
+    idle_exit(None, ended)
+    closed, bus = idle_exit(AFTER_S, ended)
     closed.close()
-    closed.count(0)
+    bus.publish(SessionsChanged(0))
     await asyncio.sleep(AFTER_S * 2)
     assert ended.at == []

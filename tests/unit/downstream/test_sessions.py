@@ -26,6 +26,7 @@ from tooltray.protocol.envelope import NOTHING, dump, load
 from tooltray.protocol.eras import Era
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
+from tooltray.upstream.server_events import ServerNotified
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -46,8 +47,8 @@ class Hub:
             deadlines=DeadlineWheel(),
             log=KeptLog(),  # type: ignore[arg-type]
             control=control,
-            on_count_changed=self.counts.append,
         )
+        self.bus.subscribe(SessionsChanged, lambda event: self.counts.append(event.session_count))
 
     @property
     def clients(self) -> Collection[ClientSession]:
@@ -104,7 +105,7 @@ async def test_ai_clients_are_counted_as_they_come_and_go_and_front_ends_are_not
     assert hub.sessions.count == 1
     second.dispatcher.connection_lost("gone")
     await settled()
-    assert (hub.sessions.count, hub.counts, hub.presenter.session_counts) == (0, [1, 2, 1, 0], [1, 2, 1, 0])
+    assert (hub.sessions.count, hub.counts) == (0, [1, 2, 1, 0])
 
 
 @in_fake_time
@@ -187,6 +188,8 @@ async def test_a_bridge_inside_one_of_our_own_servers_is_refused(process_groups:
 class Copy:
     """A copy of a server as sessions see it: whose it is, and who calls it."""
 
+    name = "one"
+
     def __init__(self, *, owner: Any = None, calls: Sequence[tuple[Any, Raw]] = ()) -> None:
         self.owner, self._calls = owner, calls
 
@@ -207,7 +210,7 @@ async def three_clients(hub: Hub) -> list["Peer"]:
 
 
 def said(hub: Hub, copy: Copy, method: str, **params: Any) -> None:
-    hub.sessions.on_server_said("one", copy, method, dump(params))  # type: ignore[arg-type]
+    hub.bus.publish(ServerNotified(copy, method, dump(params)))  # type: ignore[arg-type]
 
 
 def heard(clients: Sequence["Peer"]) -> list[list[tuple[str, Any]]]:
@@ -447,7 +450,6 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
         "name_client",
         "has_server",
         "finds_server",
-        "set_session_count",
         "start_server",
         "call_tool",
     ],

@@ -42,7 +42,6 @@ class Desk:
             bus=self.bus,
             deadlines=deadlines,
             spawn=spawn or self.keeper.spawn,
-            states=self.states,
             history=self.history,
             ready=ReadyAnswers(config=McpConfHelper(folder / "settings.json", self.bus), shipped=("Go on",)),
             mask=lambda text: text.replace("hunter2", "***"),

@@ -12,11 +12,12 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.names import PublishedNames
-from tooltray.events import EventBus, ServerStarted, ServerStopped
+from tooltray.events import ConfigChanged, EventBus, ServerStarted, ServerStopped
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
+from tooltray.upstream.server_events import ServersConfigured
 
 
 class RecordingHub:
@@ -39,6 +40,7 @@ class Live:
     def __init__(self, folder: Path) -> None:
         self.path, self.bus, self.hub, self.tasks = folder / "settings.json", EventBus(), RecordingHub(), TaskKeeper()
         self.conf = McpConfHelper(self.path, self.bus)
+        self.bus.subscribe(ConfigChanged, lambda event: self.bus.publish(ServersConfigured()))  # as ServerManager does
         self.names = PublishedNames(folder / "names.json")
 
     async def edit(self, **fields: Any) -> list[Any]:

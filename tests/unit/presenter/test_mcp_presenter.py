@@ -21,7 +21,7 @@ async def test_the_snapshot_has_every_server_as_a_card_shows_it(parts: HubParts)
     await parts.presenter.start_server("s")
     await parts.listed()
     await parts.call("get_it")
-    parts.presenter.set_session_count(2)
+    parts.bus.publish(SessionsChanged(2))
     hub = await parts.presenter.get_snapshot()
     assert (hub.pid, hub.is_paused, hub.session_count, hub.notices) == (1, False, 2, ())
     built_in, server = hub.servers

@@ -200,8 +200,9 @@ async def test_a_call_waits_for_the_roots_that_are_being_asked_for(tmp_path: Pat
 @in_fake_time
 async def test_a_client_that_never_answers_is_given_up() -> None:
     spawn = TaskKeeper().spawn
-    states = SessionStates(bus=EventBus(), deadlines=DeadlineWheel())
-    sources = ProjectSources(folders=None, states=states, spawn=spawn, is_wanted=lambda: True, on_changed=lambda state: None)  # type: ignore[arg-type]
+    bus = EventBus()
+    states = SessionStates(bus=bus, deadlines=DeadlineWheel())
+    sources = ProjectSources(folders=None, states=states, spawn=spawn, is_wanted=lambda: True, bus=bus)  # type: ignore[arg-type]
     never = asyncio.get_running_loop().create_future()
 
     async def answer(method: str) -> Any:

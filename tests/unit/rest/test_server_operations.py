@@ -11,6 +11,7 @@ from tests.fakes.rest_hub import RestHub, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import TooltrayError
+from tooltray.secrets.secrets import SecretsChanged
 from tooltray.snapshots.servers import ServerState
 
 KEY = "sk-0123456789abcdefghij"
@@ -113,7 +114,7 @@ async def test_a_server_that_somebody_else_has_added_meanwhile_keeps_its_secret(
         def somebody_saves() -> None:
             hub.parts.conf.path.write_text(json.dumps({"version": 1, "mcpServers": there}))
 
-        hub.parts.secrets.listen(somebody_saves)
+        hub.parts.bus.subscribe(SecretsChanged, lambda event: somebody_saves())
         answer = await hub.ask("POST", "/servers", {"name": "new", "command": "p", "env": {"API_KEY": KEY, "B_KEY": KEY}})
         assert answer.status == 409
         assert (await hub.ask("GET", "/secrets")).json == ["new/API_KEY"]

@@ -8,6 +8,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.events import EventBus
 from tooltray.projects.project_leases import UNUSED_S
 from tooltray.server_files.folders_in_use import FoldersInUse
+from tooltray.sessions.session_events import SessionMoved
 from tooltray.sessions.session_state import KEPT_FOR_S, SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject
 
@@ -22,11 +23,13 @@ class Sessions:
     def __init__(self) -> None:
         self.wheel = ManualWheel()
         deadlines: Any = self.wheel
-        self.states = SessionStates(bus=EventBus(), deadlines=deadlines)
+        self.bus = EventBus()
+        self.states = SessionStates(bus=self.bus, deadlines=deadlines)
         self.told: list[tuple[str, ...]] = []
         self.empty: set[str] = set()
         self.in_use = FoldersInUse(
             states=self.states,
+            bus=self.bus,
             deadlines=deadlines,
             keeps=lambda folder: folder not in self.empty,
             on_changed=lambda: self.told.append(self.in_use.folders),
@@ -34,7 +37,7 @@ class Sessions:
 
     def works_on(self, state: SessionState, folder: str) -> None:
         state.projects["folder"] = SessionProject(folder, "x", "folder")
-        self.in_use.moved(state)
+        self.bus.publish(SessionMoved(state))
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def test_a_session_that_turns_to_another_project_leaves_its_old_one(sessions: Se
     sessions.wheel.expire(UNUSED_S)
     assert sessions.told == [("/p",), ("/p", "/q"), ("/q",)]
     state.projects.clear()
-    sessions.in_use.moved(state)
+    sessions.bus.publish(SessionMoved(state))
     sessions.wheel.expire(UNUSED_S)
     assert sessions.in_use.folders == ()
 
@@ -85,7 +88,7 @@ def test_a_session_that_has_left_holds_nothing_whatever_is_learned_of_it(session
     sessions.works_on(state, "/p")
     assert sessions.in_use.folders == ()
     sessions.wheel.expire(KEPT_FOR_S)
-    sessions.in_use.moved(state)
+    sessions.bus.publish(SessionMoved(state))
     assert sessions.in_use.folders == ()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
-from tooltray.server_files.hot_reload import HotReload
+from tooltray.server_files.hot_reload import HotReload, WatchedFileChanged
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn, TaskKeeper
 
@@ -82,7 +82,7 @@ async def test_the_settings_are_read_again_when_their_file_has_changed(tmp_path:
 async def test_other_files_are_told_to_who_listens_and_the_settings_are_not(tmp_path: Path) -> None:
     parts, told = Parts(tmp_path), list[str]()
     reload = await parts.start()
-    reload.listen(told.append)
+    parts.bus.subscribe(WatchedFileChanged, lambda event: told.append(event.path))
     reload.follow(["/shop/.mcp.json", str(parts.path)])
     assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
     parts.watcher.tell("/shop/.mcp.json")

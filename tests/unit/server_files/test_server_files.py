@@ -389,7 +389,7 @@ async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_ther
 
 
 async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "tooltray.presenter.files")
+    caplog.set_level(logging.INFO, "tooltray.server_files")
     async with file_hub(tmp_path) as hub:
         assert hub.files.said == ()
         folder = hub.project(one=ONE)

@@ -5,6 +5,7 @@ from typing import Any
 from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.events import EventBus, SessionListChanged
+from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten
 from tooltray.sessions.session_state import KEPT_FOR_S, MOST_KEPT, SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject
 
@@ -18,8 +19,8 @@ class World:
         self.told = 0
         self.heard: list[tuple[str, str]] = []
         self.bus.subscribe(SessionListChanged, self._on_changed)
-        self.states.listen(on_connected=lambda state: self.heard.append(("connected", state.id)))
-        self.states.listen(on_ended=lambda state: self.heard.append(("ended", state.id)))
+        self.bus.subscribe(SessionConnected, lambda event: self.heard.append(("connected", event.state.id)))
+        self.bus.subscribe(SessionDisconnected, lambda event: self.heard.append(("ended", event.state.id)))
 
     def _on_changed(self, event: Any) -> None:
         self.told += 1
@@ -58,7 +59,7 @@ def test_what_nobody_comes_back_for_is_forgotten_after_ten_minutes() -> None:
 
 def test_who_listens_hears_what_is_forgotten_also_of_requests_that_stand_for_themselves() -> None:
     world = World()
-    world.states.listen(on_forgotten=lambda state: world.heard.append(("forgotten", state.id)))
+    world.bus.subscribe(SessionForgotten, lambda event: world.heard.append(("forgotten", event.state.id)))
     state = world.states.connect("k", is_lasting=False)
     world.states.disconnect("k", is_lasting=False)
     world.states.connect("k", is_lasting=False)

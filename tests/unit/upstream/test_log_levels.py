@@ -30,8 +30,7 @@ class World:
 
     def __init__(self, parts: HubParts) -> None:
         self.parts = parts
-        self.levels = LogLevels(spawn=parts.keeper.spawn)
-        parts.servers.listen_running(self.levels.on_running)
+        self.levels = LogLevels(bus=parts.bus, spawn=parts.keeper.spawn)
 
     async def run(self, name: str, *, era: Era = Era.LEGACY, session: Client | None = None) -> McpClient:
         client = await self.parts.servers.get(name).running(era, timeout_s=10, session=session)

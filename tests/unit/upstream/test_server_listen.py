@@ -5,16 +5,19 @@ import itertools
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import loaded, settled
 from tests.fakes.modern_subscriptions import LISTENED, acknowledge, acknowledging, listenable, wanted
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
+from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 from tooltray.upstream.server_listen import LONGEST_PAUSE_S, ServerListen, ServerListens
 
 LISTS = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}
@@ -31,7 +34,10 @@ class World:
     def __init__(self, server: ScriptedServer) -> None:
         self.server, self.keeper = server, TaskKeeper()
         self.told: Record[tuple[str, Any]] = Record()
-        self.listens = ServerListens(spawn=self.keeper.spawn, tell=lambda client, method, params: self.told.add((method, loaded(params))))
+        self._is_servers_own = False
+        self.bus = EventBus()
+        self.listens = ServerListens(spawn=self.keeper.spawn, bus=self.bus)
+        self.bus.subscribe(ServerNotified, self._on_notified)
 
     async def __aenter__(self) -> "World":
         await self.start()
@@ -47,11 +53,20 @@ class World:
             transport=self.server(name="s"),
             deadlines=DeadlineWheel(),
             wants=Era.MODERN,
-            on_notification=lambda client, method, params: self.listens.on_notification("s", client, method, params),
+            on_notification=self._notified,
         )
         await self.client.open(timeout_s=10)
-        managed: Any = None  # it is the copy that counts
-        self.listens.on_running(managed, self.client)
+        managed: Any = None  # it is the instance that counts
+        self.bus.publish(InstanceOpened(managed, self.client))
+
+    def _notified(self, client: McpClient, method: str, params: Raw) -> None:
+        self._is_servers_own = True
+        self.bus.publish(ServerNotified(client, method, params))
+        self._is_servers_own = False
+
+    def _on_notified(self, event: ServerNotified) -> None:
+        if not self._is_servers_own:
+            self.told.add((event.method, loaded(event.params)))
 
     async def stop(self) -> None:
         await self.client.close("stopped")

@@ -28,6 +28,7 @@ from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_log import SEPARATOR
 from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.server_events import ServerNotified
 from tooltray.upstream.start_gate import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
@@ -318,7 +319,7 @@ async def test_what_a_server_says_reaches_the_listeners_once_it_has_greeted(tmp_
     program.handlers["initialize"] = initialize
     said: Record[tuple[str, str]] = Record()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
-        parts.servers.listen(on_changed=lambda name: None, on_notification=lambda name, client, method, params: said.add((name, method)))
+        parts.bus.subscribe(ServerNotified, lambda event: said.add((event.client.name, event.method)))
         await started(parts)
         program.copy.notify("notifications/tools/list_changed")
         await said.wait()

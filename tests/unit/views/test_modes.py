@@ -12,7 +12,7 @@ from tooltray.events import SessionListChanged, ToolListChanged
 from tooltray.protocol.eras import ClientInfo
 from tooltray.sessions.session_state import SessionState
 from tooltray.views.known_clients import MOST_SEEN
-from tooltray.views.modes import AUTOMATIC_TOKENS, MOST_VIEWS
+from tooltray.views.modes import AUTOMATIC_TOKENS, MOST_VIEWS, ModesChanged
 
 
 def one(**publish: Any) -> dict[str, Any]:
@@ -180,7 +180,7 @@ async def test_what_was_seen_of_a_client_goes_before_what_is_known(tmp_path: Pat
 async def test_automatically_more_tools_are_news_to_those_whom_it_concerns(tmp_path: Path) -> None:
     heard: list[str] = []
     async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5)) as parts:
-        parts.modes.listen(lambda: heard.append("news"))
+        parts.bus.subscribe(ModesChanged, lambda event: heard.append("news"))
         assert parts.modes.shown(session()).mode == "everything"  # nothing is listed yet
         await parts.servers.start("s")
         await parts.tools.listing("s")

@@ -7,11 +7,12 @@ edit, which is told and shown as every other one.
 from collections.abc import Callable, Iterable, Iterator
 
 from tooltray.errors import TooltrayError
+from tooltray.events import EventBus
 from tooltray.settings.file_server import FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.server_events import ServerStateChanged
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 
@@ -36,18 +37,18 @@ def check_served(readings: Iterable[FileReading]) -> None:
 class RequiredServers:
     """Waits until each of them ran once. Belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, servers: ServerManager, on_failed: Callable[[TooltrayError], None]) -> None:
+    def __init__(self, *, config: McpConfHelper, bus: EventBus, on_failed: Callable[[TooltrayError], None]) -> None:
         """
         Args:
             on_failed: one of them does not start; says which and why. Called once.
         """
-        self._servers, self._on_failed = servers, on_failed
+        self._config, self._on_failed = config, on_failed
         self._waiting = {name for name, settings in config.settings.mcp_servers.items() if not settings.disable and _must_run(config, name)}
-        servers.listen(on_changed=self._on_changed, on_notification=lambda name, client, method, params: None)
+        bus.subscribe(ServerStateChanged, self._on_server_changed)
 
-    def _on_changed(self, name: str) -> None:
-        managed = self._servers.find(name) if name in self._waiting else None
-        if managed is None:
+    def _on_server_changed(self, event: ServerStateChanged) -> None:
+        managed, name = event.server, event.server.name
+        if name not in self._waiting or name not in self._config.settings.mcp_servers:
             return
         if managed.state is ServerState.RUNNING:
             self._waiting.discard(name)

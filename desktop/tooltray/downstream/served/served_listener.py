@@ -22,6 +22,7 @@ from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFile
 from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.secrets.secrets import SecretsChanged
 from tooltray.settings.file_server import Endpoint, FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn
@@ -117,6 +118,7 @@ class ServedListener:
         await self.follow()
         if problem := self._place.problem:
             raise TooltrayError(problem.title, problem.message, problem.hint)
+        self._bus.subscribe(SecretsChanged, self._on_secrets_changed)
         self._bus.subscribe(ServerFilesChanged, lambda event: self._on_changed())
         self._bus.subscribe(ConfigChanged, lambda event: self._on_changed())
         self._on_changed()  # they may have changed meanwhile
@@ -152,8 +154,8 @@ class ServedListener:
 
     # following the files
 
-    def secrets_changed(self) -> None:
-        """A secret may be another one, and a token with it; does not wait."""
+    def _on_secrets_changed(self, event: SecretsChanged) -> None:
+        """A token may be another one."""
         self._tokens.forget()
         if self._files.served():
             self._on_changed()

@@ -1,6 +1,5 @@
 """downstream/served/required.py: what ends a hub that was started with configs."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +14,7 @@ from tooltray.settings.file_server import Endpoint, FileReading, FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.server_events import ServerStateChanged
 
 NO_COMMAND = FileProblem(Problem("it has neither a command nor a URL"), line=7, entry="broken")
 ODD_FILTER = FileProblem(Problem("this filters nothing"), line=3, entry="fetch")
@@ -85,29 +85,22 @@ def test_two_files_with_an_endpoint_are_one_too_many() -> None:
 class Servers:
     """In the place of ServerManager."""
 
-    def __init__(self) -> None:
-        self.states: dict[str, tuple[ServerState, Problem | None]] = {}
-        self.changed: Callable[[str], None]
-
-    def listen(self, *, on_changed: Callable[[str], None], on_notification: Callable[..., None]) -> None:
-        self.changed = on_changed
-        on_notification("fetch", None, "notifications/message", b"")
-
-    def find(self, name: str) -> Any:
-        return SimpleNamespace(state=self.states[name][0], problem=self.states[name][1]) if name in self.states else None
+    def __init__(self, bus: EventBus, config: McpConfHelper) -> None:
+        self._bus, self.config = bus, config
 
     def now(self, name: str, state: ServerState, problem: Problem | None = None) -> None:
-        self.states[name] = (state, problem)
-        self.changed(name)
+        server: Any = SimpleNamespace(name=name, state=state, problem=problem)
+        self._bus.publish(ServerStateChanged(server))
 
 
 async def required(tmp_path: Path, *needed: str, optional: str = "optional") -> tuple[Servers, list[TooltrayError]]:
-    config, servers, failures = McpConfHelper(tmp_path / "settings.json", EventBus()), Servers(), list[TooltrayError]()
+    bus, failures = EventBus(), list[TooltrayError]()
+    config = McpConfHelper(tmp_path / "settings.json", bus)
+    servers = Servers(bus, config)
     await config.load()
     entries = [entry(name, must_run=True, disable=name == "off") for name in needed] + [entry(optional)]
     config.set_file_servers({each.name: FileServer(each, FILE, "served") for each in entries})
-    manager: Any = servers
-    RequiredServers(config=config, servers=manager, on_failed=failures.append)
+    RequiredServers(config=config, bus=bus, on_failed=failures.append)
     return servers, failures
 
 
@@ -139,6 +132,11 @@ async def test_other_servers_may_fail(tmp_path: Path) -> None:
     servers, failures = await required(tmp_path, "fetch", "off")
     for name in ("optional", "off", "unknown"):
         servers.now(name, ServerState.ERROR)
-    servers.states.clear()
-    servers.changed("fetch")  # removed meanwhile
+    assert failures == []
+
+
+async def test_a_server_that_is_removed_is_not_needed_any_more(tmp_path: Path) -> None:
+    servers, failures = await required(tmp_path, "fetch")
+    servers.config.set_file_servers({})
+    servers.now("fetch", ServerState.STOPPED)
     assert failures == []
