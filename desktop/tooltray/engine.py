@@ -261,7 +261,7 @@ class Engine:
             servers=started.servers,
             visibility=started.visibility,
             offered=offered,
-            call=lambda request, head, caller, held, **options: requests.calls.call(request, head, caller, held, **options),
+            call=lambda exchange: requests.calls.call(exchange),
         )
         requests: RequestParts = await make_request_parts(
             base=base,

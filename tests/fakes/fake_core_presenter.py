@@ -14,11 +14,11 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.verbs import VERBS
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.protocol.eras import ClientInfo, Era, Head
+from tooltray.protocol.eras import ClientInfo, Era
 from tooltray.sessions.caller import Session
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.handshake import Greeting
-from tooltray.upstream.held_calls import HeldCalls
 
 INSTRUCTIONS = "Servers: fs."  # of a session that has all servers
 
@@ -71,39 +71,39 @@ class FakeCorePresenter:
         self.may_list = asyncio.Event()
         self.may_list.set()
 
-    async def answer(
-        self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
-    ) -> Envelope:
+    async def answer(self, exchange: Exchange) -> Envelope:
+        request, server = exchange.request, exchange.server
         match request.method:
             case "tools/list":
                 await self.may_list.wait()
                 listing = Raw(self.listings[server])
-                return Envelope(result=eras.as_modern_result(request.method, listing) if head.era is Era.MODERN else listing)
+                return Envelope(result=eras.as_modern_result(request.method, listing) if exchange.era is Era.MODERN else listing)
             case "tools/call":
-                return await self._call(request, head, session, server=server, client=client)
+                return await self._call(exchange)
         if server is None:
             return failure(METHOD_NOT_FOUND, "Method not found", request.method)
-        self.relayed.add((request.method, head.era, server, ""))
+        self.relayed.add((request.method, exchange.era, server, ""))
         return success({"relayed": envelope.load(request.params)})
 
-    async def _call(self, request: Envelope, head: Head, session: Session, *, server: str | None, client: str) -> Envelope:
-        self.relayed.add((request.method, head.era, server, client))
-        match head.name:
+    async def _call(self, exchange: Exchange) -> Envelope:
+        request, name = exchange.request, exchange.head.name
+        self.relayed.add((request.method, exchange.era, exchange.server, exchange.client))
+        match name:
             case "hang":
                 try:
                     await asyncio.get_running_loop().create_future()
                 finally:
                     self.cancelled.add(bytes(request.id))
             case "ask":
-                return await session.ask("elicitation/create", dump({"message": "who?"}), about=request.id)
+                return await exchange.ask("elicitation/create", dump({"message": "who?"}))
             case "tell":
-                session.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}), about=request.id)
-        return Envelope(result=Raw(self.results[head.name]) if head.name in self.results else request.params)
+                exchange.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
+        return Envelope(result=Raw(self.results[name]) if name in self.results else request.params)
 
-    # its news
+    # its router
 
     @property
-    def news(self) -> "FakeCorePresenter":
+    def router(self) -> "FakeCorePresenter":
         return self
 
     def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:

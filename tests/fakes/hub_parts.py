@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Heard, Record
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
@@ -44,7 +45,6 @@ from tooltray.presenter.presenter_parts import make_presenter_parts
 from tooltray.presenter.request_parts import RequestParts, make_request_parts
 from tooltray.presenter.server_parts import make_server_parts
 from tooltray.presenter.view_parts import make_view_parts
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
@@ -259,7 +259,7 @@ class HubParts:
             servers=self.servers,
             visibility=self.visibility,
             offered=offered,
-            call=lambda request, head, caller, held, **options: self.calls.call(request, head, caller, held, **options),
+            call=lambda exchange: self.calls.call(exchange),
             **self._view_waits,
         )
         self.states, self.known_clients, self.profiles = viewed.states, viewed.clients, viewed.profiles
@@ -382,9 +382,7 @@ class HubParts:
         if is_modern:
             params["_meta"] = {**MODERN_META, **params.get("_meta", {})}
         request = Envelope(method="tools/call", params=dump(params))
-        head = eras.read_head(request.params)
-        assert head is not None
-        return opened(await self.calls.call(request, head, client, client.held, server=server, client="test"))
+        return opened(await self.calls.call(exchange_of(request, client, server=server)))
 
 
 def opened(reply: Envelope) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, opened
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 
 TOOLS, PROMPTS, RESOURCES = (f"notifications/{kind}/list_changed" for kind in ("tools", "prompts", "resources"))
@@ -70,9 +70,7 @@ async def answered(
     if is_modern:
         params["_meta"] = MODERN_META
     request = Envelope(id=Raw(id), method=method, params=dump(params))
-    head = eras.read_head(request.params)
-    assert head is not None
-    return opened(await parts.router.answer(request, head, client, client.held, server=client.state.server, client="test"))
+    return opened(await parts.router.answer(exchange_of(request, client, server=client.state.server)))
 
 
 async def names_of(parts: HubParts, client: Client) -> list[str]:

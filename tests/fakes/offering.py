@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import Copy, Handler, ScriptedServer, error
 
 from tooltray.catalogue.offer import KINDS, OfferKind
 from tooltray.events import PromptListChanged, ResourceListChanged
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 
 
@@ -110,11 +110,9 @@ class OfferParts:
 
     async def send(self, request: Envelope, client: Client | None = None) -> dict[str, Any]:
         """The same with params that a test has written itself."""
-        head = eras.read_head(request.params)
-        assert head is not None
         client = client or self.parts.client()
         answer = {"prompts/get": self.prompts.get, "resources/read": self.resources.read, "completion/complete": self.completion.complete}
-        return opened(await answer[request.method](request, head, client, client.held))
+        return opened(await answer[request.method](exchange_of(request, client)))
 
     async def read(self, uri: str, **options: Any) -> Any:
         """The contents of a resource."""

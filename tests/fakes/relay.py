@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import Client, loaded, opened
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
@@ -50,9 +50,7 @@ class Relay:
         return await self.relay(request, caller, timeout_s=timeout_s)
 
     async def relay(self, request: Envelope, caller: Client | None = None, *, timeout_s: float = 60.0) -> Any:
-        head = eras.read_head(request.params)
-        assert head is not None
-        return opened(await self.client.call(request, head, caller or Client(), timeout_s=timeout_s))
+        return opened(await self.client.call(exchange_of(request, caller or Client()), timeout_s=timeout_s))
 
     def calling(self, name: str, caller: Client | None = None, **options: Any) -> "asyncio.Task[Any]":
         return self.keeper.spawn(self.call(name, caller, **options), name=f"call {name}")

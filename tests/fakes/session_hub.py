@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, HubParts
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 
 
@@ -38,7 +38,5 @@ class SessionHub:
     async def listed(self, client: Client) -> list[str]:
         """The names in a session's `tools/list`."""
         request = Envelope(method="tools/list", params=dump({}))
-        head = eras.read_head(request.params)
-        assert head is not None
-        reply = await self.parts.presenter.answer(request, head, client, client.held, server=None, client="test")
+        reply = await self.parts.router.answer(exchange_of(request, client))
         return [each["name"] for each in json.loads(bytes(reply.result))["tools"]]

@@ -20,6 +20,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
@@ -80,19 +81,13 @@ class AskedCall:
 def asked_call(
     route: Route,
     decision: Decision,
-    params: Raw,
-    state: SessionState,
-    client: str,
+    exchange: Exchange,
     current: Callable[[], Route | None],
     confirmed: Callable[[], Coroutine[Any, Any, Route | None]],
 ) -> AskedCall:
-    """
-    Args:
-        params: of the `tools/call`.
-        client: who calls, where the state does not say.
-    """
-    arguments = opened(params).get("arguments", NOTHING)
-    name, digest = state.client or client, _digest(bytes(arguments))
+    """A call as a person is asked about it. Who calls is named as the session's state has it, or else as its records name it."""
+    state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
+    name, digest = state.client or exchange.client, _digest(bytes(arguments))
     return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed)
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from msgspec import Raw
-
 from tooltray.approvals import approval_form, suspicion
 from tooltray.approvals.approval_questions import (
     ALWAYS,
@@ -45,7 +43,7 @@ from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
@@ -85,23 +83,22 @@ class ApprovalRounds:
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
         self._decide, self._masked, self._deadlines, self._spawn = decide, masked, deadlines, spawn
 
-    async def decided(self, call: AskedCall, request: Envelope, caller: Caller, *, token: Raw, has_window: bool = False) -> Envelope:
+    async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
 
         Args:
-            caller: hears that its call waits, and is asked where no desktop is there.
-            token: by which it wants to hear that; may be empty.
+            exchange: its client hears that the call waits, and is asked where no desktop is there.
         """
-        with WaitingNews(request, token, caller, self._deadlines):
+        with WaitingNews(exchange, self._deadlines):
             try:
-                return await self._decided(call, request, None if has_window else caller)
+                return await self._decided(call, None if has_window else exchange)
             except TooltrayError as error:
                 return _failure(str(error))
 
-    async def _decided(self, call: AskedCall, request: Envelope, person: Caller | None) -> Envelope:
+    async def _decided(self, call: AskedCall, asked: Exchange | None) -> Envelope:
         before = self._grants.seen_before(call.route, call.state, call.client)
         for _ in range(MOST_ROUNDS):
-            answer = await self._answered(call, request, person, before)
+            answer = await self._answered(call, asked, before)
             if answer not in (CHANGED, *YES):
                 return self._outcome(call, answer)
             now = await self.renewed(call, is_started=answer in YES)
@@ -206,14 +203,14 @@ class ApprovalRounds:
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
 
-    async def _answered(self, call: AskedCall, request: Envelope, person: Caller | None, before: str | None) -> str:
+    async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
         while same := self._waiting.same(call):
             if (answer := await same.ended()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
                 return answer
         if not self._waiting.has_room(call.route.server):
             return TOO_MANY
         question = self._waiting.ask(call, partial(self._snapshot, call, before, ""))
-        asking = self._spawn(self._ask(question, request, person), name=f"approval {call.route.server}") if person else None
+        asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
             return await question.ended()
         finally:
@@ -221,12 +218,12 @@ class ApprovalRounds:
             if asking:
                 asking.cancel()
 
-    async def _ask(self, question: Question, request: Envelope, person: Caller) -> None:
+    async def _ask(self, question: Question, exchange: Exchange) -> None:
         """Asks the client's own person; an answer that cannot be kept is asked for again."""
         shown, loop = question.snapshot, asyncio.get_running_loop()
         for _ in range(MOST_FORMS):
             asked_at = loop.time()
-            reply = await person.ask(ELICITATION, approval_form.params_of(shown), about=request.id)
+            reply = await exchange.ask(ELICITATION, approval_form.params_of(shown))
             answer = approval_form.answer_in(reply, shown, loop.time() - asked_at)
             if answer is None:
                 break

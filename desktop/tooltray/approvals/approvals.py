@@ -28,14 +28,13 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.questions import Question as ClientQuestion
 from tooltray.sessions.questions import lacking
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.tasks import Spawn
-from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.modes import Modes
 
@@ -90,42 +89,37 @@ class Approvals:
 
     # a call
 
-    async def refusal(
-        self, route: Route, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str
-    ) -> Envelope | None:
+    async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
         """What answers a call that the rules do not let through, in the place of its server; None: it goes through.
 
-        Args:
-            request: what a person is shown of it is what goes to the server, and answers to our own questions are taken off.
-            held: the session's calls that wait for an answer of its person.
-            client: who calls, for the question.
+        What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
         """
-        decision = self.decision(route, caller.session.state)
+        request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
-        call = self._call(route, decision, request, head, caller, client)
+        call = self._call(route, self.decision(route, exchange.session.state), exchange)
         owner = f"approval {route.server} {call.digest}"
-        is_answer = head.era is Era.MODERN and held.is_held(head.request_state, owner)
+        is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
         if not is_answer:
             try:
-                allowed, call = await self._allowed(call, head, caller)
+                allowed, call = await self._allowed(call, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
             if allowed:
                 return None
-        reply = await self._asked(call, request, head if is_answer else _first(head), caller, held, owner)
+        reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED:
             return reply
         if is_answer:
             _take_off_answers(request, head)
         return None
 
-    def answered(self, route: Route, request: Envelope, head: Head, caller: Caller, reply: Envelope, *, client: str) -> None:
+    def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
-        if head.era is Era.LEGACY or (decision := self.decision(route, caller.session.state)).is_approved:
+        if exchange.era is Era.LEGACY or (decision := self.decision(route, exchange.session.state)).is_approved:
             return
         state = _state_to_come_with(reply)
         if state is not None:
-            call = self._call(route, decision, request, head, caller, client)
+            call = self._call(route, decision, exchange)
             self._waiting.let_pass((*call.same_in_session, state))
 
     def decision(self, route: Route, state: SessionState) -> Decision:
@@ -136,20 +130,20 @@ class Approvals:
         decision = approval.decide(route.server, route.definition.name, route.definition.annotations, rules)
         return decision if decision.is_approved else replace(decision, hint=OWN_RULES)
 
-    def _call(self, route: Route, decision: Decision, request: Envelope, head: Head, caller: Caller, client: str) -> AskedCall:
-        current = partial(self._tools.current, route, head, caller)
-        confirmed = partial(self._tools.confirmed, route, head, caller)
-        return asked_call(route, decision, request.params, caller.session.state, client, current, confirmed)
+    def _call(self, route: Route, decision: Decision, exchange: Exchange) -> AskedCall:
+        current = partial(self._tools.current, route, exchange)
+        confirmed = partial(self._tools.confirmed, route, exchange)
+        return asked_call(route, decision, exchange, current, confirmed)
 
-    async def _allowed(self, call: AskedCall, head: Head, caller: Caller) -> tuple[bool, AskedCall]:
+    async def _allowed(self, call: AskedCall, exchange: Exchange) -> tuple[bool, AskedCall]:
         """Whether a person has allowed a call before, of the tool as its server defines it at this moment; and the call of that tool.
 
         Raises:
             TooltrayError: the tool is not offered any more, or its server does not run; says why.
         """
-        if self._tools.is_outdated(call.route, head, caller):
+        if self._tools.is_outdated(call.route, exchange):
             call = await self._rounds.renewed(call)
-        while self._is_allowed(call, head):
+        while self._is_allowed(call, exchange.head):
             now = await self._rounds.renewed(call)
             if now is call or now.decision.is_approved:
                 return True, now
@@ -164,16 +158,15 @@ class Approvals:
             return self._waiting.passes((*call.same_in_session, head.request_state))
         return self._waiting.passes(call.same)
 
-    async def _asked(self, call: AskedCall, request: Envelope, head: Head, caller: Caller, held: HeldCalls, owner: str) -> Envelope:
+    async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._has_window and self._bus.is_heard(ApprovalAsked):
-            return await self._rounds.decided(call, request, caller, token=head.meta.progress_token, has_window=True)
-        is_modern = head.era is Era.MODERN
-        if lacking(ClientQuestion(ELICITATION), head.meta.capabilities if is_modern else caller.capabilities):
+            return await self._rounds.decided(call, exchange, has_window=True)
+        is_modern = exchange.era is Era.MODERN
+        if lacking(ClientQuestion(ELICITATION), exchange.head.meta.capabilities if is_modern else exchange.caller.capabilities):
             return self._rounds.unasked(call)
         if is_modern:
-            work = partial(self._rounds.decided, call, request, token=head.meta.progress_token)
-            return await held.run(work, request, head, caller, owner=owner)
-        return await self._rounds.decided(call, request, caller, token=head.meta.progress_token)
+            return await exchange.held.run(partial(self._rounds.decided, call), exchange, owner=owner)
+        return await self._rounds.decided(call, exchange)
 
     # answers and grants
 

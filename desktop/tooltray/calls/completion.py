@@ -1,6 +1,6 @@
 """`completion/complete` over all servers: to the one whose prompt or resource is being filled in, under its own name for it.
 
-Above it: McpPresenter. Below it: PromptManager and ResourceManager, which know whose it is, and Relay.
+Above it: McpPresenter. Below it: PromptManager and ResourceManager, which know whose it is, and ServerRelay.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,10 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Caller
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.relay import Relay
+from tooltray.sessions.exchange import Exchange
+from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 NO_VALUES = Raw(b'{"completion":{"values":[]}}')
@@ -26,17 +25,16 @@ _KEYS = {PROMPT: "name", RESOURCE: "uri"}  # the member of a reference that says
 class Completion:
     """Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: Relay) -> None:
+    def __init__(self, *, servers: ServerManager, prompts: PromptManager, resources: ResourceManager, relay: ServerRelay) -> None:
         self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
 
-    async def complete(
-        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, is_reached: Callable[[str], bool] = anybody
-    ) -> Envelope:
+    async def complete(self, exchange: Exchange, *, is_reached: Callable[[str], bool] = anybody) -> Envelope:
         """Carries one `completion/complete` of an AI client to the right server; one that completes nothing has no values to offer.
 
         Args:
             is_reached: whether the session may have anything of a server, by its name.
         """
+        request = exchange.request
         ref, kind, name = _read_ref(request.params)
         if not kind:
             return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
@@ -47,8 +45,8 @@ class Completion:
             return failure(INVALID_PARAMS, f"Unknown {'prompt' if kind == PROMPT else 'resource'}: {name}")
         if name != target[1]:
             request.params = eras.with_members(request.params, ref=closed({**ref, _KEYS[kind]: dump(target[1])}))
-        reply = await self._relay.to(managed, request, head, caller, held)
-        return _no_values(request, head) if _says_unknown(reply) else reply
+        reply = await self._relay.send_with_retry(managed, exchange)
+        return _no_values(exchange) if _says_unknown(reply) else reply
 
 
 def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
@@ -70,5 +68,6 @@ def _says_unknown(reply: Envelope) -> bool:
         return False
 
 
-def _no_values(request: Envelope, head: Head) -> Envelope:
-    return Envelope(result=eras.as_modern_result(request.method, NO_VALUES) if head.era is Era.MODERN else NO_VALUES)
+def _no_values(exchange: Exchange) -> Envelope:
+    is_modern = exchange.era is Era.MODERN
+    return Envelope(result=eras.as_modern_result(exchange.request.method, NO_VALUES) if is_modern else NO_VALUES)

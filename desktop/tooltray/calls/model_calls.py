@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from tooltray.calls.tool_calls import is_error
+from tooltray.calls.tool_call import is_error
 from tooltray.formats.contents import failed
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump

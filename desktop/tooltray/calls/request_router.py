@@ -1,35 +1,38 @@
 """Where each request of an AI client goes: to a list of the hub's own, to the state that clients share, or to one server.
 
-Above it: McpPresenter, which sessions call. Below it: the managers of tools, prompts and resources, what clients share, and Relay. A
-session that has one server alone reaches it by any method, also by those that nobody here has heard of.
+Above it: the sessions of AI clients. Below it: the managers of tools, prompts and resources, what clients share, and ServerRelay. A session
+that has one server alone reaches it by any method, also by those that nobody here has heard of.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.calls.completion import Completion
 from tooltray.calls.subscriptions import Subscriptions
-from tooltray.calls.tool_calls import ToolCalls
+from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.offer import RESOURCES, TEMPLATES
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody, not_found, read_uri
 from tooltray.errors import TooltrayError
+from tooltray.projects.projects import Projects
 from tooltray.protocol import eras
 from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import Session
-from tooltray.upstream.held_calls import HeldCalls
+from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.questions import MAY_ASK
 from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import START_WAIT_S, Relay, paused
+from tooltray.upstream.relay import START_WAIT_S, ServerRelay, paused
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.views import Views
 
@@ -39,7 +42,13 @@ SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "
 SHARED = frozenset({SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE})  # state of a connection, which legacy clients share
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
+FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the client is answered all the same
+
+
+Handler = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
+ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[Any, Any, Envelope]]
 
 
 class RequestRouter:
@@ -51,68 +60,104 @@ class RequestRouter:
         servers: ServerManager,
         calls: ToolCalls,
         views: Views,
+        projects: Projects,
         prompts: PromptManager,
         resources: ResourceManager,
         completion: Completion,
         subscriptions: Subscriptions,
         log_levels: LogLevels,
-        relay: Relay,
+        relay: ServerRelay,
+        look_at_project: Callable[[Session], Awaitable[None]],
     ) -> None:
-        self._servers, self._prompts, self._resources = servers, prompts, resources
-        self._calls, self._views = calls, views
-        self._completion, self._subscriptions, self._log_levels, self._relay = completion, subscriptions, log_levels, relay
-
-    async def answer(
-        self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
-    ) -> Envelope:
-        """Answers any request that is not the session's own to answer.
-
-        Args:
-            held: the session's calls that wait for an answer of its person.
-            server: the session has this one alone, under its own names.
-            client: who asks, for the record.
         """
-        method, state = request.method, session.state
+        Args:
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
+        """
+        self._servers, self._prompts, self._resources = servers, prompts, resources
+        self._calls, self._views, self._projects, self._look_at_project = calls, views, projects, look_at_project
+        self._completion, self._subscriptions, self._log_levels, self._relay = completion, subscriptions, log_levels, relay
+        self._tools: dict[str, Handler] = {"tools/call": calls.call, "tools/list": self._list_tools}
+        of_all: dict[str, Handler] = {
+            **dict.fromkeys(LISTS, self._list),
+            "prompts/get": self._get_prompt,
+            "resources/read": self._read_resource,
+            "completion/complete": self._complete,
+        }
+        shared = {SET_LEVEL: self._set_level, SUBSCRIBE: self._subscribe, UNSUBSCRIBE: self._subscribe}
+        self._of_all: dict[Era, dict[str, Handler]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
+        self._of_one: dict[str, ServerHandler] = {
+            **dict.fromkeys(SHARED, self._share),
+            **dict.fromkeys(LISTS, self._list_one),
+            **dict.fromkeys(USES, self._use_one),
+        }
+
+    async def answer(self, exchange: Exchange) -> Envelope:
+        """Answers any request that is not the session's own to answer."""
+        method, state = exchange.request.method, exchange.session.state
+        if method in FIRST_LISTS:
+            await self._before_listing(exchange)
+        if DECLARES_ROOTS in bytes(exchange.head.meta.capabilities) and (question := await self._question(exchange)):
+            return question
         if state.calls_since_told is not None:
             self._views.asked(state, method)
-        if method == "tools/call":
-            return await self._calls.call(request, head, session, held, server=server, client=client)
-        if method == "tools/list":
-            return _in_era(method, head.era, await self._views.listing(session, head, server=server))
-        if server is not None:
-            managed = self._servers.find(server)
-            if managed is None:
-                return failure(INVALID_PARAMS, f"there is no server '{server}'")
-            return await self._answer_of_one(managed, request, head, session, held)
-        return await self._answer_of_all(request, head, session, held)
+        if handler := self._tools.get(method):
+            return await handler(exchange)
+        if exchange.server is not None:
+            return await self._answer_of_one(exchange, exchange.server)
+        handler = self._of_all[exchange.era].get(method)
+        return await handler(exchange) if handler else _no_method(exchange)
+
+    async def _before_listing(self, exchange: Exchange) -> None:
+        """The first lists of a session have the servers of its project."""
+        await self._look_at_project(exchange.session)
+        if exchange.request.method == "tools/list":
+            await self._projects.before_listing(exchange.session, exchange.server)
+
+    async def _question(self, exchange: Exchange) -> Envelope | None:
+        """What a modern client is asked before a request of it is answered; None: nothing."""
+        if exchange.request.method not in MAY_ASK:
+            return None
+        target = self._calls.target(exchange) if exchange.request.method == "tools/call" else None
+        return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
+
+    async def _list_tools(self, exchange: Exchange) -> Envelope:
+        return _in_era(exchange, await self._views.listing(exchange))
 
     # all servers together
 
-    async def _answer_of_all(self, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
-        is_reached = partial(self._views.reaches, session.state)
-        on_used = partial(self._views.used, session.state)
-        match request.method:
-            case "prompts/list" | "resources/list" | "resources/templates/list":
-                return _in_era(request.method, head.era, await self._listing(request.method, head.era, session))
-            case "prompts/get":
-                return await self._prompts.get(request, head, session, held, is_reached=is_reached, on_used=on_used)
-            case "resources/read":
-                return await self._resources.read(request, head, session, held, is_reached=is_reached, on_read=on_used)
-            case "completion/complete":
-                return await self._completion.complete(request, head, session, held, is_reached=is_reached)
-        if request.method == SET_LEVEL and head.era is Era.LEGACY:
-            return await self._log_levels.set(session, read_level(request.params), self._copies_for(session))
-        if request.method in SHARED and head.era is Era.LEGACY:
-            uri = read_uri(request.params)
-            owner = await self._resources.owner(uri, is_reached=is_reached) if uri is not None else None
-            return await self._subscribe(request, session, *owner) if owner else not_found(uri or "", head.era)
-        return failure(METHOD_NOT_FOUND, "Method not found", request.method)
+    async def _get_prompt(self, exchange: Exchange) -> Envelope:
+        is_reached, on_used = self._bounds(exchange)
+        return await self._prompts.get(exchange, is_reached=is_reached, on_used=on_used)
 
-    async def _listing(self, method: str, era: Era, session: Session) -> Raw:
+    async def _read_resource(self, exchange: Exchange) -> Envelope:
+        is_reached, on_used = self._bounds(exchange)
+        return await self._resources.read(exchange, is_reached=is_reached, on_read=on_used)
+
+    async def _complete(self, exchange: Exchange) -> Envelope:
+        return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
+
+    def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
+        """Whether the session may have anything of a server, and what is called with the name of the one that it uses."""
+        state = exchange.session.state
+        return partial(self._views.reaches, state), partial(self._views.used, state)
+
+    async def _set_level(self, exchange: Exchange) -> Envelope:
+        session = exchange.session
+        return await self._log_levels.set(session, read_level(exchange.request.params), self._copies_for(session))
+
+    async def _subscribe(self, exchange: Exchange) -> Envelope:
+        uri = read_uri(exchange.request.params)
+        owner = await self._resources.owner(uri, is_reached=self._bounds(exchange)[0]) if uri is not None else None
+        return await self._subscribe_at(exchange, *owner) if owner else not_found(uri or "", exchange.era)
+
+    async def _list(self, exchange: Exchange) -> Envelope:
         """A list of all servers, or of those that are shown."""
+        return _in_era(exchange, await self._listing(exchange.request.method, exchange))
+
+    async def _listing(self, method: str, exchange: Exchange) -> Raw:
         whole = await self._whole_listing(method)
-        is_shown = self._views.shown_servers(session.state)  # now, and not before the servers were waited for
-        if method != "prompts/list" and (own := self._copies_of_projects(era, session)):
+        is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
+        if method != "prompts/list" and (own := self._copies_of_projects(exchange)):
             kind = RESOURCES if method == "resources/list" else TEMPLATES
             return await self._resources.listing_with(kind, is_shown or anybody, own)
         if is_shown is None:
@@ -121,9 +166,9 @@ class RequestRouter:
             return await self._prompts.listing_among(is_shown)
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
-    def _copies_of_projects(self, era: Era, session: Session) -> dict[str, McpClient | None]:
+    def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
         """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
-        copies = {server.name: (server, server.client_for(era, session)) for server in self._servers.deferred()}
+        copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
     async def _whole_listing(self, method: str) -> Raw:
@@ -134,56 +179,56 @@ class RequestRouter:
     def _copies_for(self, session: Session) -> list[McpClient]:
         return [client for client in self._servers.clients_for(session) if self.reaches(session, client.name)]
 
-    async def _subscribe(self, request: Envelope, session: Session, managed: ManagedServer, uri: str) -> Envelope:
-        if request.method == UNSUBSCRIBE:
-            return await self._subscriptions.unsubscribe(session, managed, uri)
-        return await self._subscriptions.subscribe(session, managed, uri)
+    async def _subscribe_at(self, exchange: Exchange, managed: ManagedServer, uri: str) -> Envelope:
+        if exchange.request.method == UNSUBSCRIBE:
+            return await self._subscriptions.unsubscribe(exchange.session, managed, uri)
+        return await self._subscriptions.subscribe(exchange.session, managed, uri)
 
     # one server alone
 
-    async def _answer_of_one(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
-        if not self._views.reaches(session.state, managed.name):
-            return self._answer_of_none(managed, request, head)
-        if request.method in SHARED:
-            if head.era is Era.MODERN:  # also where the server is legacy and would know it
-                return failure(METHOD_NOT_FOUND, "Method not found", request.method)
-            return await self._share(managed, request, head, session, held)
-        if request.method in LISTS:
-            is_shown = self._views.shown_servers(session.state)
-            if is_shown and not is_shown(managed.name):
-                return _in_era(request.method, head.era, Raw(b'{"%b":[]}' % LISTS[request.method].encode()))
-            return await self._whole_list(managed, request, head, session, held)
-        if request.method in USES:
-            self._views.used(session.state, managed.name)
-        return await self._relay.to(managed, request, head, session, held)
+    async def _answer_of_one(self, exchange: Exchange, server: str) -> Envelope:
+        method, managed = exchange.request.method, self._servers.find(server)
+        if managed is None:
+            return failure(INVALID_PARAMS, f"there is no server '{server}'")
+        if not self._views.reaches(exchange.session.state, server):
+            refusal = failure(INVALID_PARAMS, f"server '{server}' is not in the profile of this session")
+            return _empty_list(exchange) if method in LISTS else refusal
+        return await self._of_one.get(method, self._relay.send_with_retry)(managed, exchange)
 
-    def _answer_of_none(self, managed: ManagedServer, request: Envelope, head: Head) -> Envelope:
-        """The session's profile leaves nothing of its one server."""
-        if request.method in LISTS:
-            return _in_era(request.method, head.era, Raw(b'{"%b":[]}' % LISTS[request.method].encode()))
-        return failure(INVALID_PARAMS, f"server '{managed.name}' is not in the profile of this session")
+    async def _use_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        self._views.used(exchange.session.state, managed.name)
+        return await self._relay.send_with_retry(managed, exchange)
 
-    async def _share(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+    async def _share(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         """State that is kept for all who use the same copy; a server that has no such thing says so itself."""
+        if exchange.era is Era.MODERN:  # also where the server is legacy and would know it
+            return _no_method(exchange)
         if self._relay.is_paused:
             return paused()
+        request, session = exchange.request, exchange.session
         try:
             client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
         except TooltrayError as error:
             return failure(CONNECTION_CLOSED, str(error))
         if request.method == SET_LEVEL:
             if client.era is Era.LEGACY and "logging" not in client.greeting.capabilities:
-                return await self._relay.to(managed, request, head, session, held)
+                return await self._relay.send_with_retry(managed, exchange)
             return await self._log_levels.set(session, read_level(request.params), [client], server=managed.name)
         uri = read_uri(request.params)
         if uri is None or (client.era is Era.LEGACY and not _subscribes(client)):
-            return await self._relay.to(managed, request, head, session, held)
-        return await self._subscribe(request, session, managed, uri)
+            return await self._relay.send_with_retry(managed, exchange)
+        return await self._subscribe_at(exchange, managed, uri)
 
-    async def _whole_list(self, managed: ManagedServer, request: Envelope, head: Head, session: Session, held: HeldCalls) -> Envelope:
+    async def _list_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        is_shown = self._views.shown_servers(exchange.session.state)
+        if is_shown and not is_shown(managed.name):
+            return _empty_list(exchange)
+        return await self._list_whole(managed, exchange)
+
+    async def _list_whole(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         """One page for the client, however many the server makes of it: many clients read no other."""
-        params = request.params
-        reply = await self._relay.to(managed, request, head, session, held)
+        request, params = exchange.request, exchange.request.params
+        reply = await self._relay.send_with_retry(managed, exchange)
         if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
             return reply
         member, first = LISTS[request.method], reply
@@ -191,7 +236,7 @@ class RequestRouter:
         while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
-            reply = await self._relay.to(managed, page, head, session, held)
+            reply = await self._relay.send_with_retry(managed, exchange.child(request=page))
             if reply.error:
                 return reply
             size_bytes += len(memoryview(reply.result))
@@ -275,8 +320,16 @@ class RequestRouter:
         return [own] if own else []
 
 
-def _in_era(method: str, era: Era, result: Raw) -> Envelope:
-    return Envelope(result=eras.as_modern_result(method, result) if era is Era.MODERN else result)
+def _in_era(exchange: Exchange, result: Raw) -> Envelope:
+    return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
+
+
+def _empty_list(exchange: Exchange) -> Envelope:
+    return _in_era(exchange, Raw(b'{"%b":[]}' % LISTS[exchange.request.method].encode()))
+
+
+def _no_method(exchange: Exchange) -> Envelope:
+    return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
 
 
 def _subscribes(client: McpClient) -> bool:

@@ -9,8 +9,8 @@ from functools import partial
 from tooltray.builtin.hub_server import HubServer
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure
-from tooltray.protocol.eras import Era, Head
-from tooltray.sessions.caller import Caller
+from tooltray.protocol.eras import Era
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 
 
@@ -25,13 +25,13 @@ class SeenServers:
         """
         self._hub, self._tool, self._sees = hub, tool, sees
 
-    async def __call__(self, request: Envelope, head: Head, caller: Caller) -> Envelope:
+    async def __call__(self, exchange: Exchange) -> Envelope:
         try:
-            params = envelope.load(request.params)
+            params = envelope.load(exchange.request.params)
         except ValueError as error:
             return failure(INVALID_PARAMS, f"the arguments cannot be read: {error}")
         arguments = params.get("arguments") if isinstance(params, dict) else None
-        reply = self._hub.call(self._tool, arguments or {}, sees=partial(self._sees, caller.session.state))
-        if head.era is Era.MODERN:
+        reply = self._hub.call(self._tool, arguments or {}, sees=partial(self._sees, exchange.session.state))
+        if exchange.era is Era.MODERN:
             reply.result = eras.as_modern_result("tools/call", reply.result)
         return reply

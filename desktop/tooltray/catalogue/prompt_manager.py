@@ -1,7 +1,7 @@
 """The prompts of all servers: one list, and each `prompts/get` to the server whose prompt it is.
 
-Above it: McpPresenter. Below it: Offers, the published names, and Relay. Names follow the rule of the tools, in a name space of their own;
-they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
+Above it: the router. Below it: Offers, the published names, and ServerRelay. Names follow the rule of the tools, in a name space of their
+own; they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
 """
 
 import asyncio
@@ -18,11 +18,9 @@ from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.events import EventBus, PromptListChanged
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import Head
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.tasks import finish_in_thread
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.relay import Relay
+from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 
@@ -30,7 +28,7 @@ class PromptManager:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: Relay, bus: EventBus
+        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: ServerRelay, bus: EventBus
     ) -> None:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
         self._listing = NOTHING
@@ -68,10 +66,7 @@ class PromptManager:
 
     async def get(
         self,
-        request: Envelope,
-        head: Head,
-        caller: Caller,
-        held: HeldCalls,
+        exchange: Exchange,
         *,
         is_reached: Callable[[str], bool] = anybody,
         on_used: Callable[[str], None] = lambda server: None,
@@ -82,14 +77,15 @@ class PromptManager:
             is_reached: whether the session may have anything of a server, by its name.
             on_used: gets the name of the server.
         """
-        target = await self.target(head.name, is_reached=is_reached)
+        request, name = exchange.request, exchange.head.name
+        target = await self.target(name, is_reached=is_reached)
         managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
         if managed is None or target is None:
-            return failure(INVALID_PARAMS, f"Unknown prompt: {head.name}")
+            return failure(INVALID_PARAMS, f"Unknown prompt: {name}")
         on_used(managed.name)
-        if head.name != target[1] or eras.may_repeat_name(request.params):
+        if name != target[1] or eras.may_repeat_name(request.params):
             request.params = eras.with_members(request.params, name=dump(target[1]))
-        return await self._relay.to(managed, request, head, caller, held)
+        return await self._relay.send_with_retry(managed, exchange)
 
     async def target(self, name: str, *, is_reached: Callable[[str], bool] = anybody) -> tuple[str, str] | None:
         """The server, and its own name for the prompt that AI clients know by this one; a client may ask by heart.

@@ -1,6 +1,6 @@
 """The resources and resource templates of all servers: one list of each, and each read to the server whose resource it is.
 
-Above it: McpPresenter. Below it: Offers, the rules for URIs in tools/resource_uris, and Relay. Resources need no approval: they change
+Above it: the router. Below it: Offers, the rules for URIs in resource_uris, and ServerRelay. Resources need no approval: they change
 nothing.
 """
 
@@ -20,13 +20,12 @@ from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
-from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era, Head
+from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Caller
-from tooltray.upstream.held_calls import HeldCalls
+from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import Relay
+from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
@@ -40,7 +39,7 @@ def anybody(server: str) -> bool:
 class ResourceManager:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: Relay) -> None:
+    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: ServerRelay) -> None:
         self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
         self._made_at = (-1, -1)  # the state of the offers that all this is of
         self._made_uris = ResourceUris({}, {})
@@ -136,10 +135,7 @@ class ResourceManager:
 
     async def read(
         self,
-        request: Envelope,
-        head: Head,
-        caller: Caller,
-        held: HeldCalls,
+        exchange: Exchange,
         *,
         is_reached: Callable[[str], bool] = anybody,
         on_read: Callable[[str], None] = lambda server: None,
@@ -150,18 +146,18 @@ class ResourceManager:
             is_reached: whether the session may read anything of a server, by its name.
             on_read: gets the name of the server that had it.
         """
-        uri = read_uri(request.params)
+        uri = read_uri(exchange.request.params)
         if uri is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
         last: Envelope | None = None
         for managed, own in await self._candidates(uri):
             if not is_reached(managed.name):
                 continue
-            last = await self._relay.to(managed, _asking_for(request, uri, own), head, caller, held)
+            last = await self._relay.send_with_retry(managed, exchange.child(request=_asking_for(exchange.request, uri, own)))
             if not last.error:
                 on_read(managed.name)
                 return self._as_asked(managed.name, uri, own, last)
-        return last or not_found(uri, head.era)
+        return last or not_found(uri, exchange.era)
 
     async def _candidates(self, uri: str) -> list[tuple[ManagedServer, str]]:
         if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers

@@ -32,9 +32,8 @@ from tooltray.catalogue.tool_routes import (
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.long_lived import keep_for_long
-from tooltray.protocol.eras import Head
 from tooltray.protocol.member_scanner import opened
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import SLICE, finish_in_thread, in_slices
@@ -256,35 +255,30 @@ class ToolManager:
 
     # calls
 
-    def route_now(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
+    def route_now(self, exchange: Exchange) -> Route | None:
         """What `route` finds without waiting: where a call of a tool that was listed goes."""
-        return self._route_to(self.target(name, server), head, caller)
+        return self._route_to(self.target(exchange.head.name, exchange.server), exchange)
 
-    async def route(self, name: str, head: Head, caller: Caller, *, server: str | None) -> Route | None:
-        """Where a call of a tool goes; None if it is not offered as far as that is known.
-
-        Args:
-            name: as the AI client sees it.
-            server: only this one's tools, under their own names.
-        """
+    async def route(self, exchange: Exchange) -> Route | None:
+        """Where a `tools/call` goes; None if its tool is not offered as far as that is known."""
+        name, server = exchange.head.name, exchange.server
         target = self.target(name, server)
         if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
             await self.listing()
             target = self.target(name, server)
-        route = self._route_to(target, head, caller)
+        route = self._route_to(target, exchange)
         if route is None and server:  # it may be on its way to its first list
             await self._wait_for_first_listings(server)
-            route = self._route_to(target, head, caller)
+            route = self._route_to(target, exchange)
         return route
 
-    async def late_route(
-        self, name: str, head: Head, caller: Caller, *, server: str | None, is_reached: Callable[[str], bool]
-    ) -> Route | None:
+    async def late_route(self, exchange: Exchange, *, is_reached: Callable[[str], bool]) -> Route | None:
         """The same for a tool that is not offered as far as that is known: its likely servers are listed again first.
 
         Args:
             is_reached: whether the session may have anything of a server, by its name.
         """
+        name, server = exchange.head.name, exchange.server
         target = self.target(name, server)
         managed = self._servers.find(target[0]) if target else None
         if managed and target and not (is_reached(managed.name) and tool_filter.is_enabled(target[1], managed.config)):
@@ -293,20 +287,20 @@ class ToolManager:
         async def is_found() -> bool:
             if server is None:
                 await self._named_listing()
-            return self.route_now(name, head, caller, server=server) is not None
+            return self.route_now(exchange) is not None
 
         if managed is None:
             await self._looks.look(TOOLS, self._looks.likely(TOOLS, name, is_reached=is_reached), is_found)
         elif self._looks.is_due(TOOLS, name, server) or self._lists.is_expected(managed):
-            await self._open(managed, head, caller)
+            await self._open(managed, exchange)
             if not await is_found():
                 await self._looks.look(TOOLS, [managed], is_found)
-        return self.route_now(name, head, caller, server=server)
+        return self.route_now(exchange)
 
-    async def _open(self, managed: ManagedServer, head: Head, caller: Caller) -> None:
+    async def _open(self, managed: ManagedServer, exchange: Exchange) -> None:
         """A call of a tool of a server starts it, also of one that is not listed; a copy for the session says itself what it has."""
         with contextlib.suppress(TooltrayError):
-            client = await managed.running(head.era, timeout_s=START_WAIT_S, session=caller.session)
+            client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
             if client is not managed.first.client:
                 await self._copies.look(client, max_age_s=self._present_for_s)
 
@@ -324,19 +318,19 @@ class ToolManager:
             return None
         return route_to(managed, unlisted(own), is_listed=False)
 
-    def current(self, route: Route, head: Head, caller: Caller) -> Route | None:
+    def current(self, route: Route, exchange: Exchange) -> Route | None:
         """The tool of a route as it is defined and offered now; None if it is not offered any more."""
-        now = self._route_to((route.server, route.definition.name), head, caller)
+        now = self._route_to((route.server, route.definition.name), exchange)
         return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
 
-    async def confirmed(self, route: Route, head: Head, caller: Caller) -> Route | None:
+    async def confirmed(self, route: Route, exchange: Exchange) -> Route | None:
         """The same as the copy to which a call goes says now; that copy is started if need be, and listed anew unless it just was.
 
         Raises:
             TooltrayError: it does not run, or has not said in time which tools it has; says why.
         """
         managed = self._servers.get(route.server)
-        client = await managed.running(head.era, timeout_s=START_WAIT_S, session=caller.session)
+        client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         try:
             async with asyncio.timeout(self._confirmed_within_s):
                 if client is managed.first.client:
@@ -346,12 +340,12 @@ class ToolManager:
         except TimeoutError:
             hint = "Call again when it has."
             raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
-        return self.current(route, head, caller)
+        return self.current(route, exchange)
 
-    def is_outdated(self, route: Route, head: Head, caller: Caller) -> bool:
+    def is_outdated(self, route: Route, exchange: Exchange) -> bool:
         """Whether the copy to which a call goes has said, since it was listed, that its tools are others now."""
         managed = self._servers.find(route.server)
-        client = managed.client_for(head.era, caller.session) if managed else None
+        client = managed.client_for(exchange.era, exchange.session) if managed else None
         return client is not None and self._copies.is_outdated(client)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
@@ -367,17 +361,17 @@ class ToolManager:
         tools = self._offered.get(server, NOTHING_OFFERED).routes
         return server, overrides.tool_alone(name, tools, managed.config) if managed else name
 
-    def _route_to(self, target: tuple[str, str] | None, head: Head, caller: Caller) -> Route | None:
+    def _route_to(self, target: tuple[str, str] | None, exchange: Exchange) -> Route | None:
         if target is None:
             return None
         server, name = target
-        own = self._own_route(server, name, head, caller) if self._copies else None
+        own = self._own_route(server, name, exchange) if self._copies else None
         return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
 
-    def _own_route(self, server: str, name: str, head: Head, caller: Caller) -> Route | None:
+    def _own_route(self, server: str, name: str, exchange: Exchange) -> Route | None:
         """To a copy for the session or its era; the settings may be others than when it was listed."""
         managed = self._servers.find(server)
-        client = managed.client_for(head.era, caller.session) if managed else None
+        client = managed.client_for(exchange.era, exchange.session) if managed else None
         definition = self._copies.tool(client, name) if client else None
         if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
             return None

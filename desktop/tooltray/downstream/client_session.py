@@ -32,6 +32,7 @@ from tooltray.protocol.protocol import (
     MODERN_VERSIONS,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
@@ -79,6 +80,7 @@ class ClientSession:
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus
+        self._router = presenter.router
         self._must_find = must_find
         self._capabilities = Raw(b"{}")
         self._client = name
@@ -103,7 +105,7 @@ class ClientSession:
         """Until the client is gone."""
         news = {ToolListChanged: TOOLS_CHANGED, PromptListChanged: PROMPTS_CHANGED, ResourceListChanged: RESOURCES_CHANGED}
         unsubscribe = [self._bus.subscribe(kind, partial(self._on_list_changed, method)) for kind, method in news.items()]
-        unsubscribe.append(self._presenter.news.follow_lists(self, self.listening.list_changed))
+        unsubscribe.append(self._router.follow_lists(self, self.listening.list_changed))
         try:
             await self.dispatcher.closed.wait()
         finally:
@@ -174,7 +176,7 @@ class ClientSession:
         if is_modern and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
             self._call_client(eras.read_client_info(request.params))
         assert self._held is not None
-        reply = await self._presenter.answer(request, head, self, self._held, server=self._server, client=self._client)
+        reply = await self._router.answer(Exchange(request, head, self, self._held, self._server, self._client))
         self.listening.seen(request.method)
         return reply
 
@@ -225,7 +227,7 @@ class ClientSession:
 
     async def _open_server(self, era: Era) -> McpClient | None:
         """The one server of this session, if it has but one and that can be had soon."""
-        if self._server is None or not self._presenter.news.reaches(self, self._server):
+        if self._server is None or not self._router.reaches(self, self._server):
             return None
         try:
             return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
@@ -242,12 +244,12 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self._presenter.news.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            await self._router.listen_to_resources(self, request.id, wanted.uris, server=self._server)
             self.listening.open(request.id, wanted)
             return await end
         finally:
             self.listening.end(request.id)
-            self._presenter.news.end_listening(self, request.id)
+            self._router.end_listening(self, request.id)
 
     # notifications
 
@@ -259,14 +261,14 @@ class ClientSession:
         else:
             if message.method == ROOTS_CHANGED:
                 self._presenter.take_roots(self)
-            self._presenter.news.take_notification(self, message.method, message.params, server=self._server)
+            self._router.take_notification(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:
-        if self._server in (None, event.server) and self._presenter.news.concerns(self, event.server, method):
+        if self._server in (None, event.server) and self._router.concerns(self, event.server, method):
             self.listening.list_changed(method)
 
     def _on_tools_told(self) -> None:
-        self._presenter.news.told_of_tools(self)
+        self._router.told_of_tools(self)
 
 
 class _Initialize(msgspec.Struct):

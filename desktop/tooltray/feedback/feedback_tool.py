@@ -28,9 +28,9 @@ from tooltray.feedback.feedbacks import LONGEST_ANSWER, Feedbacks
 from tooltray.projects.projects import ProjectReport, Projects
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
-from tooltray.protocol.eras import Era, Head
-from tooltray.sessions.caller import Caller
+from tooltray.protocol.eras import Era
 from tooltray.sessions.elicitation_form import LONGEST_MESSAGE, plain
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.form_answers import is_persons_no
 from tooltray.sessions.questions import Question, lacking
 from tooltray.sessions.session_state import SessionState
@@ -66,41 +66,41 @@ class FeedbackTool:
         """
         self._feedbacks, self._projects, self._tools, self._spawn, self._offers = feedbacks, projects, tools, spawn, offers
 
-    async def __call__(self, request: Envelope, head: Head, caller: Caller) -> Envelope:
+    async def __call__(self, exchange: Exchange) -> Envelope:
         """Waits for the person; a call that is given up leaves the report open."""
+        state, era = exchange.session.state, exchange.era
         try:
-            params = envelope.load(request.params)
+            params = envelope.load(exchange.request.params)
             arguments = read_arguments(params.get("arguments") if isinstance(params, dict) else None)
         except ValueError as error:
             return failure(INVALID_PARAMS, f"the arguments cannot be read: {error}")
         except BadArguments as error:
-            return result([text_block(str(error))], head.era, is_error=True)
-        state = caller.session.state
+            return result([text_block(str(error))], era, is_error=True)
         starting = self._spawn(
             self._projects.reported(state, arguments.project_name, arguments.project_path), name="start servers of a project"
         )
-        asked = self._feedbacks.masked(_asked(arguments, state, caller))
+        asked = self._feedbacks.masked(_asked(arguments, exchange))
         try:
             report = self._feedbacks.open(state, asked)
         except TooltrayError as error:
-            return result([text_block(str(error)), *notes_block(arguments.remarks)], head.era, is_error=True)
+            return result([text_block(str(error)), *notes_block(arguments.remarks)], era, is_error=True)
         is_late = report.outcome.done()
         with self._feedbacks.collecting(report):
-            blocks = await self._answer(report, request, head, caller)
+            blocks = await self._answer(report, exchange)
             notes = [*([late_note(report, asked.summary)] if is_late else []), *arguments.remarks]
-            return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], head.era)
+            return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], era)
 
-    async def _answer(self, report: Report, request: Envelope, head: Head, caller: Caller) -> list[dict[str, Any]]:
-        can_ask = self._can_ask(report, caller)
+    async def _answer(self, report: Report, exchange: Exchange) -> list[dict[str, Any]]:
+        can_ask = self._can_ask(report, exchange)
         if not (can_ask or self._feedbacks.is_shown or report.outcome.done() or report.is_asked_there):
             return nobody_blocks(report.id, NOBODY_TO_ASK)
-        tell = partial(self._tell, report, request, head, caller, asyncio.get_running_loop().time())
-        asking = self._spawn(self._ask_there(report, request, caller), name="ask for feedback") if can_ask else None
+        tell = partial(self._tell, report, exchange, asyncio.get_running_loop().time())
+        asking = self._spawn(self._ask_there(report, exchange), name="ask for feedback") if can_ask else None
         try:
             answer = await self._feedbacks.answer_to(report, while_waiting=tell)
             if answer is None:
                 return nobody_blocks(report.id, NOBODY_ANSWERED)
-            if asking and head.era is Era.MODERN and not asking.done():  # answered elsewhere, while the client is away with our question
+            if asking and exchange.era is Era.MODERN and not asking.done():  # answered elsewhere; the client is away with our question
                 self._feedbacks.keep(report)
                 await asyncio.wait({asking})
             return answer_blocks(answer)
@@ -108,30 +108,30 @@ class FeedbackTool:
             if asking:
                 asking.cancel()
 
-    def _tell(self, report: Report, request: Envelope, head: Head, caller: Caller, began_at: float) -> None:
+    def _tell(self, report: Report, exchange: Exchange, began_at: float) -> None:
         """Clients wind up their clocks when they hear of a call."""
-        if not (token := head.meta.progress_token):
+        if not (token := exchange.head.meta.progress_token):
             return
         how = "" if self._feedbacks.is_shown else f" It can be given with: tooltray feedback answer {report.id}"
         waited_s = round(asyncio.get_running_loop().time() - began_at)
         params = {"progressToken": token, "progress": waited_s, "message": f"Waiting for the person's answer.{how}"}
-        caller.tell("notifications/progress", dump(params), about=request.id)
+        exchange.tell("notifications/progress", dump(params))
 
     # the client's own person
 
-    def _can_ask(self, report: Report, caller: Caller) -> bool:
-        method = "elicitation/create"
+    def _can_ask(self, report: Report, exchange: Exchange) -> bool:
+        method, caller = "elicitation/create", exchange.caller
         if self._feedbacks.is_shown or report.outcome.done() or report.is_asked_there or not caller.can_answer(method):
             return False
         return not lacking(Question(method, _question(report)), caller.capabilities)
 
-    async def _ask_there(self, report: Report, request: Envelope, caller: Caller) -> None:
+    async def _ask_there(self, report: Report, exchange: Exchange) -> None:
         """Also while it is asked, an answer may come by the command line; then this is cancelled."""
         report.is_asked_there = True
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
         try:
-            reply = await caller.ask("elicitation/create", _question(report), about=request.id)
+            reply = await exchange.ask("elicitation/create", _question(report))
             if reply.error or not await self._take(report, envelope.load(reply.result), loop.time() - asked_at):
                 report.leave_alone()
         except (ValueError, TooltrayError):  # nonsense; or it was answered elsewhere in this moment, and then that counts
@@ -173,11 +173,12 @@ class FeedbackTool:
         return (name for name, route in published if state.server in (None, route.server) and self._offers(state, route))
 
 
-def _asked(arguments: FeedbackArguments, state: SessionState, caller: Caller) -> Asked:
+def _asked(arguments: FeedbackArguments, exchange: Exchange) -> Asked:
+    state = exchange.session.state
     path = arguments.shown_path or (state.project.path if state.project else "")
     known_name = state.project.name if state.project and state.project.path == path else os.path.basename(path)
     return Asked(
-        client=plain(state.client or caller.session.name, LONGEST_CLIENT),
+        client=plain(state.client or exchange.session.name, LONGEST_CLIENT),
         summary=arguments.summary,
         project_name=arguments.project_name or plain(known_name, LONGEST_PROJECT_NAME),
         project_path=path,

@@ -16,7 +16,7 @@ from tooltray.approvals.api import ApprovalVerbs
 from tooltray.approvals.approvals import Approvals
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.request_router import RequestRouter
-from tooltray.calls.tool_calls import ToolCalls
+from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
@@ -45,14 +45,12 @@ from tooltray.presenter.tools_api import ToolVerbs
 from tooltray.projects.api import ProjectVerbs
 from tooltray.projects.projects import Projects
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.eras import ClientInfo, Era, Head
+from tooltray.protocol.eras import ClientInfo, Era
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.caller import Session
 from tooltray.sessions.own_caller import OwnCaller
-from tooltray.sessions.questions import MAY_ASK
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInVerbs
@@ -68,9 +66,6 @@ from tooltray.views.introduction import Introduction
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
 from tooltray.views.tool_costs import ToolCosting
-
-LISTS = frozenset({"tools/list", "prompts/list", "resources/list", "resources/templates/list"})  # a first one has the project's servers
-DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
 
 class McpPresenter(
@@ -160,25 +155,6 @@ class McpPresenter(
 
     # for sessions of AI clients: raw, and never blocking one another
 
-    async def answer(
-        self, request: Envelope, head: Head, session: Session, held: HeldCalls, *, server: str | None, client: str
-    ) -> Envelope:
-        """Answers a request; see RequestRouter."""
-        if request.method in LISTS:
-            await self._files.before_listing(session)
-        if request.method == "tools/list":
-            await self._projects.before_listing(session, server)
-        if DECLARES_ROOTS in bytes(head.meta.capabilities) and (question := await self._question(request, head, session, server)):
-            return question
-        return await self._router.answer(request, head, session, held, server=server, client=client)
-
-    async def _question(self, request: Envelope, head: Head, session: Session, server: str | None) -> Envelope | None:
-        """What a modern client is asked before a request of it is answered; None: nothing."""
-        if request.method not in MAY_ASK:
-            return None
-        target = self._tools.target(head.name, server) if request.method == "tools/call" else None
-        return await self._projects.rounds.before(request, head, session, target[0] if target else server)
-
     def take_roots(self, session: Session) -> None:
         """A legacy client is ready to be asked for its roots, or has others than before; does not wait."""
         self._projects.take_roots(session)
@@ -188,8 +164,8 @@ class McpPresenter(
         return self._servers.serves(client, session)
 
     @property
-    def news(self) -> RequestRouter:
-        """What sessions say and hear outside of requests."""
+    def router(self) -> RequestRouter:
+        """What answers sessions' requests, and what they say and hear outside of requests."""
         return self._router
 
     async def open_server(self, name: str, era: Era, *, session: Session, timeout_s: float) -> McpClient:

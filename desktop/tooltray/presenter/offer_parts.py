@@ -19,14 +19,14 @@ from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import PRESENT_FOR_S, ToolManager
 from tooltray.presenter.hub_base import HubBase
 from tooltray.upstream.log_levels import LogLevels
-from tooltray.upstream.relay import START_WAIT_S, Relay
+from tooltray.upstream.relay import START_WAIT_S, ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfferParts:
     log_levels: LogLevels
-    relay: Relay
+    relay: ServerRelay
     names: PublishedNames
     offers: Offers
     looks: SecondLooks
@@ -57,7 +57,7 @@ def make_offer_parts(
 ) -> OfferParts:
     """
     Args:
-        start_wait_s: see Relay.
+        start_wait_s: see ServerRelay.
         confirmed_within_s, present_for_s: see ToolManager.
         first_patience: how long AI clients wait for first lists; None stands for the usual limits.
         look_patience: how often servers are listed again for names that nobody knows; None stands for the usual limits.
@@ -87,7 +87,7 @@ def make_offer_parts(
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
     log_levels = LogLevels(bus=base.bus, spawn=base.spawn, serves=servers.serves)
-    relay = Relay(is_paused=lambda: not base.config.settings.mcp_enabled, log_levels=log_levels, start_wait_s=start_wait_s)
+    relay = ServerRelay(is_paused=lambda: not base.config.settings.mcp_enabled, log_levels=log_levels, start_wait_s=start_wait_s)
     offers = Offers(lists=other_lists, servers=servers, bus=base.bus)
     looks = SecondLooks(servers=servers, lists=other_lists, patience=patience, spawn=base.spawn)
     tools = ToolManager(

@@ -16,6 +16,7 @@ from tooltray.errors import TooltrayError
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_caller import OwnCaller
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
@@ -46,7 +47,7 @@ class OfferVerbs:
             TooltrayError: there is no such prompt, or its server failed.
         """
         request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
-        reply = await self._prompts.get(request, Head(name=name), self._caller, self._own_calls)
+        reply = await self._prompts.get(self._own_exchange(request, Head(name=name)))
         return _result_of(reply, f"the prompt '{name}' could not be got")
 
     async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
@@ -76,8 +77,11 @@ class OfferVerbs:
             TooltrayError: there is no such resource, or its server failed.
         """
         request = Envelope(method="resources/read", params=dump({"uri": uri}))
-        reply = await self._resources.read(request, Head(), self._caller, self._own_calls)
+        reply = await self._resources.read(self._own_exchange(request, Head()))
         return _result_of(reply, f"the resource '{uri}' could not be read")
+
+    def _own_exchange(self, request: Envelope, head: Head) -> Exchange:
+        return Exchange(request, head, self._caller, self._own_calls, None, self._caller.name)
 
     def _check_server(self, server: str | None) -> None:
         if server is not None:

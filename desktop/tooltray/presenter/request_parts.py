@@ -15,7 +15,7 @@ from tooltray.builtin import hub_server
 from tooltray.calls.completion import Completion
 from tooltray.calls.request_router import RequestRouter
 from tooltray.calls.subscriptions import Subscriptions
-from tooltray.calls.tool_calls import OwnTool, ToolCalls
+from tooltray.calls.tool_call import OwnTool, ToolCalls
 from tooltray.feedback.feedback_history import FeedbackHistory
 from tooltray.feedback.feedback_tool import FeedbackTool
 from tooltray.feedback.feedbacks import Feedbacks
@@ -58,7 +58,7 @@ async def make_request_parts(
     """
     Args:
         is_of_file: see GrantBook.
-        look_at_project: see ToolCalls.
+        look_at_project: see ToolCalls and RequestRouter.
         own_tools: what answers the hub's own tools besides the reports, see ToolCalls.
         shipped_answers: see ReadyAnswers.
     """
@@ -121,12 +121,14 @@ async def make_request_parts(
         servers=servers,
         calls=calls,
         views=viewed.views,
+        projects=projects,
         prompts=offered.prompts,
         resources=offered.resources,
         completion=completion,
         subscriptions=subscriptions,
         log_levels=offered.log_levels,
         relay=offered.relay,
+        look_at_project=look_at_project,
     )
     parts = RequestParts(
         approvals=approvals,

@@ -13,7 +13,7 @@ from msgspec import Raw
 from tooltray.approvals.approvals import Approvals
 from tooltray.calls import model_calls
 from tooltray.calls.model_calls import ModelCall
-from tooltray.calls.tool_calls import ToolCalls
+from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.entries.proposals import Proposals
@@ -23,6 +23,7 @@ from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.server_files.server_files import ServerFiles
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_caller import OwnCaller
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -129,6 +130,5 @@ class ToolVerbs(ABC):
         """A call of a tool for ourselves, by the name that AI clients see."""
         request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
         await self._tools.listing(None)
-        return await self._calls.call(
-            request, Head(name=name), caller or self._caller, self._own_calls, server=None, client=OWN_CLIENT_NAME, on_record=on_record
-        )
+        exchange = Exchange(request, Head(name=name), caller or self._caller, self._own_calls, None, OWN_CLIENT_NAME)
+        return await self._calls.call(exchange, on_record=on_record)

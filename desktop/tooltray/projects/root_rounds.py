@@ -20,9 +20,10 @@ from tooltray.projects.project_sources import ROOTS, ProjectSources
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, MalformedFrame, dump, failure
-from tooltray.protocol.eras import ROUND_KEYS, Head
+from tooltray.protocol.eras import ROUND_KEYS
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import Session
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.questions import can_be_asked
 from tooltray.sessions.session_events import SessionForgotten
 from tooltray.sessions.session_state import SessionState
@@ -54,28 +55,28 @@ class RootRounds:
         self._are_known: WeakSet[Session] = WeakSet()  # whose answer still counts
         bus.subscribe(SessionForgotten, lambda event: self._asked.discard(event.state.id))
 
-    async def before(self, request: Envelope, head: Head, session: Session, server: str | None) -> Envelope | None:
+    async def before(self, exchange: Exchange, server: str | None) -> Envelope | None:
         """What is answered first to a request that may be answered with questions; None: it goes on.
 
         Args:
-            request, head: of a request that brings the answer, they become those of the request that was asked.
-            session: over HTTP, it works on what its client has answered from then on.
+            exchange: request and head of one that brings the answer become those of the request that was asked. Over HTTP, its session
+                works on what its client has answered from then on.
             server: whose the request is; None: that is not known yet.
         """
-        if head.request_state.startswith(self._mark):
-            return await self._go_on(request, head, session)
-        if not await self._is_needed(head, session, server):
+        if exchange.head.request_state.startswith(self._mark):
+            return await self._go_on(exchange)
+        if not await self._is_needed(exchange, server):
             return None
-        self._asked.add(session.state.id)
-        question = {KEY: {"method": ROOTS}}
-        return Envelope(result=dump({"resultType": "input_required", "inputRequests": question, "requestState": self._state(request)}))
+        self._asked.add(exchange.session.state.id)
+        question, state = {KEY: {"method": ROOTS}}, self._state(exchange.request)
+        return Envelope(result=dump({"resultType": "input_required", "inputRequests": question, "requestState": state}))
 
-    async def _is_needed(self, head: Head, session: Session, server: str | None) -> bool:
-        state = session.state
+    async def _is_needed(self, exchange: Exchange, server: str | None) -> bool:
+        session, state = exchange.session, exchange.session.state
         depends = self._depends_on_project(server)
         if not depends and (state.is_passing or state.id in self._asked):
             return False  # one that ends with its request need not know without a reason
-        if session in self._are_known or "feedback" in state.projects or not can_be_asked(ROOTS, head.meta.capabilities):
+        if session in self._are_known or "feedback" in state.projects or not can_be_asked(ROOTS, exchange.head.meta.capabilities):
             return False
         return depends or await self._is_lost(state)
 
@@ -94,7 +95,8 @@ class RootRounds:
         await self._sources.looked(state)
         return "folder" not in state.projects
 
-    async def _go_on(self, request: Envelope, head: Head, session: Session) -> Envelope | None:
+    async def _go_on(self, exchange: Exchange) -> Envelope | None:
+        request, head, session = exchange.request, exchange.head, exchange.session
         members = opened(request.params)
         try:
             asked = _unpacked(head.request_state.removeprefix(self._mark))

@@ -1,6 +1,6 @@
 """Calls of legacy AI clients on a modern server: its `input_required` result becomes requests to the client, and the answers a second call.
 
-The mirror of held_calls. Above it: Relay. Below it: McpClient.
+The mirror of held_calls. Above it: ServerRelay. Below it: McpClient.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ from msgspec import Raw
 
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import Head
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.protocol import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
 from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.questions import MAY_ASK, Question, lacking
 from tooltray.upstream.mcp_client import NO_CLIENT_TO_ASK, McpClient
 
@@ -38,25 +38,25 @@ class _Refused(Exception):
 _decoder = msgspec.json.Decoder(_Result)
 
 
-async def relay(server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
+async def answered(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
     """Calls the server until it no longer asks; that reply is the client's, and so is the error of a client that does not answer.
 
     The request becomes that of the last round: where the server did not take it, the next one goes on from there, and asks nobody again.
     """
-    pause_s = FIRST_PAUSE_S
+    pause_s, request = FIRST_PAUSE_S, exchange.request
     for _ in range(MAX_ROUNDS):
         call = Envelope(id=request.id, method=request.method, params=request.params)
-        reply = await server.call(call, head, caller, timeout_s=timeout_s)
+        reply = await server.call(exchange.child(request=call), timeout_s=timeout_s)
         asked = _read(reply) if request.method in MAY_ASK else _Result()
         if asked.result_type != "input_required":
             return _as_legacy(request.method, reply)
-        if refusal := _refusal(server.name, asked, caller):
+        if refusal := _refusal(server.name, asked, exchange.caller):
             return refusal
         if not asked.questions:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
         try:
-            answers = await _answers(asked, request, caller)
+            answers = await _answers(asked, exchange)
         except _Refused as refused:
             return refused.reply
         request.params = _with_answers(request.params or Raw(b"{}"), answers)
@@ -79,7 +79,7 @@ def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
     return None
 
 
-async def _answers(asked: _Result, request: Envelope, caller: Caller) -> dict[str, Raw]:
+async def _answers(asked: _Result, exchange: Exchange) -> dict[str, Raw]:
     """Asks everything together; returns what is added to the next call.
 
     Raises:
@@ -89,7 +89,7 @@ async def _answers(asked: _Result, request: Envelope, caller: Caller) -> dict[st
 
     async def ask(key: str, question: Question) -> None:
         params = eras.as_legacy_question(question.method, question.params)
-        answer = await caller.ask(question.method, params, about=request.id)
+        answer = await exchange.ask(question.method, params)
         if answer.error:
             raise _Refused(answer)
         given[key] = answer.result

@@ -4,26 +4,23 @@ A legacy server asks its client while a call runs (elicitation, sampling, roots)
 `input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. The same
 serves what the hub itself asks: approvals, and tools of its own.
 
-Above it: Relay, Approvals, ToolCalls, and the sessions, whose calls that wait for a person these are. Below it: McpClient.
+Above it: ServerRelay, Approvals and ToolCalls, which begin such calls, and the sessions, each of which has its own. Below it: Exchange.
 """
 
 import asyncio
 import itertools
 import secrets
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
 
 from msgspec import Raw
 
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import Head
 from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.sessions.questions import MAY_ASK, Question, can_be_asked, lacking
 from tooltray.tasks import Spawn
-from tooltray.upstream.mcp_client import McpClient
 
 HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before
 MAX_HELD = 32  # of one AI client; a client that never comes back for its calls is not to fill the hub
@@ -41,11 +38,11 @@ class HeldCall:
         outcome: what that makes of it.
     """
 
-    def __init__(self, owner: str, request: Envelope, head: Head, caller: Caller) -> None:
-        self.method = request.method
-        self.capabilities = head.meta.capabilities if request.method in MAY_ASK else Raw(b"{}")
+    def __init__(self, owner: str, exchange: Exchange) -> None:
+        head, self.method = exchange.head, exchange.request.method
+        self.capabilities = head.meta.capabilities if self.method in MAY_ASK else Raw(b"{}")
         self.owner, self._name, self._first_token = owner, head.name, head.meta.progress_token
-        self._take(request, head, caller)
+        self._take(exchange)
         self._questions: dict[str, tuple[Question, asyncio.Future[Envelope]]] = {}  # without an answer, by the key that the client sees
         self._keys = itertools.count(1)
         self._turn: asyncio.Future[None] | None = None
@@ -84,22 +81,23 @@ class HeldCall:
 
     # what the client does
 
-    def is_continued_by(self, owner: str, request: Envelope, head: Head) -> bool:
+    def is_continued_by(self, owner: str, exchange: Exchange) -> bool:
         """Whether a call is the same one made again: the state of one call opens no other."""
-        return (self.owner, self.method, self._name) == (owner, request.method, head.name)
+        return (self.owner, self.method, self._name) == (owner, exchange.request.method, exchange.head.name)
 
-    def go_on(self, request: Envelope, head: Head, caller: Caller) -> None:
+    def go_on(self, exchange: Exchange) -> None:
         """The client has called again: its answers go to the server, and news of the call go there from now on."""
-        self._take(request, head, caller)
-        for key, response in head.input_responses.items():
+        self._take(exchange)
+        for key, response in exchange.head.input_responses.items():
             if key in self._questions:
                 _, answer = self._questions.pop(key)
                 if not answer.done():  # the server has just died, or withdrawn it
                     answer.set_result(Envelope(result=response))
 
-    def _take(self, request: Envelope, head: Head, caller: Caller) -> None:
-        self._caller, self._token = caller, head.meta.progress_token
-        self._request_id: Raw | None = request.id
+    def _take(self, exchange: Exchange) -> None:
+        self._caller: Caller = exchange.caller
+        self._token = exchange.head.meta.progress_token
+        self._request_id: Raw | None = exchange.request.id
 
     # what happens next
 
@@ -132,34 +130,26 @@ class HeldCall:
             self._turn.set_result(None)
 
 
-Work = Callable[[Caller], Coroutine[Any, Any, Envelope]]
-
-
 class HeldCalls:
-    """Those of one AI client; it may have several connections. Belongs to the engine's loop."""
+    """Those of one AI client; it may have several connections. Satisfies Held. Belongs to the engine's loop."""
 
     def __init__(self, *, deadlines: DeadlineWheel, spawn: Spawn) -> None:
         self._deadlines, self._spawn = deadlines, spawn
         self._held: dict[str, HeldCall] = {}
-
-    async def relay(self, server: McpClient, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
-        """Begins a call of a legacy server, or goes on with the one that the request's `requestState` names."""
-        work = partial(server.call, request, head, timeout_s=timeout_s)
-        return await self.run(work, request, head, caller, owner=server.name)
 
     def is_held(self, state: str, owner: str) -> bool:
         """Whether a `requestState` is that of a call of `owner` which waits for the client's answers."""
         call = self._held.get(state)
         return call is not None and call.owner == owner
 
-    async def run(self, work: Work, request: Envelope, head: Head, caller: Caller, *, owner: str) -> Envelope:
+    async def run(self, work: Work, exchange: Exchange, *, owner: str) -> Envelope:
         """Begins what may ask the client's person, or goes on with what the request's `requestState` names.
 
         Args:
-            work: gets a Caller that asks in the modern way; its reply is the call's. Not begun where a call goes on.
+            work: gets an Exchange whose caller is asked in the modern way; its reply is the call's. Not begun where a call goes on.
             owner: who answers the call; the state of one opens no other's.
         """
-        call = self._resumed(owner, request, head, caller) if head.request_state else self._begin(work, request, head, caller, owner)
+        call = self._resumed(owner, exchange) if exchange.head.request_state else self._begin(work, owner, exchange)
         if call is None:
             return failure(INVALID_PARAMS, UNKNOWN_STATE)
         try:
@@ -174,17 +164,18 @@ class HeldCalls:
         for state in list(self._held):
             self._give_up(state)
 
-    def _begin(self, work: Work, request: Envelope, head: Head, caller: Caller, owner: str) -> HeldCall:
-        call = HeldCall(owner, request, head, caller)
-        call.begin(self._spawn(work(call), name=f"held {request.method}"))
+    def _begin(self, work: Work, owner: str, exchange: Exchange) -> HeldCall:
+        call = HeldCall(owner, exchange)
+        call.begin(self._spawn(work(exchange.child(caller=call)), name=f"held {call.method}"))
         return call
 
-    def _resumed(self, owner: str, request: Envelope, head: Head, caller: Caller) -> HeldCall | None:
-        call = self._held.get(head.request_state)
-        if call is None or not call.is_continued_by(owner, request, head):
+    def _resumed(self, owner: str, exchange: Exchange) -> HeldCall | None:
+        state = exchange.head.request_state
+        call = self._held.get(state)
+        if call is None or not call.is_continued_by(owner, exchange):
             return None
-        self._release(head.request_state)
-        call.go_on(request, head, caller)
+        self._release(state)
+        call.go_on(exchange)
         return call
 
     def _hold(self, call: HeldCall) -> Envelope:

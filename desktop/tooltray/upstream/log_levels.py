@@ -1,8 +1,8 @@
 """Which log messages servers send, and who hears them.
 
 A legacy server has one level per connection, which several AI clients share: it gets the lowest that any of them asked for, and each hears
-what it asked for. A modern server is told a level with each request. Above it: McpPresenter and Relay. Below it: McpClient. Knows nothing
-of how a message reaches a client.
+what it asked for. A modern server gets a level with each request. Above it: the router and ServerRelay. Below it: McpClient. Knows
+nothing of how a message reaches a client.
 """
 
 import asyncio
@@ -17,8 +17,9 @@ from msgspec import Raw
 
 from tooltray.events import EventBus
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_events import SessionMoved
 from tooltray.tasks import Spawn
 from tooltray.upstream.mcp_client import McpClient
@@ -98,13 +99,13 @@ class LogLevels:
         return bool(session.introduction) and (not self._asked or rank >= USUAL_RANK)
 
     @contextlib.asynccontextmanager
-    async def during(self, head: Head, session: Session, server: McpClient) -> AsyncIterator[None]:
+    async def during(self, exchange: Exchange, server: McpClient) -> AsyncIterator[None]:
         """Around a call: a level that a modern client names in it counts until the call ends, and is told to a legacy server."""
-        level = _read(head.meta.log_level)
+        level = _read(exchange.head.meta.log_level)
         if level not in LEVELS:
             yield
             return
-        call = _Call(session, LEVELS.index(level), server)
+        call = _Call(exchange.session, LEVELS.index(level), server)
         self._calls.append(call)
         try:
             await self._apply(server)

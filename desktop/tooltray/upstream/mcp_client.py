@@ -21,11 +21,12 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.eras import Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.pending_call import PendingCall
 from tooltray.protocol.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
 from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
 from tooltray.upstream.usage import Usage
@@ -42,8 +43,7 @@ AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 
 @dataclass(eq=False)
 class _RelayedCall:
-    caller: Caller
-    id: Raw  # of the AI client's request
+    exchange: Exchange
     pending: PendingCall
     progress_token: Raw
     is_token_changed: bool
@@ -182,50 +182,53 @@ class McpClient:
         """Passes on what an AI client says outside of requests."""
         self._dispatcher.send_notification(method, params)
 
-    def callers(self) -> list[tuple[Caller, Raw]]:
-        """Who has a call in flight, oldest first, and the id of that request; one alone if the server is just speaking of its call."""
-        return self._callers_of(self._dispatcher.receiving_with)
+    def exchanges(self) -> list[Exchange]:
+        """Those that are in flight, oldest first; one alone if the server is just speaking of it."""
+        return self._exchanges_of(self._dispatcher.receiving_with)
 
-    def _callers_of(self, ours: Raw) -> list[tuple[Caller, Raw]]:
+    def _exchanges_of(self, ours: Raw) -> list[Exchange]:
         """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
-        return [(call.caller, call.id) for call in self._calls if not ours or call.pending.id == ours]
+        return [call.exchange for call in self._calls if not ours or call.pending.id == ours]
 
     def is_asking(self, session: Session) -> bool:
         """Whether a question of the server's lies before this AI client."""
         return any(each is session for each in self._asking)
 
-    async def call(self, request: Envelope, head: Head, caller: Caller, *, timeout_s: float) -> Envelope:
+    async def call(self, exchange: Exchange, *, timeout_s: float) -> Envelope:
         """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
 
         Args:
             timeout_s: without progress; the server is told to cancel when it is over.
         """
-        call = self._start(request, head, caller, timeout_s)
+        call = self._start(exchange, timeout_s)
         try:
             reply = await self._dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
-        if head.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
-            reply.result = eras.as_modern_result(request.method, reply.result)
+        if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
+            reply.result = eras.as_modern_result(exchange.request.method, reply.result)
         return reply
 
-    def _start(self, request: Envelope, head: Head, caller: Caller, timeout_s: float) -> _RelayedCall:
-        params, token = request.params, head.meta.progress_token
+    def _start(self, exchange: Exchange, timeout_s: float) -> _RelayedCall:
+        params, token = exchange.request.params, exchange.head.meta.progress_token
         is_token_taken = bool(token) and bytes(token) in self._by_token
         wire_token = self._spare_token() if is_token_taken else token
         if is_token_taken:
             params = eras.with_meta(params, {"progressToken": wire_token})
-        if head.era is Era.MODERN and self.era is Era.LEGACY:
-            params = eras.without_envelope(params)
-        elif head.era is Era.LEGACY and self.era is Era.MODERN:
-            params = eras.with_meta(params, {**self._envelope, CLIENT_CAPABILITIES_KEY: caller.capabilities})
-        pending = self._dispatcher.start_call(request.method, params, timeout_s=timeout_s)
-        call = _RelayedCall(caller, request.id, pending, token, is_token_taken)
+        if exchange.era is not self.era:
+            params = self._in_own_era(params, exchange.caller)
+        pending = self._dispatcher.start_call(exchange.request.method, params, timeout_s=timeout_s)
+        call = _RelayedCall(exchange, pending, token, is_token_taken)
         self._calls[call] = None
         self.usage.begin()
         if token:
             self._by_token[bytes(wire_token)] = call
         return call
+
+    def _in_own_era(self, params: Raw, caller: Caller) -> Raw:
+        if self.era is Era.LEGACY:
+            return eras.without_envelope(params)
+        return eras.with_meta(params, {**self._envelope, CLIENT_CAPABILITIES_KEY: caller.capabilities})
 
     def _spare_token(self) -> Raw:
         tokens = (dump(f"shared-{number}") for number in self._spare_tokens)
@@ -255,7 +258,7 @@ class McpClient:
                 call.pending.progressed()
                 if call.is_token_changed:
                     params = eras.with_members(params, progressToken=call.progress_token)
-                call.caller.tell("notifications/progress", params, about=call.id)
+                call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
         """While a server waits for an answer, it is used."""
@@ -276,11 +279,11 @@ class McpClient:
             return failure(METHOD_NOT_FOUND, "Method not found")
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
-        concerned = self._callers_of(self._dispatcher.came_with(request.id))
-        able = {caller.session.identity: (caller, about) for caller, about in concerned if caller.can_answer(method)}
+        concerned = self._exchanges_of(self._dispatcher.came_with(request.id))
+        able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
         if len(able) == 1:
-            ((caller, about),) = able.values()  # of several calls of one client the latest
-            return await self._ask(caller, request, about)
+            (exchange,) = able.values()  # of several calls of one client the latest
+            return await self._ask(exchange.caller, request, exchange.request.id)
         if self.owner and self.owner.can_answer(method):
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list":
@@ -294,21 +297,21 @@ class McpClient:
     async def _pass_on(self, request: Envelope) -> Envelope:
         """Whatever a server asks of the one AI client it is for: an extension may know it."""
         assert self.owner is not None
-        about = next((id for caller, id in reversed(self.callers()) if caller.session is self.owner), NOTHING)
+        about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
         return await self._ask(self.owner, request, about)
 
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
         self._asking.append(session)
         try:
-            with _clock_stopped([call for call in self._calls if call.caller.session is session]):
+            with _clock_stopped([call for call in self._calls if call.exchange.session is session]):
                 return await caller.ask(request.method, request.params, about=about)
         finally:
             self._asking.remove(session)
 
     def _roots(self) -> list[dict[str, str]]:
         """Where the one AI client that calls was started, if it names no roots of its own."""
-        folders = {caller.session.folder for caller, _ in self.callers()}
+        folders = {each.session.folder for each in self.exchanges()}
         folder = folders.pop() if len(folders) == 1 else ""
         if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
             return []

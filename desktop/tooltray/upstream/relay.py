@@ -1,29 +1,30 @@
-"""The way of a request to one server and of its reply back: the right copy, started if need be, and the join where eras differ.
+"""The way of a request to one server and of its reply back: the right connection, opened if need be, and a bridge where eras differ.
 
-Above it: ToolManager, PromptManager, ResourceManager and the router, which know where a request goes. Below it: ManagedServer, McpClient,
+Above it: ToolCalls, PromptManager, ResourceManager and the router, which know where a request goes. Below it: ManagedServer, McpClient,
 and the calls across eras.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, NotDelivered, failure
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
+from tooltray.protocol.eras import Era
 from tooltray.protocol.protocol import LOG_LEVEL_KEY
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.upstream import asked_calls
-from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
-SENT_AGAIN = 2  # times that a request is, which a server did not take: one that comes back may go once more before it stays
+MAX_SENDS = 3  # of a request that its server did not take: one that comes back may go once more before it stays
 START_WAIT_S = 20.0  # how long a call waits for its server
 
 
-class Relay:
+class ServerRelay:
     """Has no state of its own."""
 
     def __init__(self, *, is_paused: Callable[[], bool], log_levels: LogLevels, start_wait_s: float = START_WAIT_S) -> None:
@@ -39,51 +40,51 @@ class Relay:
     def is_paused(self) -> bool:
         return self._is_paused()
 
-    async def to(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        """Carries a request to a server and returns its reply, or an error that says why there is none."""
+    async def send_with_retry(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        """Sends a request to a server and returns its reply, or an error that says why there is none.
+
+        A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
+        and it is being opened anew.
+        """
         if self._is_paused():
             return paused()
-        reply = await self._once(managed, request, head, caller, held)
-        for _ in range(SENT_AGAIN):
-            if not isinstance(reply, NotDelivered):  # else it was gone, or had forgotten our session, and is being opened anew
-                break
-            reply = await self._once(managed, request, head, caller, held)
-        return reply
-
-    async def _once(self, managed: ManagedServer, request: Envelope, head: Head, caller: Caller, held: HeldCalls) -> Envelope:
-        managed.is_used = True  # whoever started it to list it is not to end it
-        client = managed.client_for(head.era, caller.session)
-        if client is None:
+        reply: Envelope = NOT_DELIVERED
+        for _ in range(MAX_SENDS):
+            managed.is_used = True  # whoever started it to list it is not to end it
             try:
-                client = await managed.running(head.era, timeout_s=self._start_wait_s, session=caller.session)
+                client = managed.client_for(exchange.era, exchange.session) or await self._open(managed, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
-        return await self._over(client, request, head, caller, held, timeout_s=managed.config.call_timeout or CALL_TIMEOUT_S)
+            reply = await self._send(client, exchange, managed.config.call_timeout or CALL_TIMEOUT_S)
+            if not isinstance(reply, NotDelivered):
+                break
+        return reply
 
-    async def _over(
-        self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
-    ) -> Envelope:
-        if head.era is client.era and (head.era is Era.LEGACY or not head.meta.log_level):
-            return await client.call(request, head, caller, timeout_s=timeout_s)
+    def _open(self, managed: ManagedServer, exchange: Exchange) -> Coroutine[Any, Any, McpClient]:
+        return managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
+
+    def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[Any, Any, Envelope]:
+        """As it is where client and server speak the same era and the request names no log level; else with what that needs."""
+        if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
+            return client.call(exchange, timeout_s=timeout_s)
+        return self._send_bridged(client, exchange, timeout_s)
+
+    async def _send_bridged(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Envelope:
         client.usage.begin()  # also before the call and between its rounds
         try:
-            return await self._joined(client, request, head, caller, held, timeout_s=timeout_s)
+            if exchange.era is Era.LEGACY:
+                return await self._send_to_modern(client, exchange, timeout_s)
+            async with self._log_levels.during(exchange, client):
+                if client.era is Era.MODERN:
+                    return await client.call(exchange, timeout_s=timeout_s)
+                return await exchange.held.run(partial(client.call, timeout_s=timeout_s), exchange, owner=client.name)
         finally:
             client.usage.end()
 
-    async def _joined(
-        self, client: McpClient, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, timeout_s: float
-    ) -> Envelope:
-        """A call that needs more than to be sent on: a log level for its time, or the join of the eras."""
-        if head.era is client.era:
-            async with self._log_levels.during(head, caller.session, client):
-                return await client.call(request, head, caller, timeout_s=timeout_s)
-        if head.era is Era.MODERN:
-            async with self._log_levels.during(head, caller.session, client):
-                return await held.relay(client, request, head, caller, timeout_s=timeout_s)
-        if level := self._log_levels.of(caller.session):
-            request.params = eras.with_meta(request.params, {LOG_LEVEL_KEY: level})
-        return await asked_calls.relay(client, request, head, caller, timeout_s=timeout_s)
+    async def _send_to_modern(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Envelope:
+        if level := self._log_levels.of(exchange.session):
+            exchange.request.params = eras.with_meta(exchange.request.params, {LOG_LEVEL_KEY: level})
+        return await asked_calls.answered(client, exchange, timeout_s=timeout_s)
 
 
 def paused() -> Envelope:

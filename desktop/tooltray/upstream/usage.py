@@ -1,7 +1,7 @@
-"""Whether one copy of a server is being used, and since when it is not.
+"""Whether one instance of a server is in use, and since when it is not.
 
-Above it: McpClient and Relay, which say so for every call, and IdleStop, which asks. Knows nothing of what is done with a copy. Every call
-of an AI client passes here twice, so there is nothing in it but a number and a time.
+Above it: McpClient and ServerRelay, which count every call, and IdleStop, which asks. Every call of an AI client passes here twice, so it
+holds nothing but a number and a time.
 """
 
 import time

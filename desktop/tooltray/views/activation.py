@@ -16,9 +16,8 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.protocol.envelope import dump, load
-from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.relay import START_WAIT_S, paused
@@ -59,7 +58,7 @@ class Activation:
         self._prompts, self._resources, self._lists, self._is_paused = prompts, resources, lists, is_paused
         self._start_wait_s, self._lists_wait_s = start_wait_s, lists_wait_s
 
-    async def load(self, server: str, era: Era, caller: Caller) -> Raw:
+    async def load(self, server: str, exchange: Exchange) -> Raw:
         """Starts a server and waits until it has listed; returns what an activation answers.
 
         Raises:
@@ -70,12 +69,12 @@ class Activation:
         managed = self._servers.find(server)
         if managed is None:
             raise NotFound(f"there is no server '{server}' any more", hint="list_servers tells which there are.")
-        await managed.running(era, timeout_s=self._start_wait_s, session=caller.session)
+        await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
         await self._wait_for_lists(managed)
-        if managed.client_for(era, caller.session) is None:
+        if managed.client_for(exchange.era, exchange.session) is None:
             why = str(managed.problem) if managed.problem else "it ended while it was being activated"
             raise TooltrayError(f"server '{server}' is not running", why, "Call again to try once more.")
-        return await self._answer(server, era, caller)
+        return await self._answer(server, exchange)
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
         try:
@@ -87,9 +86,10 @@ class Activation:
                 title = f"server '{managed.name}' runs, but has not said which tools it has within {self._lists_wait_s:g} s"
                 raise TooltrayError(title, hint="Call again later.") from None
 
-    async def _answer(self, server: str, era: Era, caller: Caller) -> Raw:
-        state = caller.session.state
-        entries = await self._lists.of_server(server, state, client=own_copy(self._servers, state.server, era, caller.session))
+    async def _answer(self, server: str, exchange: Exchange) -> Raw:
+        state = exchange.session.state
+        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
+        entries = await self._lists.of_server(server, state, client=copy)
         tools = [entry.definition for entry in entries]
         note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
         others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}

@@ -8,7 +8,6 @@ SessionViews, which works out what that is; ViewLists, which makes the lists; Ac
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 from msgspec import Raw
 
@@ -19,12 +18,10 @@ from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, ServerRemoved
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
-from tooltray.protocol.eras import Head
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_events import SessionMoved
 from tooltray.sessions.session_state import SessionState, SessionStates
-from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_events import ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
@@ -41,18 +38,11 @@ Tell = Callable[[str], None]
 """Takes a notification that says which list has changed."""
 
 
-class MetaTool(Protocol):
-    """A tool of the hub about other tools."""
+MetaTool = Callable[[Exchange], Awaitable[Envelope]]
+"""A tool of the hub about other tools."""
 
-    async def __call__(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope: ...
-
-
-class ToolCall(Protocol):
-    """ToolCalls.call."""
-
-    def __call__(
-        self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, server: str | None, client: str
-    ) -> Awaitable[Envelope]: ...
+ToolCall = Callable[[Exchange], Awaitable[Envelope]]
+"""ToolCalls.call."""
 
 
 class Views:
@@ -90,13 +80,15 @@ class Views:
 
     # lists
 
-    async def listing(self, session: Session, head: Head, *, server: str | None) -> Raw:
+    async def listing(self, exchange: Exchange) -> Raw:
         """The result of `tools/list` for a session."""
-        state, view = session.state, None
+        state, view = exchange.session.state, None
         while view != (now := self._views.of(state)):  # it may become another one while a list is made
-            view, client = now, own_copy(self._servers, server, head.era, session)
-            lists = self._tools.listing(server, client=client) if view.is_whole else self._lists.listing(view, state, client=client)
-            listing = await lists
+            view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
+            if view.is_whole:
+                listing = await self._tools.listing(exchange.server, client=client)
+            else:
+                listing = await self._lists.listing(view, state, client=client)
         self._on_listed(state, view)
         return listing
 
@@ -157,41 +149,41 @@ class Views:
             self._states.tell_changed()
             self._tell_if_changed(state)
 
-    async def _activate(self, server: str, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
-        state = caller.session.state
+    async def _activate(self, server: str, exchange: Exchange) -> Envelope:
+        state, era = exchange.session.state, exchange.era
         if not self.reaches(state, server) or state.server not in (None, server):
-            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), head.era)
+            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), era)
         try:
-            loaded = await self._activation.load(server, head.era, caller)
+            loaded = await self._activation.load(server, exchange)
         except TooltrayError as error:
-            return meta_tools.refusal(error, head.era)
+            return meta_tools.refusal(error, era)
         self.used(state, server)
-        return meta_tools.answer(loaded, head.era)
+        return meta_tools.answer(loaded, era)
 
-    async def _find(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
+    async def _find(self, exchange: Exchange) -> Envelope:
         try:
-            query, limit = meta_tools.read_search(request.params)
+            query, limit = meta_tools.read_search(exchange.request.params)
         except TooltrayError as error:
-            return meta_tools.refusal(error, head.era)
-        state = caller.session.state
-        copy = own_copy(self._servers, state.server, head.era, caller.session)
+            return meta_tools.refusal(error, exchange.era)
+        state = exchange.session.state
+        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
         found = await self._lists.found(query, limit, state, client=copy)
         tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
         note = {} if found else {"note": dump(meta_tools.NOTHING_FOUND)}
-        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), head.era)
+        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), exchange.era)
 
-    async def _call_inner(self, request: Envelope, head: Head, caller: Caller, held: HeldCalls, *, client: str) -> Envelope:
-        state = caller.session.state
+    async def _call_inner(self, exchange: Exchange) -> Envelope:
         try:
-            inner = meta_tools.inner_call(request)
+            inner = meta_tools.inner_call(exchange.request)
         except TooltrayError as error:
-            return meta_tools.refusal(error, head.era)
+            return meta_tools.refusal(error, exchange.era)
         inner_head = eras.read_head(inner.params)
         if inner_head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        if self._lists.key(inner_head.name, state.server) == meta_tools.CALL_KEY:
-            return meta_tools.refusal(TooltrayError(f"{head.name} cannot call itself", "name the tool that is to be called"), head.era)
-        return await self._call(inner, inner_head, caller, held, server=state.server, client=client)
+        if self._lists.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
+            problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
+            return meta_tools.refusal(problem, exchange.era)
+        return await self._call(exchange.child(request=inner, head=inner_head))
 
     # news
 

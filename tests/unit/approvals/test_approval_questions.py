@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
+from tests.fakes.hub_parts import Client
 
 from tooltray.approvals.approval_questions import (
     LONGEST_ARGUMENTS,
@@ -17,7 +19,7 @@ from tooltray.approvals.approval_questions import (
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.sessions.session_state import SessionState
+from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","inputSchema":{}}')
@@ -26,7 +28,10 @@ TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","in
 def asked(arguments: bytes | None = None, client: str = "") -> AskedCall:
     decision = approval.decide("s", TOOL.name, None, ())
     params = Raw(b'{"name":"x"' + (b',"arguments":' + arguments if arguments is not None else b"") + b"}")
-    return asked_call(Route("s", TOOL, decision), decision, params, SessionState("s1", client=client), "Client 1", lambda: None, gone)
+    session = Client()
+    session.state.client = client
+    exchange = exchange_of(Envelope(params=params), session, client="Client 1")
+    return asked_call(Route("s", TOOL, decision), decision, exchange, lambda: None, gone)
 
 
 async def gone() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.approval_desk import READ, WRITE, desk
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
@@ -16,7 +17,6 @@ from tooltray.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.catalogue.second_looks import LookPatience
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.tools import CoveredTool
@@ -233,12 +233,8 @@ async def test_a_preview_says_what_is_odd_in_the_tools_that_a_grant_would_allow(
 async def test_arguments_that_name_a_member_twice_reach_the_server_as_the_person_read_them(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         params = Raw(b'{"name":"write_it","arguments":{"text":"bad"},"arguments":{"text":"shown"}}')
-        head = eras.read_head(params)
-        assert head is not None
         request = Envelope(method="tools/call", params=params)
-        call = here.parts.keeper.spawn(
-            here.parts.calls.call(request, head, here.client, here.client.held, server=None, client="c"), name="twice"
-        )
+        call = here.parts.keeper.spawn(here.parts.calls.call(exchange_of(request, here.client, client="c")), name="twice")
         question = await here.answer("once")
         assert json.loads(question.arguments) == {"text": "shown"}
         await call

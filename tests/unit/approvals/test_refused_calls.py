@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.approval_desk import READ, desk
+from tests.fakes.exchanges import exchange_of
+from tests.fakes.hub_parts import Client
 from tests.fakes.scripted_server import tool
 
 from tooltray.approvals import approval_rounds as rounds
@@ -16,7 +18,7 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import TooltrayError
-from tooltray.sessions.session_state import SessionState
+from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
 
 # nobody to ask
@@ -26,7 +28,8 @@ def lasting_command(server: str, name: str, client: str) -> str:
     definition = read_definition(json.dumps({"name": name}).encode())
     decision = approval.decide(server, name, None, ())
     route = Route(server, definition, decision)
-    call = asked_call(route, decision, Raw(b"{}"), SessionState("s1", client=client), "", lambda: None, gone)
+    exchange = exchange_of(Envelope(params=Raw(b"{}")), Client(), client=client)
+    call = asked_call(route, decision, exchange, lambda: None, gone)
     return rounds.lasting_command(call)
 
 

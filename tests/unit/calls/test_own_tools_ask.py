@@ -6,16 +6,15 @@ from typing import Any
 import pytest
 from tests.fakes.approval_desk import FORM, Desk, desk
 
-from tooltray.calls.tool_calls import ToolCalls
+from tooltray.calls.tool_call import ToolCalls
 from tooltray.protocol.envelope import Envelope, dump, load, success
-from tooltray.protocol.eras import Head
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.exchange import Exchange
 
 QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
 
 
-async def ask(request: Envelope, head: Head, caller: Caller) -> Envelope:
-    answer = await caller.ask("elicitation/create", dump(QUESTION), about=request.id)
+async def ask(exchange: Exchange) -> Envelope:
+    answer = await exchange.ask("elicitation/create", dump(QUESTION))
     return success({"content": [], "answer": load(answer.result)})
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, one_server, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
 from tooltray.events import ToolListChanged
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 
@@ -54,9 +54,7 @@ async def answered(
     if is_modern:
         params["_meta"] = MODERN_META
     request = Envelope(id=Raw(b"1"), method=method, params=dump(params))
-    head = eras.read_head(request.params)
-    assert head is not None
-    return opened(await parts.router.answer(request, head, client, client.held, server=server, client="test"))
+    return opened(await parts.router.answer(exchange_of(request, client, server=server)))
 
 
 async def ready(parts: HubParts) -> None:

@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.file_servers import SHOP, in_project
 from tests.fakes.hub_parts import MODERN_META, Client, opened
 
 from tooltray.builtin.hub_server import ABOUT_SERVERS, HubServer
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.events import EventBus
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.sessions.session_state import SessionState
@@ -31,8 +31,7 @@ async def said(tool: str, state: SessionState, *, is_modern: bool = False, **par
     client.state = state
     params = {"name": "published", **params, **({"_meta": MODERN_META} if is_modern else {})}
     request = Envelope(method="tools/call", params=dump(params))
-    head = eras.read_head(request.params)
-    return opened(await SeenServers(hub, tool, sees=sees)(request, head or Head(), client))
+    return opened(await SeenServers(hub, tool, sees=sees)(exchange_of(request, client)))
 
 
 def test_they_are_all_the_hubs_tools_about_servers() -> None:
@@ -64,5 +63,5 @@ async def test_arguments_that_cannot_be_read_are_refused() -> None:
     deep = b'{"name":"x","arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     hub = HubServer(get_snapshot=lambda: HubSnapshot(1, "1", False, 0, 0.0, ()), takes_reports=lambda: False, bus=EventBus())
     request = Envelope(method="tools/call", params=type(dump({}))(deep))
-    reply = await SeenServers(hub, "list_servers", sees=sees)(request, Head(name="x"), Client())
+    reply = await SeenServers(hub, "list_servers", sees=sees)(exchange_of(request, Client(), head=Head(name="x")))
     assert opened(reply)["error"]["code"] == -32602

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import raw
@@ -13,7 +14,6 @@ from tests.fakes.scripted_server import raw
 from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.events import PromptListChanged
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope
 
 
@@ -60,9 +60,7 @@ async def test_an_ordinary_request_and_its_reply_go_through_as_they_are(tmp_path
         await parts.start("s")
         client = parts.parts.client()
         request = Envelope(method="prompts/get", params=Raw(b'{ "name":"a", "n":1180591620717411303424 }'))
-        head = eras.read_head(request.params)
-        assert head is not None
-        reply = await parts.prompts.get(request, head, client, client.held)
+        reply = await parts.prompts.get(exchange_of(request, client))
         assert bytes(reply.result) == b'{"messages":[],"n":1e400, "x" : 0.1000000000000000055}'
         assert bytes(request.params) == b'{ "name":"a", "n":1180591620717411303424 }'
 

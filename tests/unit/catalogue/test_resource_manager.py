@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import settled
 from tests.fakes.offering import OfferingServer, offer_parts, resource, template
 from tests.fakes.scripted_server import error, raw
@@ -55,7 +56,7 @@ async def test_other_uris_in_the_contents_are_those_that_clients_know_and_nothin
         await parts.start("a", "b")
         client = parts.parts.client()
         request = Envelope(method="resources/read", params=Raw(b'{"uri":"%b"}' % CLASH["b"].encode()))
-        reply = await parts.resources.read(request, Head(), client, client.held)
+        reply = await parts.resources.read(exchange_of(request, client, head=Head()))
         first = b'{"uri":"%b","n":1e400}' % CLASH["b"].encode()
         others = b'{"uri":"tooltray://b/x%3A%2F%2Fa"},{"uri":"b://7"},{"text":"x://1"},5,{"uri":6}'
         assert bytes(reply.result) == b'{"contents":[%b,%b],"_meta":{"uri":"x://1"}}' % (first, others)

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, settled, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
 from tooltray.events import ToolListChanged
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.eras import Head
 
 # names
 
@@ -84,10 +83,8 @@ async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_
         await started(parts)
         await parts.listed()
         request = Envelope(method="tools/call", params=Raw(b'{"name":"wipe","arguments":{},"name":"read"}'))
-        head = eras.read_head(request.params)
-        assert head is not None
         client = parts.client()
-        await parts.calls.call(request, head, client, client.held, server=None, client="test")
+        await parts.calls.call(exchange_of(request, client))
         assert (await program.call("read")).params == {"name": "read", "arguments": {}}
         assert b"wipe" not in bytes(request.params)
 
@@ -148,7 +145,7 @@ async def test_a_paused_hub_lists_and_refuses(tmp_path: Path) -> None:
         assert await parts.listed() == ["t"]
         assert "Tooltray is paused" in await refusal_of(parts, "t")
         client = parts.client()
-        relayed = await parts.relay.to(parts.servers.get("s"), Envelope(method="prompts/list"), Head(), client, client.held)
+        relayed = await parts.relay.send_with_retry(parts.servers.get("s"), exchange_of(Envelope(method="prompts/list"), client))
         assert "Tooltray is paused" in opened(relayed)["error"]["message"]
         assert program.count("tools/call") == 0
 

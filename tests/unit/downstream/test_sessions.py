@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
+from tooltray.calls.request_router import RequestRouter
 from tooltray.control.control_session import HubControl
 from tooltray.downstream.client_session import ClientSession
 from tooltray.downstream.connection import Connection, Hello
@@ -22,8 +24,9 @@ from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import NOTHING, dump, load
+from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
 from tooltray.upstream.server_events import ServerNotified
@@ -186,14 +189,14 @@ async def test_a_bridge_inside_one_of_our_own_servers_is_refused(process_groups:
 
 
 class Copy:
-    """A copy of a server as sessions see it: whose it is, and who calls it."""
+    """A copy of a server as sessions see it: whose it is, and the calls in flight on it."""
 
     name = "one"
 
-    def __init__(self, *, owner: Any = None, calls: Sequence[tuple[Any, Raw]] = ()) -> None:
+    def __init__(self, *, owner: Any = None, calls: Sequence[Exchange] = ()) -> None:
         self.owner, self._calls = owner, calls
 
-    def callers(self) -> list[tuple[Any, Raw]]:
+    def exchanges(self) -> list[Exchange]:
         return list(self._calls)
 
 
@@ -296,7 +299,7 @@ async def test_a_log_message_goes_to_the_one_client_that_calls_with_the_call_it_
             told.append((method, load(params), about))
 
     caller = Calling()
-    copy = Copy(calls=[(caller, Raw(b"1")), (caller, Raw(b"2"))])
+    copy = Copy(calls=[exchange_of(Envelope(id=Raw(id)), caller) for id in (b"1", b"2")])
     said(hub, copy, "notifications/message", level="info")
     said(hub, copy, "notifications/message", level="debug")
     assert told == [("notifications/message", {"level": "info"}, Raw(b"2"))]
@@ -443,7 +446,6 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "answer",
         "published_uri",
         "open_server",
         "end_session",
@@ -455,7 +457,16 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
     ],
 )
 def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:
-    fake, real = (inspect.signature(getattr(kind, name)) for kind in (FakeCorePresenter, McpPresenter))
+    assert_same_signature(name, McpPresenter)
+
+
+@pytest.mark.parametrize("name", ["answer", "take_notification", "concerns", "reaches", "hearers", "wants_log_message"])
+def test_so_is_their_router(name: str) -> None:
+    assert_same_signature(name, RequestRouter)
+
+
+def assert_same_signature(name: str, kind: type) -> None:
+    fake, real = (inspect.signature(getattr(each, name)) for each in (FakeCorePresenter, kind))
     assert list(fake.parameters) == list(real.parameters)
     assert [each.kind for each in fake.parameters.values()] == [each.kind for each in real.parameters.values()]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.pictures import attached, png
@@ -19,7 +20,6 @@ from tooltray.events import EventBus, FeedbackAsked
 from tooltray.feedback.feedback_result import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
 from tooltray.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN
 from tooltray.projects.projects import ProjectReport
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, failure
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.snapshots.hub import HubSnapshot
@@ -502,7 +502,5 @@ async def test_where_models_may_not_report_there_is_no_such_tool(made: Made) -> 
 async def test_arguments_that_cannot_be_read_are_refused(parts: HubParts) -> None:
     params = Raw(b'{"name":"collect_feedback","arguments":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
     client = parts.client()
-    head = eras.read_head(params)
-    assert head is not None
-    reply = await parts.feedback_tool(Envelope(method="tools/call", params=params), head, client)
+    reply = await parts.feedback_tool(exchange_of(Envelope(method="tools/call", params=params), client))
     assert b"cannot be read" in bytes(reply.error)

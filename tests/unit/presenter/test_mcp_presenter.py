@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, opened
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text
@@ -72,7 +73,7 @@ async def test_sessions_list_call_and_ask_for_more_through_the_presenter(parts: 
     async def answer(method: str, server: str | None = None, **params: Any) -> Any:
         request = Envelope(method=method, params=dump(params))
         head = Head(name=params.get("name", ""))
-        return opened(await parts.presenter.answer(request, head, caller, caller.held, server=server, client="c"))
+        return opened(await parts.router.answer(exchange_of(request, caller, head=head, server=server, client="c")))
 
     assert [each["name"] for each in (await answer("tools/list"))["result"]["tools"]] == ["drop", "get_it"]
     assert (await answer("tools/call", name="get_it", arguments={"text": "hi"}))["result"] == text("hi")

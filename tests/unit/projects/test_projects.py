@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, entry, opened, settled
 from tests.fakes.project_hub import TEMPLATE, ProjectHub, project_hub
 from tests.fakes.scripted_server import ScriptedServer, error, tool
@@ -13,7 +14,6 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ResourceListChanged, ServerChanged, ServerStopped, SessionListChanged
 from tooltray.launch.program_launch import CannotStart
 from tooltray.projects.projects import ProjectReport
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.clients import SessionProject
@@ -503,9 +503,7 @@ def talkative() -> ScriptedServer:
 
 async def ask(hub: ProjectHub, client: Client, method: str, *, server: str | None = "s", **params: Any) -> Any:
     request = Envelope(method=method, params=dump(params))
-    head = eras.read_head(request.params)
-    assert head
-    return opened(await hub.parts.presenter.answer(request, head, client, client.held, server=server, client="test"))
+    return opened(await hub.parts.router.answer(exchange_of(request, client, server=server)))
 
 
 def asked_of(hub: ProjectHub, method: str) -> list[tuple[str, Any]]:
@@ -538,7 +536,7 @@ async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp
         assert asked_of(hub, "resources/unsubscribe") == [("one", {"uri": "x:/1"})]
         news = dump({"uri": "x:/1"})
         connections = {copy.project.name: copy.first.client for copy in hub.server.copies if copy.project}
-        hearers = {name: hub.parts.presenter.news.hearers(each, news)[1] for name, each in connections.items() if each}
+        hearers = {name: hub.parts.router.hearers(each, news)[1] for name, each in connections.items() if each}
         assert hearers == {"one": [], "two": [(client, "x:/1")]}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.file_hub import file_hub
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, opened
 from tests.fakes.hub_parts import entry as entry_of
@@ -32,9 +33,7 @@ def roots(*folders: str) -> dict[str, Any]:
 async def ask(parts: HubParts, client: Client, name: str, *, method: str = "tools/call", server: str | None = None, **params: Any) -> Any:
     """One request of a modern client that declares roots."""
     request = Envelope(id=dump(1), method=method, params=dump({"name": name, "_meta": ROOTS_META, **params}))
-    head = eras.read_head(request.params)
-    assert head is not None
-    return opened(await parts.presenter.answer(request, head, client, client.held, server=server, client="test"))
+    return opened(await parts.router.answer(exchange_of(request, client, server=server)))
 
 
 def state_of(reply: Any) -> str:

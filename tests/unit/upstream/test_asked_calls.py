@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 import pytest
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, opened
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, not_delivered
+from tooltray.sessions.exchange import Exchange
 from tooltray.upstream import asked_calls
 from tooltray.upstream.mcp_client import McpClient
 
@@ -37,9 +38,7 @@ async def relay() -> AsyncIterator[Relay]:
 
 async def call(relay: Relay, caller: Client, *, method: str = "tools/call", **params: Any) -> Any:
     request = Envelope(id=dump(7), method=method, params=dump({"name": "ask", "arguments": {"x": 1}, **params}))
-    head = eras.read_head(request.params)
-    assert head is not None
-    return opened(await asked_calls.relay(relay.client, request, head, caller, timeout_s=60.0))
+    return opened(await asked_calls.answered(relay.client, exchange_of(request, caller), timeout_s=60.0))
 
 
 def person(answer: Any, *capabilities: str) -> Client:
@@ -61,8 +60,8 @@ class Dying:
     def __init__(self, *replies: Envelope) -> None:
         self.replies, self.params = list(replies), list[Any]()
 
-    async def call(self, request: Envelope, head: Any, caller: Any, *, timeout_s: float) -> Envelope:
-        self.params.append(json.loads(bytes(request.params)))
+    async def call(self, exchange: Exchange, *, timeout_s: float) -> Envelope:
+        self.params.append(json.loads(bytes(exchange.request.params)))
         return self.replies.pop(0)
 
 
@@ -74,10 +73,8 @@ async def test_a_round_that_the_server_did_not_take_is_the_next_to_be_sent_and_n
         Envelope(result=dump(text("done"))),
     )
     request, caller = Envelope(id=dump(7), method="tools/call", params=dump({"name": "ask"})), person({"action": "accept"})
-    head = eras.read_head(request.params)
-    assert head is not None
     for is_taken in (False, True):
-        reply = await asked_calls.relay(cast(McpClient, dying), request, head, caller, timeout_s=60.0)
+        reply = await asked_calls.answered(cast(McpClient, dying), exchange_of(request, caller), timeout_s=60.0)
         assert isinstance(reply, NotDelivered) is not is_taken
     assert dying.params[1] == {"name": "ask", "inputResponses": {"a": {"action": "accept"}}, "requestState": "s1"}
     assert dying.params[2:] == [{"name": "ask", "requestState": "s2"}] * 2

@@ -4,16 +4,17 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import MODERN_META, Client, opened, settled
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.upstream.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 
@@ -34,9 +35,8 @@ class Session:
     ) -> dict[str, Any]:
         whole = {"name": name, "arguments": {}, "_meta": {**MODERN_META, **(meta or {})}, **params}
         request = Envelope(id=dump(next(self._ids)), method=method, params=dump(whole))
-        head = eras.read_head(request.params)
-        assert head is not None
-        return opened(await self.held.relay(self.relay.client, request, head, caller or self.client, timeout_s=60.0))
+        exchange = exchange_of(request, caller or self.client, held=self.held)
+        return opened(await self.held.run(partial(self.relay.client.call, timeout_s=60.0), exchange, owner="s"))
 
     def calling(self, name: str, **options: Any) -> "asyncio.Task[Any]":
         return self.relay.keeper.spawn(self.call(name, **options), name=f"call {name}")
@@ -387,10 +387,10 @@ async def test_what_else_belongs_to_a_call_goes_to_the_latest_request_too(sessio
     seen: list[Any] = []
 
     async def note(copy: Any, params: Any) -> Any:
-        [(caller, about)] = session.relay.client.callers()
-        seen.append(caller.session)
-        caller.tell("notifications/message", dump({"level": "info"}), about=about)
-        caller.tell("notifications/message", dump({"level": "info"}))
+        [exchange] = session.relay.client.exchanges()
+        seen.append(exchange.session)
+        exchange.tell("notifications/message", dump({"level": "info"}))
+        exchange.caller.tell("notifications/message", dump({"level": "info"}))
         return text("done")
 
     session.relay.server.calls["note"] = note

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, opened, settled
 from tests.fakes.offering import OfferingServer, resource
 from tests.fakes.scripted_server import Copy, ScriptedServer, never, text, tool
 from tests.fakes.set_clock import SetClock
 
-from tooltray.protocol import eras
 from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
@@ -210,9 +210,7 @@ class IdleHub:
     async def ask(self, client: Client, method: str, **params: Any) -> dict[str, Any]:
         """One request of a legacy AI client, by the way of all of them."""
         request = Envelope(id=Raw(b"1"), method=method, params=dump(params))
-        head = eras.read_head(request.params)
-        assert head is not None
-        return opened(await self.parts.router.answer(request, head, client, client.held, server=None, client="test"))
+        return opened(await self.parts.router.answer(exchange_of(request, client)))
 
 
 def idle_hub(root: Path, program: ScriptedServer, clock: SetClock, *, default: tuple[str, ...] = (), **fields: Any) -> Any:

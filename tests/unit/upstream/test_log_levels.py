@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, loaded, opened, settled
 from tests.fakes.scripted_server import ScriptedServer, error, tool
 
-from tooltray.protocol import eras
-from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.envelope import NOTHING, Envelope, dump
+from tooltray.protocol.eras import Era
+from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.log_levels import LEVELS, LogLevels, read_level
 from tooltray.upstream.mcp_client import McpClient
 
@@ -75,11 +76,10 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         yield World(parts)
 
 
-def named(level: Any) -> Head:
-    """Of a modern client's request that names a level."""
-    head = eras.read_head(dump({"_meta": {**MODERN_META, "io.modelcontextprotocol/logLevel": level}}))
-    assert head
-    return head
+def named(level: Any, caller: Client) -> Exchange:
+    """A modern client's request that names a level."""
+    params = dump({"_meta": {**MODERN_META, "io.modelcontextprotocol/logLevel": level}})
+    return exchange_of(Envelope(method="tools/call", params=params), caller)
 
 
 async def test_every_server_that_knows_levels_is_told_what_a_client_sets(world: World) -> None:
@@ -178,7 +178,7 @@ async def test_a_client_that_never_asked_hears_what_the_server_sends_until_anoth
 async def test_a_modern_client_hears_only_what_its_calls_in_flight_ask_for(world: World) -> None:
     server, client, other = await world.run("a"), Client(), Client()
     assert not world.levels.wants(client, "emergency")
-    async with world.levels.during(named("notice"), client, server):
+    async with world.levels.during(named("notice", client), server):
         assert world.told("a") == ["notice"]
         assert world.levels.wants(client, "notice")
         assert not world.levels.wants(client, "info")
@@ -189,7 +189,7 @@ async def test_a_modern_client_hears_only_what_its_calls_in_flight_ask_for(world
 async def test_the_level_of_a_call_is_the_servers_until_the_call_ends(world: World) -> None:
     server = await world.run("a")
     await world.set(legacy_client(), "error")
-    async with world.levels.during(named("debug"), Client(), server):
+    async with world.levels.during(named("debug", Client()), server):
         assert world.told("a") == ["error", "debug"]
     await world.done()
     assert world.told("a") == ["error", "debug", "error"]
@@ -198,7 +198,7 @@ async def test_the_level_of_a_call_is_the_servers_until_the_call_ends(world: Wor
 async def test_calls_that_name_the_same_level_again_cost_nothing(world: World) -> None:
     server = await world.run("a")
     for _ in range(3):
-        async with world.levels.during(named("debug"), Client(), server):
+        async with world.levels.during(named("debug", Client()), server):
             pass
     await world.done()
     assert world.told("a") == ["debug"]
@@ -209,7 +209,7 @@ async def test_a_call_that_is_cancelled_while_the_server_is_told_leaves_nothing(
     world.parts.programs["a"].hold(SET)
 
     async def call() -> None:
-        async with world.levels.during(named("debug"), client, server):
+        async with world.levels.during(named("debug", client), server):
             raise AssertionError("not yet")
 
     calling = world.parts.keeper.spawn(call(), name="call")
@@ -222,15 +222,15 @@ async def test_a_call_that_is_cancelled_while_the_server_is_told_leaves_nothing(
 @pytest.mark.parametrize("level", [None, 5, "loud", ""])
 async def test_a_call_that_names_no_level_changes_nothing(world: World, level: Any) -> None:
     server, client = await world.run("a"), Client()
-    async with world.levels.during(named(level), client, server):
+    async with world.levels.during(named(level, client), server):
         assert not world.levels.wants(client, "emergency")
-    async with world.levels.during(Head(), client, server):
+    async with world.levels.during(exchange_of(Envelope(method="tools/call"), client), server):
         assert world.told("a") == []
 
 
 async def test_a_modern_server_reads_the_level_of_a_call_itself(world: World) -> None:
     server, client = await world.run("new", era=Era.MODERN), Client()
-    async with world.levels.during(named("debug"), client, server):
+    async with world.levels.during(named("debug", client), server):
         assert world.told("new") == []
         assert world.levels.wants(client, "debug")  # what the server then says is for the client
     assert not world.levels.wants(client, "debug")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client, loaded
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, never, raw, text, tool
 
 from tooltray.errors import TooltrayError
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import Era
 
@@ -33,9 +33,7 @@ async def test_results_keep_what_the_hub_does_not_know(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     relay.server.calls["t"] = lambda copy, params: raw(b'{"content":[],"n":1180591620717411303424,"f":1e400,"unknown":{"kept":1}}')
     request = Envelope(method="tools/call", params=Raw(b'{"name":"t","arguments":{"n":0.1000000000000000055}}'))
-    head = eras.read_head(request.params)
-    assert head is not None
-    reply = await relay.client.call(request, head, Client(), timeout_s=10)
+    reply = await relay.client.call(exchange_of(request, Client()), timeout_s=10)
     assert bytes(reply.result) == b'{"content":[],"n":1180591620717411303424,"f":1e400,"unknown":{"kept":1}}'
 
 
@@ -345,7 +343,7 @@ async def test_a_question_and_progress_say_which_request_they_belong_to(connect:
     relay.server.copy.notify("notifications/progress", {"progressToken": 7, "progress": 1})
     await client.told.wait()
     assert client.abouts == [8, 7]
-    assert [(caller, bytes(id)) for caller, id in relay.client.callers()] == [(client, b"7"), (client, b"8")]
+    assert [(each.caller, bytes(each.request.id)) for each in relay.client.exchanges()] == [(client, b"7"), (client, b"8")]
 
 
 async def test_the_time_that_a_person_takes_is_not_the_servers(connect: Any) -> None:
@@ -469,10 +467,10 @@ async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_c
     assert [len(client.asked.all) for client in clients] == [1, 1]
     assert [client.abouts for client in clients] == [[0], [1]]
     heard: list[Any] = []
-    relay.on_said = lambda: heard.append(relay.client.callers())
+    relay.on_said = lambda: heard.append(relay.client.exchanges())
     relay.client.dispatcher.receive(b'{"jsonrpc":"2.0","method":"notifications/message","params":{}}', along_with=ours[1])
-    assert [[caller for caller, _ in callers] for callers in heard] == [[clients[1]]]
-    assert len(relay.client.callers()) == 2
+    assert [[each.caller for each in exchanges] for exchanges in heard] == [[clients[1]]]
+    assert len(relay.client.exchanges()) == 2
 
 
 async def test_requests_of_one_token_are_one_client_to_a_server_that_asks(connect: Any) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, opened
 from tests.fakes.scripted_server import Copy, ScriptedServer, text, tool
 
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOT_DELIVERED, Envelope, dump
 
 MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -17,9 +17,7 @@ MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcont
 async def relayed(parts: HubParts, method: str, client: Client | None = None, **params: Any) -> dict[str, Any]:
     client = client or parts.client()
     request = Envelope(id=Raw(b"1"), method=method, params=dump(params))
-    head = eras.read_head(request.params)
-    assert head is not None
-    return opened(await parts.relay.to(parts.servers.get("s"), request, head, client, client.held))
+    return opened(await parts.relay.send_with_retry(parts.servers.get("s"), exchange_of(request, client)))
 
 
 def lose_session(copy: Copy, params: Any) -> Envelope:

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import BARELY, hub_parts
 from tests.fakes.lazy_hub import PROMPT, SEARCH, TOOLS, activated, answered, called, described, lazy, names_of, ready, rich, said, six
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.protocol import eras
+from tooltray.protocol.envelope import Envelope
 from tooltray.views.view_lists import MOST_KEPT
+
+LIST = Envelope(method="tools/list")
 
 
 async def test_a_lazy_server_shows_one_tool_that_says_what_it_will_load(tmp_path: Path) -> None:
@@ -79,9 +82,8 @@ async def test_equal_views_are_one_list_and_a_change_makes_another(tmp_path: Pat
     async with hub_parts(tmp_path, **lazy(x=program)) as parts:
         await ready(parts, "x")
         one, other = parts.client(), parts.client()
-        head = eras.Head()
-        first = await parts.views.listing(one, head, server=None)
-        assert await parts.views.listing(other, head, server=None) is first
+        first = await parts.views.listing(exchange_of(LIST, one))
+        assert await parts.views.listing(exchange_of(LIST, other)) is first
         program.tools.append(tool("t6"))
         program.copy.notify(TOOLS)
         await parts.heard.wait(lambda event: parts.tools.tool_count("x") == 7)
@@ -111,10 +113,10 @@ async def test_views_that_were_not_listed_for_long_are_made_again(tmp_path: Path
         client, made = parts.client(), []
         for name in [*profiles, "p0"]:
             client.state.profile = name
-            made.append(await parts.views.listing(client, eras.Head(), server=None))
+            made.append(await parts.views.listing(exchange_of(LIST, client)))
         assert made[0] is not made[-1]
         assert made[0] == made[-1]
-        assert await parts.views.listing(client, eras.Head(), server=None) is made[-1]
+        assert await parts.views.listing(exchange_of(LIST, client)) is made[-1]
 
 
 # names

@@ -1,4 +1,4 @@
-"""calls/tool_calls.py and what carries a call, as one: its way to the server and back, why it cannot be made, the record of it."""
+"""calls/tool_call.py and what carries a call, as one: its way to the server and back, why it cannot be made, the record of it."""
 
 import asyncio
 import time
@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
-from tooltray.calls.tool_calls import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.calls.tool_call import SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.errors import TooltrayError
 from tooltray.events import ToolCallResult
@@ -30,7 +31,7 @@ async def test_a_result_comes_back_as_the_server_wrote_it(tmp_path: Path) -> Non
         await started(parts)
         request = Envelope(method="tools/call", params=Raw(b'{"name":"t"}'))
         client = parts.client()
-        reply = await parts.calls.call(request, Head(name="t"), client, client.held, server=None, client="c")
+        reply = await parts.calls.call(exchange_of(request, client, head=Head(name="t"), client="c"))
         assert bytes(reply.result) == b'{"content":[],"n":1180591620717411303424,"x":0.1000000000000000055}'
 
 
