@@ -59,7 +59,7 @@ def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
 
     execution_id = execution_id or os.environ.get(EXECUTION_ID_VARIABLE, "")
     work = functools.partial(run_here, home, hidden=hidden, execution_id=execution_id)
-    return guardian.run(work, lock=home.lock, files=(home.socket, home.hub_json))
+    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json))
 
 
 def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:

@@ -1,4 +1,4 @@
-"""A hub as the command line sees it: a thread that listens on a home's socket and answers from a script. Test code.
+"""A hub as the command line sees it: a thread that listens on a home's control socket and answers from a script. Test code.
 
 It notes every call. Each verb answers with a value, or with what a function of its parameters returns or raises.
 """
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -39,8 +40,12 @@ class FakeControlHub:
         pid: what `hub/info` says; the pid of a process that has ended, unless given.
     """
 
-    def __init__(self, home: Home, answers: Mapping[str, Answer] | None = None, *, pid: int | None = None) -> None:
-        self.home = home
+    def __init__(self, home: Home, answers: Mapping[str, Answer] | None = None, *, pid: int | None = None, is_old: bool = False) -> None:
+        """
+        Args:
+            is_old: of a version that has no control socket.
+        """
+        self.home, self._is_old = home, is_old
         self.pid = pid if pid is not None else ended_pid()
         info = {"pid": self.pid, "version": "9.9.9", "kind": "serve", "execution_id": "e1"}
         self.answers: dict[str, Answer] = {"hub/info": info, "hub/stop": self._leave, "hub/hand_over": self._leave} | dict(answers or {})
@@ -53,7 +58,7 @@ class FakeControlHub:
 
     def __enter__(self) -> "FakeControlHub":
         self.home.prepare()
-        self._listener.bind(os.fspath(self.home.socket))
+        self._listener.bind(os.fspath(self._place))
         self._listener.listen()
         self._start(self._accept)
         return self
@@ -73,7 +78,11 @@ class FakeControlHub:
             except OSError:
                 pass
             each.close()
-        self.home.socket.unlink(missing_ok=True)
+        self._place.unlink(missing_ok=True)
+
+    @property
+    def _place(self) -> Path:
+        return self.home.socket if self._is_old else self.home.control_socket
 
     def methods(self) -> list[str]:
         return [method for method, _ in self.calls]

@@ -14,7 +14,8 @@ def serve(args: argparse.Namespace, home: Home) -> int:
     """Returns the hub's exit code in the guardian; in its child, the hub, it ends with SystemExit."""
     from tooltray import guardian
 
-    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=(home.socket, home.hub_json))
+    files = (home.socket, home.control_socket, home.hub_json)
+    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=files)
 
 
 def _serve(args: argparse.Namespace, home: Home) -> int:

@@ -1,7 +1,7 @@
 """A connection to the running hub's control channel: one call at a time, blocking, standard library only.
 
-Above it: the commands, and app.py (taking over, raising the window). Below it: the hub's socket. Knows the form of requests and replies and
-no verb's meaning. Cheap to import; no Qt, no asyncio.
+Above it: the commands, and app.py (taking over, raising the window). Below it: the hub's control socket. Knows the form of requests and
+replies and no verb's meaning. Cheap to import; no Qt, no asyncio.
 """
 
 import contextlib
@@ -10,10 +10,12 @@ import socket
 import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
 from tooltray.control import local_posix as local
+from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 
@@ -86,17 +88,9 @@ class ControlClient:
         Raises:
             TooltrayError: there is a socket, and it cannot be used.
         """
-        try:
-            channel = local.connect(home.socket, CONNECT_TIMEOUT_S)
-            if channel is None:
-                return None
-            if not local.is_ours(channel, home.socket):
-                channel.close()
-                hint = "Find out which program that is, or choose another home with --home"
-                raise TooltrayError("The hub's socket belongs to another user", str(home.socket), hint)
-        except OSError as error:
-            reason = error.strerror or "no answer"
-            raise TooltrayError("The hub cannot be reached", f"{home.socket}: {reason}", "Look at what has this file open") from error
+        channel = next(filter(None, map(_open, control_endpoints(home))), None)
+        if channel is None:
+            return None
         try:
             return cls(channel, with_events=with_events, is_at_terminal=is_at_terminal)
         except HubLost:  # it ended in this moment
@@ -226,6 +220,24 @@ class ControlClient:
         for start in others:
             self._lines.append(b"".join(self._parts))
             self._parts = [start]
+
+
+def _open(path: Path) -> socket.socket | None:
+    """A connection to a socket of this user's; None where nobody listens.
+
+    Raises:
+        TooltrayError: it cannot be used.
+    """
+    try:
+        channel = local.connect(path, CONNECT_TIMEOUT_S)
+        if channel is None or local.is_ours(channel, path):
+            return channel
+    except OSError as error:
+        reason = error.strerror or "no answer"
+        raise TooltrayError("The hub cannot be reached", f"{path}: {reason}", "Look at what has this file open") from error
+    channel.close()
+    hint = "Find out which program that is, or choose another home with --home"
+    raise TooltrayError("The hub's socket belongs to another user", str(path), hint)
 
 
 def error_of(method: str, error: dict[str, Any]) -> TooltrayError:

@@ -1,4 +1,4 @@
-"""The hub's socket and process as the command line meets them: Linux and macOS.
+"""The hub's sockets and process as the command line meets them: Linux and macOS.
 
 Above it: control_client. Everything that another platform does in another way is here. Standard library only.
 """
@@ -17,7 +17,7 @@ _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
 def connect(path: Path, timeout_s: float) -> socket.socket | None:
-    """Connects to the hub's socket.
+    """Connects to a socket of the hub.
 
     Returns:
         The connection, or None where no hub listens.

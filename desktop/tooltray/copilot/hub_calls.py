@@ -10,10 +10,12 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from tooltray.control import local_posix as local
 from tooltray.control.control_client import HubLost, HubSilent, error_of
+from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.protocol.dispatcher import CANCELLED
@@ -64,8 +66,10 @@ class HubCalls:
     async def _connection(self) -> AsyncIterator[_Streams]:
         reader, writer = await self._connect()
         try:
-            if not local.is_ours(writer.get_extra_info("socket"), self._home.socket):
-                raise TooltrayError("The hub's socket belongs to another user", str(self._home.socket), "Find out which program that is")
+            channel = writer.get_extra_info("socket")
+            path = Path(channel.getpeername())
+            if not local.is_ours(channel, path):
+                raise TooltrayError("The hub's socket belongs to another user", str(path), "Find out which program that is")
             yield reader, writer
         finally:
             if writer.transport.get_write_buffer_size():  # a hub that does not read
@@ -80,17 +84,19 @@ class HubCalls:
             await _start_hub(self._home)
             streams = await self._open()
         if streams is None:
-            raise TooltrayError("No hub is running", f"nothing listens at {self._home.socket}", "Start one: tooltray serve")
+            raise TooltrayError("No hub is running", f"nothing listens at {self._home.control_socket}", "Start one: tooltray serve")
         return streams
 
     async def _open(self) -> _Streams | None:
-        try:
-            return await asyncio.open_unix_connection(self._home.socket, limit=MAX_SERVER_LINE_BYTES)
-        except _NO_HUB:
-            return None
-        except OSError as error:
-            message = f"{self._home.socket}: {error.strerror or error}"
-            raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
+        for path in control_endpoints(self._home):
+            try:
+                return await asyncio.open_unix_connection(path, limit=MAX_SERVER_LINE_BYTES)
+            except _NO_HUB:
+                continue
+            except OSError as error:
+                message = f"{path}: {error.strerror or error}"
+                raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
+        return None
 
 
 async def _start_hub(home: Home) -> None:

@@ -1,6 +1,6 @@
-"""The local socket where bridges and our own front ends connect.
+"""A local socket of the hub, open: that of bridges, or that of commands.
 
-Above it: the engine. Below it: one Connection per peer. The hub's lock is held before this is called, so a socket that is in the way is
+Above it: endpoints. Below it: one Connection per peer. The hub's lock is held before this is called, so a socket that is in the way is
 stale.
 """
 
@@ -25,8 +25,12 @@ _TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, 
 class Listener:
     """The open socket, and those who have connected and not yet said who they are."""
 
-    def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> None:
-        self._on_hello = on_hello
+    def __init__(self, on_hello: Callable[[Hello, Connection], RawDispatcher], *, only: str = "") -> None:
+        """
+        Args:
+            only: see Connection.
+        """
+        self._on_hello, self.only = on_hello, only
         self._strangers: weakref.WeakSet[Connection] = weakref.WeakSet()
         self._acceptor: Acceptor | None = None
         self._is_closed = False
@@ -56,7 +60,7 @@ class Listener:
 
 class _Guest(Connection):
     def __init__(self, listener: Listener) -> None:
-        super().__init__(on_hello=listener.introduce)
+        super().__init__(on_hello=listener.introduce, only=listener.only)
         self._listener = listener
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -64,13 +68,16 @@ class _Guest(Connection):
         self._listener.let_in(self)
 
 
-async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher]) -> Listener:
+async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatcher], *, only: str = "") -> Listener:
     """Opens the socket, for this user alone.
+
+    Args:
+        only: see Connection.
 
     Raises:
         TooltrayError: it cannot be opened; says why.
     """
-    listener = Listener(on_hello)
+    listener = Listener(on_hello, only=only)
     try:
         await asyncio.to_thread(path.unlink, missing_ok=True)
         listener.open(_bind(path))

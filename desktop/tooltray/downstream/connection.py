@@ -1,4 +1,4 @@
-"""One accepted connection on the hub's socket: a hello line, then JSON-RPC.
+"""One accepted connection on a local socket of the hub: a hello line, then JSON-RPC.
 
 Above it: bridge_listener. Below it: a session, whose dispatcher it feeds. A peer that does not read its replies is not read from, which
 bounds what is kept for it.
@@ -21,6 +21,7 @@ from tooltray.protocol.reading import read_in_pieces
 
 logger = logging.getLogger(__name__)
 HELLO_KEY, HELLO_VERSION = "tooltray", 1
+CLIENT, CONTROL = "client", "control"  # the roles of a hello
 MAX_HELLO_BYTES = 65536
 GRACE_AFTER_EOF_S = 2.0  # some clients (droid) close stdin right behind a request and still read the reply
 
@@ -30,7 +31,7 @@ class Hello:
     """What the peer said first; unknown keys are ignored.
 
     Attributes:
-        role: "client" (an AI client's bridge) or "control".
+        role: CLIENT (an AI client's bridge) or CONTROL (a command).
         profile: a named set of servers and tools; empty: none was asked for.
         is_at_terminal: a person has typed the command that this is, at a terminal.
         peer_pid: the process at the other end, 0 where the system does not tell.
@@ -49,8 +50,12 @@ class Hello:
 class Connection(asyncio.Protocol):
     """The channel of one session's dispatcher."""
 
-    def __init__(self, *, on_hello: Callable[[Hello, "Connection"], RawDispatcher]) -> None:
-        self._on_hello = on_hello
+    def __init__(self, *, on_hello: Callable[[Hello, "Connection"], RawDispatcher], only: str = "") -> None:
+        """
+        Args:
+            only: the one role that is served here; empty: every role.
+        """
+        self._on_hello, self._only = on_hello, only
         self._hello = bytearray()
         self._dispatcher: RawDispatcher | None = None
         self._peer_pid = 0
@@ -102,9 +107,11 @@ class Connection(asyncio.Protocol):
         version = hello.get(HELLO_KEY) if isinstance(hello, dict) else None
         if version != HELLO_VERSION:
             return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
+        if self._only and hello.get("role") != self._only:
+            return f"this socket of the hub serves the role {self._only!r} only; AI clients connect to the other one"
         text = {key: value for key in ("role", "session", "server", "cwd", "profile") if isinstance(value := hello.get(key), str)}
         return Hello(
-            text.get("role", "client"),
+            text.get("role", CLIENT),
             text.get("session", ""),
             text.get("server"),
             text.get("cwd", ""),

@@ -1,10 +1,9 @@
-"""The ways into a hub: its local socket, its HTTP endpoints, and the addresses of served configs; and who has come in.
+"""The ways into a hub: its two local sockets, its HTTP endpoints, and the addresses of served configs; and who has come in.
 
 Above it: the engine. Below it: bridge_listener, HttpListener, ServedListener and Sessions.
 """
 
 import os
-from pathlib import Path
 
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
@@ -12,10 +11,12 @@ from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import bridge_listener
+from tooltray.downstream.connection import CONTROL
 from tooltray.downstream.http_listener import HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.sessions import Sessions
+from tooltray.home.home import Home
 from tooltray.presenter.hub_base import HubBase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.server_files.server_files import ServerFiles
@@ -25,28 +26,36 @@ from tooltray.sessions.session_state import SessionStates
 class Doors:
     """All ways in. `open` once; the sessions are ended between `stop_taking` and `close`."""
 
-    def __init__(self, *, socket: Path, sessions: Sessions, http: HttpListener, served: ServedListener) -> None:
+    def __init__(self, *, home: Home, sessions: Sessions, http: HttpListener, served: ServedListener) -> None:
         """
         Args:
-            socket: where the local socket is to be.
+            home: where the local sockets are to be.
         """
         self.sessions, self.http, self.served = sessions, http, served
-        self._socket = socket
-        self._listener: bridge_listener.Listener | None = None
+        self._home = home
+        self._listeners: list[bridge_listener.Listener] = []
 
     async def open(self) -> None:
         """
         Raises:
-            TooltrayError: the socket cannot be opened, or a config that was named not be served.
+            TooltrayError: a socket cannot be opened, or a config that was named not be served.
         """
-        self._listener = await bridge_listener.listen(self._socket, self.sessions.open)
+        await self._open_sockets()
         await self.http.follow()
         await self.served.start()
 
+    async def _open_sockets(self) -> None:
+        """The control socket first: whoever finds the other one need not look again.
+
+        Also the other one serves commands, since those of versions without a control socket know no other; see control/endpoints.py.
+        """
+        self._listeners.append(await bridge_listener.listen(self._home.control_socket, self.sessions.open, only=CONTROL))
+        self._listeners.append(await bridge_listener.listen(self._home.socket, self.sessions.open))
+
     async def stop_taking(self) -> None:
         """Takes no new clients; sessions go on. May be called twice, and before `open`."""
-        if self._listener:
-            self._listener.close()
+        for listener in self._listeners:
+            listener.close()
         await self.http.stop_taking()
         await self.served.stop_taking()
 
@@ -98,4 +107,4 @@ def make_doors(
         deadlines=base.deadlines,
         spawn=base.spawn,
     )
-    return Doors(socket=base.home.socket, sessions=sessions, http=http, served=served)
+    return Doors(home=base.home, sessions=sessions, http=http, served=served)

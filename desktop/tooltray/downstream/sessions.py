@@ -15,7 +15,7 @@ from tooltray.confirmation import PERSON, UNATTENDED
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession
-from tooltray.downstream.connection import Connection, Hello
+from tooltray.downstream.connection import CONTROL, Connection, Hello
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import eras
@@ -56,7 +56,7 @@ class Sessions:
 
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
         """Makes the session that a hello asks for; returns its dispatcher."""
-        if hello.role == "control":
+        if hello.role == CONTROL:
             return self._open_control(hello)
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)

@@ -8,7 +8,8 @@ two together. The rules, in full:
 - The user's folder is HOME if that is an absolute path, else what the user database says.
 - `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
 - The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
-- The socket is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
+- The socket of bridges is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
+  `control.sock` for commands is in the same folder; a bridge never looks for it.
 """
 
 import errno
@@ -70,8 +71,13 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """Where the bridge and the command line connect. It may be outside the home, see above."""
+        """Where bridges connect. It may be outside the home, see above."""
         return user.socket_path(self.root)
+
+    @property
+    def control_socket(self) -> Path:
+        """Where commands connect; beside the other socket."""
+        return user.control_path(self.root)
 
     @property
     def lock(self) -> Path:
@@ -178,7 +184,7 @@ class Home:
         return self.root / "logs"
 
     def prepare(self) -> None:
-        """Makes the root, `run` and the socket's folder, each 0700, where they are missing.
+        """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
 
         Folders that exist are looked at, not changed: a home may be `/tmp` by mistake.
 
@@ -196,9 +202,9 @@ class Home:
         """Lets bridges of older versions find the socket; for the hub, when it listens."""
         user.tell_old_versions(self.root)
 
-    def remove_socket(self) -> None:
+    def remove_sockets(self) -> None:
         """For the hub, when it has ended."""
-        user.remove_socket(self.root)
+        user.remove_sockets(self.root)
 
 
 def find_home(argument: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:

@@ -52,7 +52,7 @@ class HubPlace:
         Args:
             about: what else others should know.
         """
-        content = {"pid": os.getpid(), "socket": str(self._home.socket), **about}
+        content = {"pid": os.getpid(), "socket": str(self._home.socket), "control": str(self._home.control_socket), **about}
         try:
             write_atomically(self._home.hub_json, json.dumps(content).encode())
         except OSError as error:  # a full disk; the hub serves all the same, only others cannot tell its pid
@@ -67,7 +67,7 @@ class HubPlace:
     def _remove_files(self) -> None:
         with contextlib.suppress(OSError):
             self._home.hub_json.unlink()
-        self._home.remove_socket()
+        self._home.remove_sockets()
 
 
 def _pid_in(hub_json: Path) -> int:

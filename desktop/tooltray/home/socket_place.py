@@ -1,4 +1,4 @@
-"""Where the socket of a home with a long path is: a socket's address has room for some 100 bytes. Linux and macOS.
+"""Where the sockets of a home with a long path are: a socket's address has room for some 100 bytes. Linux and macOS.
 
 Above it: user_posix. Below it: the file system. Standard library only. The bridge finds the same place by its own copy of these rules
 (tooltray_bridge/long_home.py); a contract test holds the two together. Of these folders the first counts that is there and is this user's
@@ -9,7 +9,7 @@ alone:
 3. `/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
 
 A hub makes the second where there is such a folder, else the first. It leaves a link to its socket in the third, where bridges of that
-version look; where another user has taken that name, they do not find it.
+version look; where another user has taken that name, they do not find it. The control socket is beside the other, wherever that is.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from pathlib import Path
 RUNTIME_FOLDERS = "/run/user"
 SHARED_FOLDER = "/tmp"
 RECORD = "run/socket-folder"
-NAME = "hub.sock"
+NAME, CONTROL_NAME = "hub.sock", "control.sock"  # for bridges, for commands
 MAX_RECORD_BYTES = 4096  # a path has no more
 _HASH_CHARACTERS = 16
 
@@ -68,9 +68,9 @@ def tell_old_versions(root: Path) -> None:
 
 
 def remove_folder(root: Path) -> None:
-    """Removes the socket, its folder, and what leads to it. Only for who holds the home's lock."""
+    """Removes both sockets, their folder, and what leads to it. Only for who holds the home's lock."""
     socket = find_socket(root)
-    for path in (socket, _of_old_versions(root) / NAME, root / RECORD):
+    for path in (socket, socket.with_name(CONTROL_NAME), _of_old_versions(root) / NAME, root / RECORD):
         with suppress(OSError):
             path.unlink()
     for folder in (socket.parent, _of_old_versions(root)):

@@ -1,4 +1,4 @@
-"""Who the person is to Linux and macOS: their folder and shell, where the hub's socket goes, and what makes a folder private.
+"""Who the person is to Linux and macOS: their folder and shell, where the hub's sockets go, and what makes a folder private.
 
 Above it: home.py and login_shell.py, which use this or user_windows.py (the same functions). Standard library only.
 """
@@ -38,8 +38,13 @@ def socket_path(root: Path) -> Path:
     return socket_place.find_socket(root) if _is_too_long(path) else path
 
 
+def control_path(root: Path) -> Path:
+    """`control.sock` beside the hub's socket: 3 bytes longer, for which both systems have room."""
+    return socket_path(root).with_name(socket_place.CONTROL_NAME)
+
+
 def make_socket_folder(root: Path) -> None:
-    """Makes the socket's folder where that is outside the home. The home's own folders are there.
+    """Makes the sockets' folder where that is outside the home. The home's own folders are there.
 
     Raises:
         OSError: it cannot be made.
@@ -54,11 +59,12 @@ def tell_old_versions(root: Path) -> None:
         socket_place.tell_old_versions(root)
 
 
-def remove_socket(root: Path) -> None:
-    """Removes the socket, and its folder where that is outside the home. Only for who holds the home's lock."""
-    if _is_too_long(path := root / "run" / socket_place.NAME):
+def remove_sockets(root: Path) -> None:
+    """Removes both sockets, and their folder where that is outside the home. Only for who holds the home's lock."""
+    if _is_too_long(root / "run" / socket_place.NAME):
         socket_place.remove_folder(root)
-    else:
+        return
+    for path in (socket_path(root), control_path(root)):
         with suppress(OSError):
             path.unlink()
 

@@ -1,4 +1,4 @@
-"""Who the person is to Windows: their folder, where the hub's socket goes, and what makes a folder private.
+"""Who the person is to Windows: their folder, where the hub's sockets go, and what makes a folder private.
 
 Above it: home.py and login_shell.py, which use this or user_posix.py (the same functions). Standard library only.
 """
@@ -27,6 +27,11 @@ def socket_path(root: Path) -> Path:
     return Path("\\\\.\\pipe\\tooltray-" + hashlib.sha256(os.fsencode(root)).hexdigest()[:16])
 
 
+def control_path(root: Path) -> Path:
+    """A pipe of its own beside it."""
+    return Path(f"{socket_path(root)}-control")
+
+
 def make_socket_folder(root: Path) -> None:
     """A pipe needs none."""
 
@@ -35,7 +40,7 @@ def tell_old_versions(root: Path) -> None:
     """They look for the same pipe."""
 
 
-def remove_socket(root: Path) -> None:
+def remove_sockets(root: Path) -> None:
     """A pipe goes with the process that made it."""
 
 

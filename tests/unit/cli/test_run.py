@@ -248,6 +248,7 @@ def test_a_signal_to_the_started_command_ends_the_hub_with_its_code(hub_home: Ho
     assert process.wait(BOUND_S) == code
     process.stdout.close()
     assert not hub_home.socket.exists()
+    assert not hub_home.control_socket.exists()
 
 
 @pytest.mark.usefixtures("hub_is_stopped")

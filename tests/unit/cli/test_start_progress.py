@@ -60,7 +60,7 @@ def test_without_a_hub_or_with_one_that_cannot_be_reached_there_is_nothing_to_sh
     with progress_shown(hub_home, "s"):
         pass
     hub_home.prepare()
-    hub_home.socket.write_text("no socket")
+    hub_home.control_socket.write_text("no socket")
     with progress_shown(hub_home, "s"):
         pass
     assert capsys.readouterr().err == ""

@@ -29,16 +29,16 @@ def test_no_socket_means_no_hub(hub_home: Home) -> None:
 def test_the_socket_of_a_killed_hub_means_no_hub(hub_home: Home) -> None:
     hub_home.prepare()
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(os.fspath(hub_home.socket))
-    assert hub_home.socket.exists()
+        dead.bind(os.fspath(hub_home.control_socket))
+    assert hub_home.control_socket.exists()
     assert ControlClient.connect(hub_home) is None
 
 
 def test_a_socket_that_cannot_be_used_is_told_with_its_path(hub_home: Home) -> None:
     hub_home.prepare()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
-        other.bind(os.fspath(hub_home.socket))
-        with pytest.raises(TooltrayError, match=r"hub\.sock"):
+        other.bind(os.fspath(hub_home.control_socket))
+        with pytest.raises(TooltrayError, match=r"control\.sock"):
             ControlClient.connect(hub_home)
 
 
@@ -163,7 +163,7 @@ def test_a_home_with_a_long_path_is_found_too(hub_home: Home) -> None:
     long_home = Home(hub_home.root / ("x" * 200))
     with FakeControlHub(long_home, {"get": 1}), connected(long_home) as client:
         assert client.call("get") == 1
-    long_home.remove_socket()
+    long_home.remove_sockets()
 
 
 def test_a_hub_that_hangs_at_its_end_is_told(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +184,7 @@ def test_a_call_without_a_limit_waits(hub_home: Home) -> None:
 def test_a_hub_that_dies_with_our_question_unread_is_lost_and_no_crash(hub_home: Home) -> None:
     hub_home.prepare()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.fspath(hub_home.socket))
+        listener.bind(os.fspath(hub_home.control_socket))
         listener.listen()
         client = connected(hub_home)
         listener.accept()[0].close()
@@ -195,7 +195,7 @@ def test_a_hub_that_dies_with_our_question_unread_is_lost_and_no_crash(hub_home:
 def test_a_hub_that_does_not_read_is_given_up(hub_home: Home) -> None:
     hub_home.prepare()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(os.fspath(hub_home.socket))
+        listener.bind(os.fspath(hub_home.control_socket))
         listener.listen()
         with connected(hub_home) as client, pytest.raises(HubSilent):
             client.call("set_secret", timeout_s=0.05, value="x" * 10_000_000)

@@ -115,7 +115,7 @@ async def test_who_is_cancelled_cancels_the_verb(hub: FakeControlHub, calls: Hub
 async def test_a_call_to_a_hub_that_does_not_read_ends_all_the_same(hub_home: Home, calls: HubCalls) -> None:
     hub_home.prepare()
     with socket.socket(socket.AF_UNIX) as busy:
-        busy.bind(os.fspath(hub_home.socket))
+        busy.bind(os.fspath(hub_home.control_socket))
         busy.listen()
         with pytest.raises(HubSilent):
             await calls.call("stuck", timeout_s=SHORT_S, filling="x" * 20_000_000)  # more than a socket's buffers hold
@@ -157,7 +157,7 @@ async def test_an_answer_beyond_every_limit_is_an_error(hub: FakeControlHub, cal
 async def test_without_a_hub_nothing_can_be_called(calls: HubCalls, hub_home: Home) -> None:
     with pytest.raises(TooltrayError, match=r"No hub is running.*tooltray serve") as error:
         await calls.call("echo", timeout_s=LONG_S)
-    assert str(hub_home.socket) in str(error.value)
+    assert str(hub_home.control_socket) in str(error.value)
 
 
 async def test_the_socket_that_a_killed_hub_left_is_no_hub(calls: HubCalls, hub_home: Home) -> None:

@@ -13,7 +13,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_transport import FakeSocket, FakeTransport
 from tests.fakes.heard import Record
 
-from tooltray.downstream.connection import GRACE_AFTER_EOF_S, MAX_HELLO_BYTES, Connection, Hello
+from tooltray.downstream.connection import CONTROL, GRACE_AFTER_EOF_S, MAX_HELLO_BYTES, Connection, Hello
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, success
@@ -25,13 +25,13 @@ HELLO = b'{"tooltray":1,"role":"client","session":"5e55","server":"one","profile
 class Peer:
     """The other end of a connection."""
 
-    def __init__(self, *, uid: int | None = None) -> None:
+    def __init__(self, *, uid: int | None = None, only: str = "") -> None:
         self.hellos: list[Hello] = []
         self.begun: Record[Any] = Record()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self.transport = FakeTransport(FakeSocket(4711, os.getuid() if uid is None else uid))
-        self.connection = Connection(on_hello=self._on_hello)
+        self.connection = Connection(on_hello=self._on_hello, only=only)
         self.connection.connection_made(self.transport)
         self.dispatcher = RawDispatcher(
             name="peer", deadlines=DeadlineWheel(), answer=self._answer, take_notification=lambda message: None, max_line_bytes=2**20
@@ -95,6 +95,23 @@ async def test_what_the_first_line_lacks_or_says_oddly_has_a_default(hello: dict
     peer = Peer()
     peer.send(json.dumps({"tooltray": 1, **hello}).encode() + b"\n")
     assert peer.hellos == [expected]
+
+
+@in_fake_time
+async def test_where_one_role_is_served_who_has_it_is_let_in() -> None:
+    peer = Peer(only=CONTROL)
+    peer.send(b'{"tooltray":1,"role":"control"}\n')
+    assert [hello.role for hello in peer.hellos] == ["control"]
+
+
+@pytest.mark.expected_warnings("a connection was refused")
+@pytest.mark.parametrize("first", [HELLO, b'{"tooltray":1}\n', b'{"tooltray":1,"role":["control"]}\n'])
+@in_fake_time
+async def test_where_one_role_is_served_all_others_are_refused(first: bytes) -> None:
+    peer = Peer(only=CONTROL)
+    peer.send(first)
+    assert "serves the role 'control' only" in peer.answers[0]["error"]["message"]
+    assert (peer.transport.is_closing(), peer.hellos) == (True, [])
 
 
 @pytest.mark.expected_warnings("a connection was refused")

@@ -55,10 +55,10 @@ def test_everything_is_inside_the_root() -> None:
     paths = [home.settings, home.secrets_file, home.secret_names, home.homes, home.names, home.eras, home.catalogue, home.logs]
     paths += [home.feedback]
     paths += [home.registries, home.grants]
-    running = [home.socket, home.lock, home.hub_json, home.desktop_json, home.start_lock]
+    running = [home.socket, home.control_socket, home.lock, home.hub_json, home.desktop_json, home.start_lock]
     assert {path.parent for path in paths} == {Path("/h")}
     assert {path.parent for path in running} == {Path("/h/run")} == {home.run}
-    assert len({*paths, *running}) == 16
+    assert len({*paths, *running}) == 17
 
 
 def test_a_socket_path_of_100_bytes_stays_in_the_home_and_a_longer_one_moves() -> None:
@@ -67,6 +67,13 @@ def test_a_socket_path_of_100_bytes_stays_in_the_home_and_a_longer_one_moves() -
     moved = Home(Path(longest + "x")).socket
     assert not moved.is_relative_to(longest)
     assert len(os.fsencode(moved)) < 100
+
+
+def test_the_control_socket_is_beside_the_other_one_also_where_its_own_path_is_longer() -> None:
+    longest = Path("/" + "x" * (100 - len("//run/hub.sock")))
+    assert Home(longest).control_socket == longest / "run/control.sock"
+    moved = Home(Path(f"{longest}x"))
+    assert (moved.control_socket.parent, moved.control_socket.name) == (moved.socket.parent, "control.sock")
 
 
 def test_characters_of_several_bytes_count_as_bytes() -> None:
@@ -92,7 +99,7 @@ def test_prepare_makes_the_folder_of_a_socket_outside_the_home(tmp_path: Path) -
         home.prepare()
         assert home.socket.parent.stat().st_mode & 0o777 == 0o700
     finally:
-        home.remove_socket()
+        home.remove_sockets()
     assert not home.socket.parent.exists()
 
 

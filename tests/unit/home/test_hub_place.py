@@ -46,7 +46,8 @@ def test_who_comes_second_is_refused_also_if_nobody_can_say_who_is_there(home: H
 def test_others_can_read_who_is_here_and_where(home: Home, place: HubPlace) -> None:
     place.tell(http="http://127.0.0.1:1", kind="serve")
     told = json.loads(home.hub_json.read_bytes())
-    assert told == {"pid": os.getpid(), "socket": str(home.socket), "http": "http://127.0.0.1:1", "kind": "serve"}
+    sockets = {"socket": str(home.socket), "control": str(home.control_socket)}
+    assert told == {"pid": os.getpid(), **sockets, "http": "http://127.0.0.1:1", "kind": "serve"}
 
 
 @pytest.mark.expected_warnings("could not be written")
@@ -60,8 +61,10 @@ def test_a_place_that_cannot_be_told_is_held_all_the_same(home: Home, place: Hub
 
 def test_what_is_given_back_leaves_nothing_and_can_be_taken_again(home: Home, place: HubPlace) -> None:
     place.tell()
+    home.socket.touch()
+    home.control_socket.touch()
     place.give_back()
-    assert not home.hub_json.exists()
+    assert os.listdir(home.run) == ["hub.lock"]
     place.give_back()
     successor = HubPlace(home)
     successor.take()

@@ -108,6 +108,7 @@ def test_what_was_made_is_removed(root: Path, shared: Path, is_in_session: bool,
     make_folder(root)
     tell_old_versions(root)
     find_socket(root).touch()
+    find_socket(root).with_name("control.sock").touch()
     remove_folder(root)
     remove_folder(root)
     assert os.listdir(shared) == os.listdir(session) == os.listdir(root / "run") == []

@@ -9,7 +9,8 @@ def test_both_platforms_offer_the_same_functions() -> None:
         public = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
         return {name for name, value in public.items() if getattr(value, "__module__", "") == module.__name__}
 
-    names = {"home_folder", "login_shell", "socket_path", "make_socket_folder", "tell_old_versions", "remove_socket", "reason_not_private"}
+    names = {"home_folder", "login_shell", "reason_not_private"}
+    names |= {"socket_path", "control_path", "make_socket_folder", "tell_old_versions", "remove_sockets"}
     assert functions(user_posix) == functions(user_windows) == names
 
 

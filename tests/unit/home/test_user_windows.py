@@ -18,6 +18,7 @@ def test_each_home_has_a_pipe_of_its_own() -> None:
     one, other = user_windows.socket_path(Path("one")), user_windows.socket_path(Path("other"))
     assert str(one).startswith("\\\\.\\pipe\\tooltray-")
     assert one != other
+    assert user_windows.control_path(Path("one")) not in (one, user_windows.control_path(Path("other")))
 
 
 def test_only_a_folder_can_be_private(tmp_path: Path) -> None:

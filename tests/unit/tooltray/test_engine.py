@@ -34,8 +34,8 @@ class Peer:
         self.reader, self.writer = reader, writer
 
     @classmethod
-    async def connect(cls, home: Home, **hello: Any) -> "Peer":
-        peer = cls(*await asyncio.open_unix_connection(str(home.socket), limit=1 << 20))
+    async def connect(cls, socket: Path, **hello: Any) -> "Peer":
+        peer = cls(*await asyncio.open_unix_connection(str(socket), limit=1 << 20))
         peer.send(tooltray=1, session="0" * 32, server=None, profile=None, cwd="/", **{"role": "client", **hello})
         return peer
 
@@ -90,7 +90,14 @@ class Hubs:
         return engine
 
     async def peer(self, home: Home | None = None, **hello: Any) -> Peer:
-        peer = await Peer.connect(home or self.home, **hello)
+        return await self._peer((home or self.home).socket, **hello)
+
+    async def control(self, **hello: Any) -> Peer:
+        """A command, at the socket for commands."""
+        return await self._peer(self.home.control_socket, **{"role": "control", **hello})
+
+    async def _peer(self, socket: Path, **hello: Any) -> Peer:
+        peer = await Peer.connect(socket, **hello)
         self._stack.push_async_callback(peer.close)
         return peer
 
@@ -130,7 +137,7 @@ def is_free(hubs: Hubs) -> Callable[[], bool]:
         lock = HubLock(hubs.home.lock)
         is_taken = lock.try_take()
         lock.release()
-        return is_taken and not hubs.home.socket.exists() and not hubs.home.hub_json.exists()
+        return is_taken and os.listdir(hubs.home.run) == ["hub.lock"]
 
     return _is_free
 
@@ -142,7 +149,7 @@ async def test_a_hub_starts_serves_and_ends_in_order(hubs: Hubs, is_free: Callab
     engine = await hubs.start()
     told = json.loads(hubs.home.hub_json.read_bytes())
     assert (told["pid"], told["socket"], told["http"], told["kind"]) == (os.getpid(), str(hubs.home.socket), None, "serve")
-    assert hubs.home.socket.stat().st_mode & 0o777 == 0o600
+    assert [path.stat().st_mode & 0o777 for path in (hubs.home.socket, hubs.home.control_socket)] == [0o600, 0o600]
     client = await hubs.client()
     assert [each["name"] for each in (await client.request("tools/list"))["result"]["tools"]] == [
         "collect_feedback",
@@ -284,11 +291,28 @@ async def test_what_a_killed_hub_left_behind_is_in_nobodys_way(hubs: Hubs) -> No
     hubs.home.prepare()
     hubs.home.lock.touch()
     hubs.home.hub_json.write_text('{"pid": 1, "socket": "elsewhere"}')
-    with socket.socket(socket.AF_UNIX) as stale:
-        stale.bind(str(hubs.home.socket))
+    for path in (hubs.home.socket, hubs.home.control_socket):
+        with socket.socket(socket.AF_UNIX) as stale:
+            stale.bind(str(path))
     await hubs.start()
     assert json.loads(hubs.home.hub_json.read_bytes())["pid"] == os.getpid()
     assert (await (await hubs.client()).request("ping"))["result"] == {}
+    assert (await (await hubs.control()).request("hub/info"))["result"]["pid"] == os.getpid()
+
+
+@pytest.mark.expected_warnings("a connection was refused")
+async def test_ai_clients_and_commands_have_a_socket_each(hubs: Hubs) -> None:
+    await hubs.start()
+    assert "error" in await (await hubs.control(role="client")).receive()
+    assert (await (await hubs.control()).request("hub/info"))["result"]["pid"] == os.getpid()
+
+
+async def test_a_command_of_a_version_without_a_control_socket_is_served_at_the_socket_of_bridges(hubs: Hubs) -> None:
+    engine = await hubs.start()
+    command = await hubs.peer(role="control")
+    assert (await command.request("hub/info"))["result"]["pid"] == os.getpid()
+    assert (await command.request("hub/hand_over"))["result"] == {}
+    assert await engine.serve() == "hand_over"
 
 
 async def test_after_one_hub_the_next_can_start_in_the_same_home(hubs: Hubs, is_free: Callable[[], bool]) -> None:
@@ -414,7 +438,7 @@ async def test_a_hub_that_ends_with_a_client_connected_starts_no_other_clock(hub
 async def test_a_hub_that_is_to_hand_over_takes_nobody_new_and_waits_for_calls(hubs: Hubs) -> None:
     hubs.settings(mcpServers={"s": FAKE}, defaultServers=["s"])
     engine = await hubs.start()
-    client, control = await hubs.client(elicitation={}), await hubs.peer(role="control")
+    client, control = await hubs.client(elicitation={}), await hubs.control()
     await client.request("tools/list")
     client.send(jsonrpc="2.0", id="a", method="tools/call", params={"name": "ask", "arguments": {"text": "?"}})
     question = await client.receive()
@@ -434,7 +458,7 @@ async def test_a_hub_that_is_to_hand_over_takes_nobody_new_and_waits_for_calls(h
 async def test_the_control_channel_ends_the_hub_and_raises_the_window_where_there_is_one(hubs: Hubs) -> None:
     raised: list[int] = []
     engine = await hubs.start(kind="desktop", on_raise_window=lambda: raised.append(1))
-    control = await hubs.peer(role="control")
+    control = await hubs.control()
     info = (await control.request("hub/info"))["result"]
     assert (info["kind"], info["pid"], info["execution_id"]) == ("desktop", os.getpid(), engine.execution_id)
     assert (await control.request("hub/raise_window"))["result"] == {}

@@ -296,7 +296,7 @@ def test_a_home_of_two_hundred_characters_is_served_through_a_folder_elsewhere(h
             assert "No Tooltray hub is running" in bridge.message()["error"]["message"]
     finally:
         folder.chmod(0o700)
-        theirs.remove_socket()
+        theirs.remove_sockets()
 
 
 def test_a_hub_that_does_not_get_ready_is_told_after_a_bounded_time(
