@@ -1,6 +1,6 @@
 """Whether one copy of a server is being used, and since when it is not.
 
-Above it: McpClient and ServerRelay, which say so for every call, and IdleStop, which asks. Knows nothing of what is done with a copy. Every call
+Above it: McpClient and ServerRelay, which note every call, and IdleStop, which asks. Knows nothing of what is done with a copy. Every call
 of an AI client passes here twice, so there is nothing in it but a number and a time.
 """
 
