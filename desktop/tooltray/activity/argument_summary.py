@@ -33,11 +33,11 @@ def describe(method: str, params: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     found: dict[str, Any] = {}
-    if method == "tools/call" and isinstance(values, dict):
-        if isinstance(name := values.get("name"), str):
+    if method == "tools/call" and type(values) is dict:
+        if type(name := values.get("name")) is str:
             found["tool"] = _cut(name)
         values = values.get("arguments", {})
-    if not isinstance(values, dict):
+    if type(values) is not dict:
         return {**found, "arguments": _kind(values)}
     found["arguments"] = {_cut(name): _kind(value) for name, value in islice(values.items(), MAX_NAMES)}
     if len(values) > MAX_NAMES:

@@ -38,6 +38,7 @@ CLOSE_TIMEOUT_S = 2.0
 STDERR_CLOSE_TIMEOUT_S = 0.5  # of that, for a reader of stderr that may never read
 MAX_LINE_BYTES = 64 * 1024
 MAX_ID_BYTES = 200
+MAX_DIGITS = 18  # of an id that is certainly an integer of 64 bits
 DESCRIBED_AT_ONCE_BYTES = 2048  # parameters whose names and types are found in some microseconds; larger ones wait for the thread
 MAX_COMPONENTS = 1000  # whose names are kept as JSON
 MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text that waits in the queue; the line keeps far less
@@ -85,7 +86,7 @@ class StructuredLog:
         self._is_closing = False
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-log", daemon=True)
-        self._second = -1, ""  # and its text; one object, because two threads use it
+        self._second = -1, b""  # and its text; one object, because two threads use it
         self._components: dict[str, bytes] = {}
         self._execution_id_json = msgspec.json.encode(execution_id)
 
@@ -212,8 +213,9 @@ class StructuredLog:
         name = self._components.get(component)
         if name is None:
             name = self._components[component] = json.dumps(self._mask.text(component)).encode()
-        timestamp = self._timestamp(now).encode()
-        return b'{"timestamp":"%b","executionId":%b,"component":%b,' % (timestamp, self._execution_id_json, name)
+        milliseconds = int(now * 1000)
+        second = self._text_of_second(milliseconds // 1000)
+        return b'{"timestamp":"%b.%03dZ","executionId":%b,"component":%b,' % (second, milliseconds % 1000, self._execution_id_json, name)
 
     def _drop(self, count: int) -> None:
         with self._drop_lock:
@@ -307,11 +309,14 @@ class StructuredLog:
     def _timestamp(self, now: float) -> str:
         """RFC 3339 in UTC with milliseconds."""
         second, millisecond = divmod(int(now * 1000), 1000)
+        return f"{self._text_of_second(second).decode()}.{millisecond:03d}Z"
+
+    def _text_of_second(self, second: int) -> bytes:
         known, text = self._second
         if second != known:
-            text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode()
             self._second = second, text
-        return f"{text}.{millisecond:03d}Z"
+        return text
 
 
 class LogHandler(logging.Handler):
@@ -361,6 +366,8 @@ def _error(id: bytes, code: int, message: str, stack: str) -> Record:
 def _id(id: bytes) -> Any:
     """An id as the client wrote it; text where it is too long or no JSON, None where there is none."""
     text = bytes(id)
+    if text.isdigit() and len(text) <= MAX_DIGITS and text[:1] != b"0":
+        return int(text)
     if len(text) <= MAX_ID_BYTES:
         try:
             return msgspec.json.decode(text) if text else None

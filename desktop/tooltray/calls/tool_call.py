@@ -20,6 +20,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelo
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
+from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
@@ -78,7 +79,7 @@ class ToolCalls:
             return self._unknown(exchange)
         outcome, reply = CANCELLED, None
         try:
-            is_free = self._is_authorized(route, exchange)  # authorize
+            is_free = self._is_authorized(route, state)  # authorize
             if not is_free and (reply := await self._authorize(route, exchange)):
                 outcome = REFUSED
                 return reply
@@ -106,7 +107,7 @@ class ToolCalls:
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
         alone = self._tools.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
-        if alone and self._is_authorized(alone, exchange):
+        if alone and self._is_authorized(alone, exchange.session.state):
             return alone
         if not self._config.settings.mcp_enabled:  # nothing is started or asked
             return alone
@@ -133,9 +134,9 @@ class ToolCalls:
 
     # authorize: whether it goes
 
-    def _is_authorized(self, route: Route, exchange: Exchange) -> bool:
+    def _is_authorized(self, route: Route, state: SessionState) -> bool:
         """Whether a call needs nobody's yes, so that nothing is waited for."""
-        return self._config.settings.mcp_enabled and self._approvals.decision(route, exchange.session.state).is_approved
+        return self._config.settings.mcp_enabled and self._approvals.decision(route, state).is_approved
 
     async def _authorize(self, route: Route, exchange: Exchange) -> Envelope | None:
         return await self._approvals.refusal(route, exchange) if self._config.settings.mcp_enabled else paused()
@@ -179,4 +180,4 @@ def is_error(reply: Envelope) -> bool:
     view = memoryview(reply.result)
     edge = SEARCHED_FOR_ERROR_BYTES
     ends = bytes(view) if len(view) <= 2 * edge else bytes(view[:edge]) + bytes(view[-edge:])
-    return b'"isError":true' in ends.replace(b" ", b"")
+    return b'"isError"' in ends and b'"isError":true' in ends.replace(b" ", b"")

@@ -43,10 +43,7 @@ class ToolCopies:
     def __init__(self, *, servers: ServerManager) -> None:
         self._servers = servers
         self._copies: WeakKeyDictionary[McpClient, _Copy] = WeakKeyDictionary()
-
-    def __bool__(self) -> bool:
-        """Whether any was ever asked: most hubs have none, and each call is spared the rest."""
-        return bool(self._copies)
+        self.are_any = False  # whether one was ever asked: most hubs have none, and each call is spared the rest
 
     def tool(self, client: McpClient, name: str) -> ToolDefinition | None:
         """A tool as a copy last listed it."""
@@ -67,14 +64,18 @@ class ToolCopies:
         """Asks a copy for its tools, unless it was asked less than `max_age_s` ago and has announced nothing since; who comes while it is
         asked shares the answer.
         """
-        copy = self._copies.setdefault(client, _Copy())
+        copy = self._copy_of(client)
         async with copy.lock:
             if not copy.is_current or asyncio.get_running_loop().time() - copy.asked_at >= max_age_s:
                 await self._ask(client, copy)
 
+    def _copy_of(self, client: McpClient) -> _Copy:
+        self.are_any = True
+        return self._copies.setdefault(client, _Copy())
+
     async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
         """What a copy offers now; None if it does not say."""
-        return await self._ask(client, self._copies.setdefault(client, _Copy()))
+        return await self._ask(client, self._copy_of(client))
 
     async def _ask(self, client: McpClient, copy: _Copy) -> list[ToolDefinition] | None:
         copy.is_current, copy.asked_at = True, asyncio.get_running_loop().time()

@@ -365,7 +365,7 @@ class ToolManager:
         if target is None:
             return None
         server, name = target
-        own = self._own_route(server, name, exchange) if self._copies else None
+        own = self._own_route(server, name, exchange) if self._copies.are_any else None
         return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
 
     def _own_route(self, server: str, name: str, exchange: Exchange) -> Route | None:

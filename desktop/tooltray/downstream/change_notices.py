@@ -89,8 +89,7 @@ class Listening:
 
     def seen(self, method: str) -> None:
         """The client lists: what changed until now is no news to it."""
-        news = LISTS.get(method, "")
-        if unseen := self._news.get(news):
+        if self._news and (unseen := self._news.get(news := LISTS.get(method, ""))):
             unseen.discard(method)
             if not unseen:
                 del self._news[news]

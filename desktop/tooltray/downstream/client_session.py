@@ -32,6 +32,7 @@ from tooltray.protocol.protocol import (
     MODERN_VERSIONS,
     UNSUPPORTED_PROTOCOL_VERSION,
 )
+from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
@@ -74,6 +75,7 @@ class ClientSession:
             client: the name of its token, where several sessions may be of one client.
             held: its calls that wait for an answer, where they outlive this session; None: its own.
         """
+        self.session: Session = self
         self.name, self.state, self.is_lasting = name, state, is_lasting
         self.folder = state.folder
         self.identity: Hashable = ("token", client) if client else self
@@ -85,8 +87,8 @@ class ClientSession:
         self._capabilities = Raw(b"{}")
         self._client = name
         self._tasks = TaskKeeper()
-        self._own_held = HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn) if held is None else None
-        self._held = held if held is not None else self._own_held
+        self._held = held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
+        self._own_held = None if held else self._held
         self._recorder = Recorder(log, name)
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(
@@ -120,10 +122,6 @@ class ClientSession:
     # what servers want of the client (Session)
 
     @property
-    def session(self) -> "ClientSession":
-        return self
-
-    @property
     def capabilities(self) -> Raw:
         """What this client declared in its legacy handshake."""
         return self._capabilities
@@ -153,36 +151,39 @@ class ClientSession:
 
     async def _answer(self, request: Envelope) -> Envelope:
         recorded = self._recorder.received(request)
-        reply = await self._answer_as_asked(request)
+        if self._must_find and self._server and not self._refusal:
+            self._must_find = not await self._presenter.finds_server(self, self._server)
+        exchange = self._exchange(request)
+        if isinstance(exchange, Envelope):
+            reply = exchange
+        elif request.method in ANSWERED_HERE:
+            reply = await self._answer_here(request, exchange.era)
+        else:
+            reply = await self._router.answer(exchange)
+            self.listening.seen(request.method)
         self._recorder.answered(recorded, request, reply)
         self.request_count += 1
-        if request.method != "initialize":
+        if not self.listening.has_answered and request.method != "initialize":
             self.listening.answered()
         return reply
 
-    async def _answer_as_asked(self, request: Envelope) -> Envelope:
+    def _exchange(self, request: Envelope) -> Exchange | Envelope:
+        """A request with all that goes along; else what is wrong with it, or why this client is not served."""
         if self._refusal:
             return failure(INTERNAL_ERROR, self._refusal)
-        if self._must_find and self._server and not await self._finds(self._server):
+        if self._must_find and self._server:
             return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        is_modern = head.era is Era.MODERN
-        if is_modern and request.method != "initialize" and (fault := _envelope_fault(head)):
-            return fault
-        if request.method in ANSWERED_HERE:
-            return await self._answer_here(request, head.era)
-        if is_modern and not (self.is_lasting and self.state.client):  # one that did not ask who we are before
-            self._call_client(eras.read_client_info(request.params))
-        assert self._held is not None
-        reply = await self._router.answer(Exchange(request, head, self, self._held, self._server, self._client))
-        self.listening.seen(request.method)
-        return reply
-
-    async def _finds(self, server: str) -> bool:
-        self._must_find = not await self._presenter.finds_server(self, server)
-        return not self._must_find
+        exchange = Exchange(request, head, self, self._held, self._server, self._client)
+        if exchange.era is Era.MODERN and request.method != "initialize":
+            if fault := _envelope_fault(head):
+                return fault
+            if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
+                self._call_client(eras.read_client_info(request.params))
+                exchange.client = self._client
+        return exchange
 
     async def _answer_here(self, request: Envelope, era: Era) -> Envelope:
         match request.method, era:

@@ -46,7 +46,7 @@ class _Reader(threading.Thread):
         self._taken = threading.Event()
 
     def run(self) -> None:
-        while not self._dispatcher.closed.is_set():
+        while not self._dispatcher.is_closed:
             chunk = _read(self._stdin)
             self._taken.clear()
             if not _tell(self._loop, self._deliver, chunk) or not chunk:

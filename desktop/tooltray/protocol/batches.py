@@ -25,7 +25,11 @@ class _Batch:
 
 
 class Batches:
-    """Those of one connection whose replies have not left."""
+    """Those of one connection whose replies have not left.
+
+    Attributes:
+        waiting: by the id of each request that is not answered; the dispatcher looks here itself, with every reply.
+    """
 
     def __init__(self, send: Callable[[Parts, Raw], None], unsent: Unsent) -> None:
         """
@@ -34,10 +38,7 @@ class Batches:
             unsent: counts what waits here.
         """
         self._send, self._unsent = send, unsent
-        self._of: dict[bytes, _Batch] = {}  # by the id of each request that is not answered
-
-    def __bool__(self) -> bool:
-        return bool(self._of)
+        self.waiting: dict[bytes, _Batch] = {}
 
     def open(self, ids: Iterable[Raw], refusals: Sequence[Parts]) -> None:
         """Begins one.
@@ -48,15 +49,15 @@ class Batches:
         """
         batch = _Batch(refusals)
         for id in ids:
-            if bytes(id) not in self._of:
+            if bytes(id) not in self.waiting:
                 batch.about = batch.about or id
                 batch.awaited.add(bytes(id))
-                self._of[bytes(id)] = batch
+                self.waiting[bytes(id)] = batch
         self._send_if_complete(batch)
 
     def answer(self, id: Raw, reply: Parts) -> bool:
         """Keeps the reply to a request for when all of its batch are there; False if the request is in none."""
-        batch = self._of.get(bytes(id))
+        batch = self.waiting.get(bytes(id))
         if batch is None:
             return False
         batch.replies.append(reply)
@@ -67,15 +68,15 @@ class Batches:
 
     def leave(self, key: bytes) -> None:
         """A request is answered, or will not be; after the last one the replies leave."""
-        if batch := self._of.pop(key, None):
+        if batch := self.waiting.pop(key, None):
             batch.awaited.discard(key)
             self._send_if_complete(batch)
 
     def clear(self) -> None:
         """Nobody reads replies any more."""
-        for batch in set(self._of.values()):
+        for batch in set(self.waiting.values()):
             self._unsent.take(batch.bytes)
-        self._of.clear()
+        self.waiting.clear()
 
     def _send_if_complete(self, batch: _Batch) -> None:
         if batch.replies and not batch.awaited:

@@ -17,21 +17,17 @@ TICK_S = 0.25  # calls wait 30 s and more; nobody sees a quarter
 class Deadline:
     """One waiting call; `cancel` when it is answered, `restart` when it reports progress."""
 
-    __slots__ = ("_due_tick", "_wheel", "on_expired", "seconds", "slot")
+    __slots__ = ("_wheel", "due_tick", "on_expired", "seconds", "slot")
 
-    def __init__(self, wheel: "DeadlineWheel", seconds: float, on_expired: Callable[[], None]) -> None:
+    def __init__(self, wheel: "DeadlineWheel", seconds: float, on_expired: Callable[[], None], due_tick: int) -> None:
         self._wheel, self.seconds, self.on_expired = wheel, seconds, on_expired
-        self._due_tick = self.slot = wheel.tick_after(seconds)
+        self.due_tick = self.slot = due_tick
 
     def restart(self) -> None:
-        self._due_tick = self._wheel.tick_after(self.seconds)  # stays in its slot; the wheel moves it when that slot comes up
+        self.due_tick = self._wheel.tick_after(self.seconds)  # stays in its slot; the wheel moves it when that slot comes up
 
     def cancel(self) -> None:
         self._wheel.discard(self)
-
-    @property
-    def due_tick(self) -> int:
-        return self._due_tick
 
 
 class DeadlineWheel:
@@ -48,7 +44,7 @@ class DeadlineWheel:
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, seconds: float, on_expired: Callable[[], None]) -> Deadline:
-        deadline = Deadline(self, seconds, on_expired)
+        deadline = Deadline(self, seconds, on_expired, self.tick_after(seconds))
         self._put(deadline)
         return deadline
 

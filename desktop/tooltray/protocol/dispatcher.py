@@ -30,7 +30,7 @@ SMALL_BYTES = 4096  # a reply that is not worth an error in its place
 JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
-OPENING_BRACKET = ord("[")
+OPENING_BRACE = ord("{")
 OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
@@ -84,6 +84,7 @@ class RawDispatcher:
         self._pace = Pace(is_even=not is_paced, go_on=self._work_off_backlog)
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
+        self.is_closed = False  # the same, for each message
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
@@ -99,10 +100,10 @@ class RawDispatcher:
         self._messages = channel
 
     def feed(self, chunk: bytes) -> None:
-        if self.closed.is_set():
+        if self.is_closed:
             return
         for line in self._lines.feed(chunk):
-            self._receive_safely(line)
+            self._receive(line)
 
     def receive(self, message: bytes | bytearray, *, along_with: Raw = NOTHING) -> None:
         """One whole message or batch of the peer; white space between its parts may be of any kind.
@@ -110,12 +111,12 @@ class RawDispatcher:
         Args:
             along_with: the id of the request of ours in whose response it came.
         """
-        if not self.closed.is_set() or self._pending:  # a reply still counts, see `connection_lost`
+        if not self.is_closed or self._pending:  # a reply still counts, see `connection_lost`
             self.receiving_with = along_with
             if len(message) > LOOKED_AT_BYTES and self._is_unwanted(bytes(message[:KEPT_OF_OVERSIZED_BYTES])):
                 self._on_oversized(bytes(message[:KEPT_OF_OVERSIZED_BYTES]), len(message))
             else:
-                self._receive_safely(on_one_line(message))
+                self._receive(on_one_line(message))
             self.receiving_with = NOTHING
 
     def came_with(self, id: Raw) -> Raw:
@@ -157,11 +158,11 @@ class RawDispatcher:
             requests_stay: what was asked before keeps waiting, since the transport knows better what becomes of each request: it settles
                 them all, in bounded time. Replies that come meanwhile (`receive`) count.
         """
-        if self.closed.is_set():
+        if self.is_closed:
             return
         self._is_server = True  # a cut line is nobody's request: the bridge sends it again to the next hub
         if rest := self._lines.finish():
-            self._receive(rest)
+            self._receive(rest, is_cut=True)
         self._close(reason, requests_stay=requests_stay)
 
     def unanswered(self) -> list[Raw]:
@@ -211,17 +212,18 @@ class RawDispatcher:
             max_reply_bytes: what much exceeds it is dropped as it arrives, and the outcome is TooLarge.
         """
         self._next_id += 1
-        pending = PendingCall(envelope.dump(self._next_id), is_cancellable, max_reply_bytes)
-        if self.closed.is_set():
+        key = b"%d" % self._next_id
+        pending = PendingCall(Raw(key), is_cancellable, max_reply_bytes)
+        if self.is_closed:
             pending.settle(not_delivered(self.closed_because))
             return pending
         if self.unsent.bytes and not self.unsent.has_room(size := len(memoryview(params))):
             pending.settle(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"{method} with {size:,} bytes was not sent")))
             return pending
-        self._pending[bytes(pending.id)] = pending
+        self._pending[key] = pending
         if timeout_s is not None:
             pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
-        self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
+        self._send(envelope.request_parts(key, method, params), id=pending.id, method=method, about=about)
         pending.is_undelivered = self._reads_no_more
         return pending
 
@@ -292,23 +294,21 @@ class RawDispatcher:
 
     # inbound
 
-    def _receive_safely(self, line: bytes | bytearray) -> None:
+    def _receive(self, line: bytes | bytearray, *, is_cut: bool = False) -> None:
+        """`is_cut`: it is what was there of a line when the connection was lost, which begins no batch."""
         try:
             may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
-            if may_be_batch and (line[0] == OPENING_BRACKET or line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"["):
+            if may_be_batch and not is_cut and line[0] != OPENING_BRACE and line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"[":
                 self._receive_batch(line)
+                return
+            try:
+                message = self._read(line)
+            except MalformedFrame as error:
+                self._on_malformed(error, line)
             else:
-                self._receive(line)
+                self._accept(message)
         except Exception:  # a bug of ours costs one message, not the connection
             logger.exception("%s: a message could not be handled", self.name)
-
-    def _receive(self, line: bytes | bytearray) -> None:
-        try:
-            message = self._read(line)
-        except MalformedFrame as error:
-            self._on_malformed(error, line)
-            return
-        self._accept(message)
 
     def _read(self, line: bytes | bytearray) -> Envelope:
         message = envelope.decode(line)
@@ -319,7 +319,7 @@ class RawDispatcher:
     def _accept(self, message: Envelope) -> None:
         if not message.method:
             self._on_reply(message)
-        elif self.closed.is_set():
+        elif self.is_closed:
             return  # nobody is left to answer it
         elif message.method == CANCELLED and not message.id:
             self._on_cancelled(message)  # never queued behind what it cancels
@@ -373,11 +373,9 @@ class RawDispatcher:
             return
         self._is_held_back = message.method in self._holds_back
         # the one task that TaskKeeper does not start: it is kept and contained here, and a call is 3 us faster
-        task = asyncio.get_running_loop().create_task(self._answer(message), name=message.method)
-        self._in_flight[key] = task
+        self._in_flight[key] = asyncio.get_running_loop().create_task(self._answer(message, key), name=message.method)
         if message.method in self._stays_open:
             self._open.add(key)
-        task.add_done_callback(partial(self._on_answered, key, message.method))
 
     def _take(self, notification: Envelope) -> None:
         try:
@@ -385,19 +383,22 @@ class RawDispatcher:
         except Exception:  # a bug of ours: what follows is still worked off
             logger.exception("%s: %s could not be handled", self.name, notification.method)
 
-    async def _answer(self, request: Envelope) -> None:
+    async def _answer(self, request: Envelope, key: bytes) -> None:
         try:
-            reply = await self._answer_request(request)
-        except Exception:  # a bug of ours: the peer still gets an answer
-            logger.exception("%s: answering %s failed", self.name, request.method)
-            reply = failure(envelope.INTERNAL_ERROR, "Internal error")
-        self._reply(request.id, reply)
+            try:
+                reply = await self._answer_request(request)
+            except Exception:  # a bug of ours: the peer still gets an answer
+                logger.exception("%s: answering %s failed", self.name, request.method)
+                reply = failure(envelope.INTERNAL_ERROR, "Internal error")
+            self._reply(request.id, reply)
+        finally:
+            self._on_answered(key, request.method)
 
     def _reply(self, id: Raw, reply: Envelope) -> None:
         if self.unsent.bytes:
             reply = self._fitting(reply)
         parts = envelope.reply_parts(id, reply)
-        if not (self._batches and self._batches.answer(id, parts)):
+        if not (self._batches.waiting and self._batches.answer(id, parts)):
             self._send(parts, id=id, about=id)
 
     def _fitting(self, reply: Envelope) -> Envelope:
@@ -407,14 +408,15 @@ class RawDispatcher:
             return reply
         return failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"the result of this call, {size:,} bytes, was dropped"))
 
-    def _on_answered(self, key: bytes, method: str, task: asyncio.Task[None]) -> None:
-        self._in_flight.pop(key, None)
+    def _on_answered(self, key: bytes, method: str) -> None:
+        """The end of each request's task, called by itself: a callback of the task would cost the loop a turn more."""
+        del self._in_flight[key]
         if self._pace.max_in_flight < BY_REPLIES:
             self._pace.max_in_flight += 1
         self._open.discard(key)
         if self._came_with:
             self._came_with.pop(key, None)
-        if self._batches:
+        if self._batches.waiting:
             self._batches.leave(key)  # cancelled, so not answered
         if method in self._holds_back:
             self._is_held_back = False
@@ -432,12 +434,21 @@ class RawDispatcher:
 
     def _cancel(self, key: bytes) -> None:
         if task := self._in_flight.get(key):
-            task.cancel()
+            self._cancel_task(key, task)
         elif self._backlog.remove(key):
             self._batches.leave(key)
 
+    def _cancel_task(self, key: bytes, task: asyncio.Task[None]) -> None:
+        task.add_done_callback(partial(self._on_cancelled_task, key))
+        task.cancel()
+
+    def _on_cancelled_task(self, key: bytes, task: asyncio.Task[None]) -> None:
+        """A task that is cancelled before its first step never runs, not even to its end."""
+        if self._in_flight.get(key) is task:
+            self._on_answered(key, task.get_name())
+
     def _on_reply(self, message: Envelope) -> None:
-        if pending := self._find_pending(message.id):
+        if pending := self._pending.get(bytes(message.id)) or self._find_pending(message.id):
             pending.settle(message)
 
     def _find_pending(self, id: Raw) -> PendingCall | None:
@@ -467,17 +478,18 @@ class RawDispatcher:
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
     def _close(self, reason: str, *, requests_stay: bool = False) -> None:
-        if self.closed.is_set():
+        if self.is_closed:
             return
         self.closed_because = reason
+        self.is_closed = True
         self.closed.set()
         self._pace.close()
         self._backlog.clear()
         self._batches.clear()
         for pending in [] if requests_stay else list(self._pending.values()):
             pending.settle(not_delivered(reason) if pending.is_undelivered else failure(CONNECTION_CLOSED, reason))
-        for task in self._in_flight.values():
-            task.cancel()
+        for key, task in self._in_flight.items():
+            self._cancel_task(key, task)
         for channel in (self._channel, self._messages):
             if channel:
                 channel.close()
@@ -495,7 +507,7 @@ class RawDispatcher:
             self.send_notification(CANCELLED, envelope.dump({"requestId": pending.id, "reason": reason}))
 
     def _send(self, parts: tuple[bytes, Raw, bytes], *, id: Raw = NOTHING, method: str = "", about: Raw = NOTHING) -> None:
-        if self.closed.is_set():
+        if self.is_closed:
             return
         if self._messages is not None:
             self._messages.send(Outgoing(parts, id, method, about))

@@ -5,6 +5,7 @@ Above it: dispatcher. Below it: member_scanner. `params`, `result`, `error` and 
 nothing but the members; what is no JSON at all, or no JSON-RPC, raises `MalformedFrame`, with the id where one can still be found.
 """
 
+import functools
 import json
 import math
 import re
@@ -18,6 +19,7 @@ from tooltray.protocol import member_scanner
 NOTHING, NULL = Raw(b""), Raw(b"null")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SDKs use for these
+METHODS_KEPT = 128  # as JSON; there are about thirty, and a client may make up others
 UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms a MB and a copy
 _ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
 _ID_PLACES = [  # where an id is certainly the message's own: its first members, its last member, or right before the outcome
@@ -221,10 +223,15 @@ def unanswered(reason: str) -> Envelope:
 NOT_DELIVERED = not_delivered("the server did not take the request; call again")
 
 
+@functools.lru_cache(maxsize=METHODS_KEPT)
+def _method_json(method: str) -> bytes:
+    return bytes(dump(method))
+
+
 def request_parts(id: bytes, method: str, params: Raw) -> tuple[bytes, Raw, bytes]:
     """Head, payload and tail of a request (or of a notification, where `id` is empty)."""
     id_member = b'"id":%b,' % id if id else b""
-    head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, dump(method))
+    head = b'{"jsonrpc":"2.0",%b"method":%b' % (id_member, _method_json(method))
     return (head + b',"params":', params, b"}\n") if params else (head, NOTHING, b"}\n")
 
 

@@ -4,7 +4,7 @@ Above it: dispatcher. A long line grows one bytearray, which is handed out witho
 as it arrives, keeping both its ends so that its id can still be found.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 MAX_SERVER_LINE_BYTES = 256 * 2**20  # of one message; a limit against a runaway server, not against large results
 MAX_CLIENT_LINE_BYTES = 64 * 2**20  # of one request of an AI client
@@ -39,8 +39,14 @@ class LineBuffer:
         self._is_oversized = False
         self._dropped_bytes = 0
 
-    def feed(self, chunk: bytes) -> Iterator[bytes | bytearray]:
-        """The lines that `chunk` completes."""
+    def feed(self, chunk: bytes) -> Iterable[bytes | bytearray]:
+        """The lines that `chunk` completes; most chunks are one."""
+        if not self._partial and chunk.find(b"\n") == len(chunk) - 1 <= self.max_line_bytes:
+            line = chunk[:-1]
+            return (line,) if line and not line.isspace() else ()
+        return self._lines_in(chunk)
+
+    def _lines_in(self, chunk: bytes) -> Iterator[bytes | bytearray]:
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
             is_whole = not self._partial and end - start <= self.max_line_bytes

@@ -143,7 +143,7 @@ class Instance:
     def client(self) -> McpClient | None:
         """The connection, while it is one and is not about to be ended."""
         client = self._client
-        is_over = client is None or client.dispatcher.closed.is_set() or self.state is ServerState.STOPPING
+        is_over = client is None or client.dispatcher.is_closed or self.state is ServerState.STOPPING
         return None if is_over else client
 
     @property

@@ -144,7 +144,7 @@ class LogLevels:
         return reply
 
     def _is_news(self, client: McpClient) -> bool:
-        has_levels = client.era is Era.LEGACY and "logging" in client.greeting.capabilities and not client.dispatcher.closed.is_set()
+        has_levels = client.era is Era.LEGACY and "logging" in client.greeting.capabilities and not client.dispatcher.is_closed
         return has_levels and self._lowest(client) not in (len(LEVELS), self._told.get(client))
 
     def _lowest(self, client: McpClient) -> int:

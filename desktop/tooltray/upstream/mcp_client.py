@@ -50,7 +50,13 @@ class _RelayedCall:
 
 
 class McpClient:
-    """Methods may be called from any task of the loop; `open` and `close` belong to the owner."""
+    """Methods may be called from any task of the loop; `open` and `close` belong to the owner.
+
+    Attributes:
+        greeting: what the server said of itself when it was opened.
+        era: in which it was opened.
+        dispatcher: for requests that stay open, and for the transport.
+    """
 
     def __init__(
         self,
@@ -87,9 +93,9 @@ class McpClient:
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count(1)
-        self.greeting = Greeting(Era.LEGACY, "", {}, None)
+        self.greeting, self.era = Greeting(Era.LEGACY, "", {}, None), Era.LEGACY
         self.has_spoken = False  # the server has sent a message: it speaks the protocol
-        self._dispatcher = RawDispatcher(
+        self.dispatcher = RawDispatcher(
             name=f"server '{name}'",
             deadlines=deadlines,
             answer=self._answer_used,
@@ -105,10 +111,10 @@ class McpClient:
             TooltrayError: it cannot be started, or its greeting failed; `close` is still to be called.
             TimeoutError: no greeting within `timeout_s`.
         """
-        await self.transport.open(self._dispatcher)
+        await self.transport.open(self.dispatcher)
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
-                self._dispatcher,
+                self.dispatcher,
                 server=self.name,
                 wants=self._wants,
                 is_known_legacy=self._is_known_legacy,
@@ -118,6 +124,7 @@ class McpClient:
                 discover_timeout_s=self._discover_timeout_s,
                 on_answered=self._note_message,
             )
+        self.era = self.greeting.era
         self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
 
     @property
@@ -126,22 +133,13 @@ class McpClient:
         return self.transport.output
 
     @property
-    def era(self) -> Era:
-        return self.greeting.era
-
-    @property
     def _declared(self) -> dict[str, Any]:
         return DECLARED_TO_ISOLATED if self._is_isolated else DECLARED
 
     @property
-    def dispatcher(self) -> RawDispatcher:
-        """For requests that stay open, and for the transport."""
-        return self._dispatcher
-
-    @property
     def noise_lines(self) -> int:
         """Lines on stdout that were no messages."""
-        return self._dispatcher.noise_lines
+        return self.dispatcher.noise_lines
 
     @property
     def calls_in_flight(self) -> int:
@@ -149,14 +147,14 @@ class McpClient:
 
     async def lost(self) -> str:
         """Waits until the connection is gone and returns why."""
-        await self._dispatcher.closed.wait()
-        return self._dispatcher.closed_because
+        await self.dispatcher.closed.wait()
+        return self.dispatcher.closed_because
 
     async def close(self, reason: str) -> None:
         """Ends the connection and the server. `reason` is what callers in flight read."""
-        await self._dispatcher.close(reason)
+        await self.dispatcher.close(reason)
         await self.transport.close()
-        self._dispatcher.settle_rest()
+        self.dispatcher.settle_rest()
 
     async def request(
         self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
@@ -164,13 +162,13 @@ class McpClient:
         """A request of the hub's own (lists), in the server's era."""
         self.usage.begin()
         try:
-            return await self._dispatcher.call(method, self._own_params(params), timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
+            return await self.dispatcher.call(method, self._own_params(params), timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
         finally:
             self.usage.end()
 
     def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        return self._dispatcher.start_call(method, self._own_params(params))
+        return self.dispatcher.start_call(method, self._own_params(params))
 
     def _own_params(self, params: dict[str, Any] | None) -> Raw:
         raw = dump(params or {})
@@ -180,11 +178,11 @@ class McpClient:
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
         """Passes on what an AI client says outside of requests."""
-        self._dispatcher.send_notification(method, params)
+        self.dispatcher.send_notification(method, params)
 
     def exchanges(self) -> list[Exchange]:
         """Those that are in flight, oldest first; one alone if the server is just speaking of it."""
-        return self._exchanges_of(self._dispatcher.receiving_with)
+        return self._exchanges_of(self.dispatcher.receiving_with)
 
     def _exchanges_of(self, ours: Raw) -> list[Exchange]:
         """`ours`: the id of the request of ours in whose response the server speaks; empty if that is not known."""
@@ -202,7 +200,7 @@ class McpClient:
         """
         call = self._start(exchange, timeout_s)
         try:
-            reply = await self._dispatcher.outcome(call.pending)
+            reply = await self.dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
@@ -217,7 +215,7 @@ class McpClient:
             params = eras.with_meta(params, {"progressToken": wire_token})
         if exchange.era is not self.era:
             params = self._in_own_era(params, exchange.caller)
-        pending = self._dispatcher.start_call(exchange.request.method, params, timeout_s=timeout_s)
+        pending = self.dispatcher.start_call(exchange.request.method, params, timeout_s=timeout_s)
         call = _RelayedCall(exchange, pending, token, is_token_taken)
         self._calls[call] = None
         self.usage.begin()
@@ -275,11 +273,11 @@ class McpClient:
         if method == "ping":
             return success({})
         if method in OURS_ALONE:
-            self._dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
+            self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
             return failure(METHOD_NOT_FOUND, "Method not found")
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
-        concerned = self._exchanges_of(self._dispatcher.came_with(request.id))
+        concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
         able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest

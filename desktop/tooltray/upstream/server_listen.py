@@ -111,7 +111,7 @@ class ServerListen:
         """
         async with self._lock:
             old, wanted = self._stream, self._wanted
-            if self._client.dispatcher.closed.is_set():
+            if self._client.dispatcher.is_closed:
                 return failure(CONNECTION_CLOSED, self._client.dispatcher.closed_because)
             if wanted == (old.wanted if old else {}):
                 return None
@@ -152,7 +152,7 @@ class ServerListen:
             self._open_again()
 
     def _open_again(self) -> None:
-        if not (self._is_reopening or self._is_unknown or self._client.dispatcher.closed.is_set()):
+        if not (self._is_reopening or self._is_unknown or self._client.dispatcher.is_closed):
             self._is_reopening = True
             self._spawn(self._reopen(), name=self._name)
 
@@ -186,7 +186,7 @@ class ServerListens:
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         client = event.client
-        self._listens = {each: listen for each, listen in self._listens.items() if not each.dispatcher.closed.is_set()}
+        self._listens = {each: listen for each, listen in self._listens.items() if not each.dispatcher.is_closed}
         if client.era is Era.MODERN:
             self._listens[client] = ServerListen(client, spawn=self._spawn, tell=self._publish)
 

@@ -28,10 +28,10 @@ def test_replies_leave_as_one_array_after_the_last_in_the_order_in_which_they_ca
     batches = Batches(sent, AllUnsent().of(is_server=False))
     batches.open(ids(1, 2), [])
     assert batches.answer(Raw(b"2"), reply(2))
-    assert (sent.all, bool(batches)) == ([], True)
+    assert (sent.all, bool(batches.waiting)) == ([], True)
     assert batches.answer(Raw(b"1"), reply(1))
     assert sent.all == [(b'[{"jsonrpc":"2.0","id":2,"result":2},{"jsonrpc":"2.0","id":1,"result":1}]\n', b"1")]
-    assert not batches
+    assert not batches.waiting
 
 
 def test_a_reply_to_no_batch_is_somebody_elses() -> None:
@@ -98,4 +98,4 @@ def test_what_nobody_reads_is_forgotten() -> None:
     batches = Batches(Sent(), AllUnsent().of(is_server=False))
     batches.open(ids(1), [])
     batches.clear()
-    assert not batches
+    assert not batches.waiting

@@ -213,7 +213,7 @@ class SseChannel:
     def _lose(self, reason: str, *, has_stream: bool = False) -> None:
         """`has_stream`: a server that takes nothing any more may still finish what it has begun, and say so."""
         self._has_stream = has_stream
-        if not self._dispatcher.closed.is_set():
+        if not self._dispatcher.is_closed:
             self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=reason), requests_stay=True)
             self._tasks.spawn(self._hear_last_answers(), name=f"last answers of '{self._name}'")
         if not has_stream:
