@@ -189,7 +189,7 @@ class Engine:
     @property
     def said(self) -> tuple[str, ...]:
         """What a person who started the hub by hand should read of what it serves, a line each."""
-        return (*self._doors.served.said, *self._files.said)
+        return (*self._doors.served.said, *self._files.startup_lines)
 
     async def close(self) -> None:
         """Ends everything in order, each step bounded: calls answered, AI clients told, servers stopped, the last record written."""

@@ -21,7 +21,7 @@ from tooltray.settings.server_config import OAuthSettings
 from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
 from tooltray.sign_ins.oauth.callback_listener import CallbackListener
 from tooltray.sign_ins.oauth.tokens import Tokens
-from tooltray.sign_ins.oauth.web_requests import make_web
+from tooltray.sign_ins.oauth_clients import make_web_client
 
 MOST_SIGN_INS = 2  # for one request: the first, and one for more
 META = "io.modelcontextprotocol/"
@@ -88,7 +88,7 @@ async def main(url: str, scenario: str, wire: str, context: dict[str, Any]) -> N
     has_person = "client-credentials" not in scenario
     named = {name: context[name] for name in ("client_id", "client_secret") if context.get(name)}
     settings = OAuthSettings(**named, grant="authorization_code" if has_person else "client_credentials")
-    authorization = AuthorizationClient(server="conformance", url=url, settings=settings, http=await make_web({}))
+    authorization = AuthorizationClient(server="conformance", url=url, settings=settings, http=await make_web_client({}))
     async with aiohttp.ClientSession() as http:
         await SignInClient(http, url, wire, authorization, has_person=has_person).use()
 

@@ -70,7 +70,7 @@ class AuthorizationServer:
         metadata_path: where it tells about itself; None: where RFC 8414 says.
         metadata, resource_metadata: laid over what it tells; a value None takes a field away.
         answers: what is answered at a path in place of the usual.
-        names_itself: puts `iss` into what the browser brings back, and says so.
+        sends_issuer: puts `iss` into what the browser brings back, and says so.
         iss: in the place of the issuer there.
         consents: whether the person at the browser says yes.
         needs_scope: what the MCP server wants a token to be good for, beside being valid.
@@ -90,7 +90,7 @@ class AuthorizationServer:
     resource_metadata: dict[str, Any] = field(default_factory=dict)
     registration: dict[str, Any] = field(default_factory=dict)
     answers: dict[str, Answerer] = field(default_factory=dict)
-    names_itself: bool = False
+    sends_issuer: bool = False
     iss: str = ""
     consents: bool = True
     needs_scope: str = ""
@@ -175,7 +175,7 @@ class AuthorizationServer:
             "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
-            "authorization_response_iss_parameter_supported": self.names_itself,
+            "authorization_response_iss_parameter_supported": self.sends_issuer,
         }
         return _json(_laid_over(usual, self.metadata)) if self.has_metadata else _nothing()
 
@@ -199,7 +199,7 @@ class AuthorizationServer:
         if wish.get("code_challenge_method") != "S256" or not wish.get("code_challenge") or wish.get("response_type") != "code":
             answer = {"error": "invalid_request"}
         answer["state"] = wish.get("state", "")
-        if self.names_itself or self.iss:
+        if self.sends_issuer or self.iss:
             answer["iss"] = self.iss or self.issuer
         return web.Response(status=302, headers={"Location": f"{back}?{urlencode(answer)}"})
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 
 
 @dataclass
@@ -40,7 +40,7 @@ class WebAnswers:
 
     def _answer(self, url: str) -> Answer:
         match self.at.get(url, 404):
-            case NoAnswer() as silent:
+            case NoResponse() as silent:
                 raise silent
             case Answer() as answer:
                 return answer

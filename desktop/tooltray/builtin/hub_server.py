@@ -67,7 +67,7 @@ _TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class HubServer:
-    """Satisfies MemoryServer and TellsNews."""
+    """Satisfies MemoryServer and NotifyingServer."""
 
     def __init__(self, *, get_snapshot: Callable[[], HubSnapshot], takes_reports: Callable[[], bool], bus: EventBus) -> None:
         """

@@ -22,7 +22,7 @@ from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.self_reference import leads_back, refusal
-from tooltray.transports.server_log import last_attempt
+from tooltray.transports.server_output import last_attempt
 from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
 from tooltray.upstream.managed_server import ManagedServer
 

@@ -24,7 +24,7 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState
-from tooltray.transports.server_log import last_attempt
+from tooltray.transports.server_output import last_attempt
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
 

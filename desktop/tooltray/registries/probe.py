@@ -18,10 +18,9 @@ from yarl import URL
 from tooltray import __version__
 from tooltray.launch.npm_registry import Answer, Registry, has_password
 from tooltray.launch.program_launch import CannotStart
-from tooltray.transports.http.http_connections import is_same_origin
-from tooltray.transports.http.http_failures import failed
+from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
+from tooltray.transports.http.http_failures import explain_error
 from tooltray.transports.http.proxies import proxy_for
-from tooltray.transports.http.response_parts import read_up_to, redirection
 
 LIMIT_S = 10.0  # for all that one registry is asked for; a slower one is of no use
 MAX_DOCUMENT_BYTES = 64 * 2**20  # the largest packages have 20 MB
@@ -123,7 +122,7 @@ class RegistryProbe:
             except CannotStart as error:  # the proxy
                 raise BadAnswer(error.problem.title) from None
             except (aiohttp.ClientError, OSError) as error:
-                raise BadAnswer(failed(error, url.origin()).reason) from None
+                raise BadAnswer(explain_error(error, url.origin()).reason) from None
             if not is_same_origin(url, target):
                 raise BadAnswer(f"it redirects to {target.host or 'no host'}; give that address if it is the right one")
             url = target

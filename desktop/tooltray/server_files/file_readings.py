@@ -1,6 +1,6 @@
-"""Reads files that are followed, in threads, one reading of each at a time; a second look where the first finds half a file.
+"""Reads watched files in threads, one read of each at a time, and again after a pause if a file may be half written.
 
-Above it: ServerFiles. Below it: the readers of files. Decides nothing about what a file says.
+Above it: ServerFiles. Below it: the readers of files. Does not interpret what a file says.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from typing import Generic, Protocol, TypeVar
 from tooltray.settings.file_server import FileReading
 from tooltray.tasks import Spawn
 
-SECOND_LOOK_S = 0.5  # an editor that writes in the place of the old file, or removes it and puts a new one there, needs less
+SECOND_LOOK_S = 0.5  # an editor that rewrites a file in place, or removes and recreates it, needs less
 
 
 class Followed(Protocol):
-    """A file, as far as this is about it."""
+    """What FileReadings needs of a watched file."""
 
     path: str
     latest: FileReading | None
@@ -37,18 +37,18 @@ class FileReadings(Generic[F]):
     ) -> None:
         """
         Args:
-            read: reads a file; blocks, and is called in a thread.
-            on_read: called with a file, what it says, and whether that is to be believed: half a file, or none, may be whole in a moment.
-            second_look_s: after so long that is looked at again.
+            read: reads a file; it blocks, so it is called in a thread.
+            on_read: called with a file, its reading, and whether the reading is reliable: a half-written or missing file is not.
+            second_look_s: seconds until an unreliable reading is repeated.
         """
         self._second_look_s = second_look_s
         self._read, self._spawn, self._on_read = read, spawn, on_read
         self._under_way: dict[str, asyncio.Task[None]] = {}  # by path
-        self._again: dict[str, F] = {}  # that have changed since their reading began, or are followed anew
-        self._unread: dict[str, asyncio.Event] = {}  # that were never read, until they are
+        self._again: dict[str, F] = {}  # changed, or watched anew, while they were being read
+        self._unread: dict[str, asyncio.Event] = {}  # not read yet
 
     def begin(self, file: F) -> None:
-        """A file is new, or has changed; does not wait."""
+        """Begins to read a file that is new or has changed; does not wait."""
         if file.latest is None:
             self._unread.setdefault(file.path, asyncio.Event())
         if file.path in self._under_way:
@@ -57,14 +57,14 @@ class FileReadings(Generic[F]):
             self._under_way[file.path] = self._spawn(self._run(file), name=f"read {file.path}")
 
     async def first(self, path: str, *, within_s: float) -> None:
-        """Waits until a file that was never read has been read once."""
+        """Waits until a file has been read for the first time, at most `within_s` seconds."""
         if unread := self._unread.get(path):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(within_s):
                     await unread.wait()
 
     async def now(self, file: F) -> FileReading:
-        """What it says in this moment."""
+        """Reads a file at once."""
         return await asyncio.to_thread(self._read, file)
 
     async def _run(self, file: F) -> None:
@@ -94,6 +94,6 @@ class FileReadings(Generic[F]):
 
 
 def is_sure(reading: FileReading, before: FileReading | None) -> bool:
-    """Whether what was read is to be believed at once: half a file, or none, may be whole in a moment."""
+    """Returns whether a reading is reliable: a file that is malformed, or was there before and is missing, may be half written."""
     is_gone = not reading.digest and reading.is_understood and before is not None and bool(before.digest)
     return reading.is_understood and not is_gone

@@ -1,8 +1,9 @@
-"""The files that servers come from now, besides the settings, and the servers that come of them together.
+"""The files in use that define servers besides the settings, and all their servers together.
 
-Above it: ServerFiles. Below it: ProjectFile and ServedFile. Knows no disk.
+Above it: ServerFiles. Below it: ProjectFile and ServedFile. Reads no files itself.
 """
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from tooltray.server_files.project_file import ProjectFile
@@ -12,7 +13,7 @@ from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.file_server import FileReading, FileServer
 from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
-from tooltray.snapshots.files import ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 AnyFile = ProjectFile | ServedFile
 
@@ -21,14 +22,14 @@ class FilesInUse:
     """Belongs to the engine's loop.
 
     Attributes:
-        trust: what of projects' own files is trusted.
+        trust: the trusted entries of projects' own files.
     """
 
     def __init__(self, *, config: McpConfHelper, store: TrustStore, configs: Iterable[str], project: str) -> None:
         """
         Args:
-            configs: files that the hub was started with; absolute.
-            project: a folder whose file's servers all sessions have; a real path, empty: none.
+            configs: absolute paths of the files that the hub was started with.
+            project: real path of a folder whose file's servers are for all sessions; empty for none.
         """
         self._config, self._project = config, project
         self.trust = Trust(store, is_taken=self._is_like_another, reserved=BUILTIN_NAMES)
@@ -47,11 +48,11 @@ class FilesInUse:
 
     @property
     def readings(self) -> tuple[FileReading, ...]:
-        """Of the files that the hub was started with."""
+        """The readings of the files that the hub was started with."""
         return tuple(file.latest for file in self._served.values() if file.latest)
 
     def use(self, folders: Collection[str]) -> list[AnyFile]:
-        """The files of these projects are in use, and of no others; returns those that were not before."""
+        """Sets the projects whose files are in use, and returns the files that were not in use before."""
         wanted = dict.fromkeys((*([self._project] if self._project else []), *folders))
         new = [folder for folder in wanted if folder not in self._projects]
         made = {folder: ProjectFile(folder, self.trust, is_for_all=folder == self._project) for folder in new}
@@ -62,7 +63,7 @@ class FilesInUse:
         return self._projects.get(folder)
 
     def says_something(self, folder: str) -> bool:
-        """Whether a project's file has anything in it, or may have: it was not read yet."""
+        """Returns whether a project's file has content, or has not been read yet."""
         file = self._projects.get(folder)
         return file is not None and (file.latest is None or bool(file.latest.digest))
 
@@ -70,20 +71,20 @@ class FilesInUse:
         return next((file for file in self if file.path == path), None)
 
     def servers(self) -> dict[str, FileServer]:
-        """By their names here."""
+        """Returns all servers by their names in the hub."""
         return self._servers(self._served.values(), self._projects.values())
 
     def servers_with(self, readings: Mapping[str, FileReading]) -> dict[str, FileServer]:
-        """Which they would be; see `read_as`."""
+        """Returns the servers that there would be with these readings; see `read_as`."""
         files = list(self.read_as(readings))
         served = [file for file in files if isinstance(file, ServedFile)]
         return self._servers(served, [file for file in files if isinstance(file, ProjectFile)])
 
     def read_as(self, readings: Mapping[str, FileReading]) -> Iterator[AnyFile]:
-        """The files as they would be; nothing is changed.
+        """Yields copies of the files that have adopted new readings; the files themselves stay unchanged.
 
         Args:
-            readings: what they say, by their paths.
+            readings: new readings, by the files' paths.
         """
         for file in self:
             copy = file.copied()
@@ -98,9 +99,10 @@ class FilesInUse:
         return servers
 
     def snapshots(self, url_of: Mapping[str, str]) -> list[ServerFileSnapshot]:
-        """
+        """Returns snapshots of all files in use.
+
         Args:
-            url_of: where the endpoints are that the files ask for, by their paths.
+            url_of: URLs of the endpoints that files ask for, by the files' paths.
         """
         served = list(self._served.values())
         return [served_snapshot(file, served, self._names, url_of.get(file.path, "")) for file in served] + [
@@ -112,3 +114,20 @@ class FilesInUse:
 
     def _is_in_settings(self, name: str) -> bool:
         return name in self._config.own_settings.mcp_servers
+
+
+def settings_snapshot(config: McpConfHelper) -> ServerFileSnapshot:
+    """Returns the snapshot of settings.json for the list of files with servers."""
+    path = str(config.path)
+    entries = tuple(_settings_entries(config))
+    return ServerFileSnapshot(path=path, kind="settings", exists=os.path.exists(path), entries=entries, problems=config.file_problems)
+
+
+def _settings_entries(config: McpConfHelper) -> Iterator[FileEntrySnapshot]:
+    servers = config.own_settings.mcp_servers
+    broken = {problem.entry: problem.line for problem in config.file_problems if problem.entry}
+    for name, server in servers.items():
+        if name not in broken:
+            yield FileEntrySnapshot(name, name, "off" if server.disable else "used")
+    for name, line in broken.items():  # its server of before goes on
+        yield FileEntrySnapshot(name, name if name in servers else "", "broken", line)

@@ -1,7 +1,7 @@
-"""On which projects' folders sessions work now, or did a moment ago.
+"""The project folders on which sessions work now, or worked until recently.
 
-Above it: ServerFiles, which has the files of these folders in use. Below it: the sessions' states, and one deadline for each folder that
-nobody works on any more.
+Above it: ServerFiles, which keeps the files of these folders in use. Below it: the sessions' states, and a lease with a deadline for each
+folder without a session.
 """
 
 from collections.abc import Callable
@@ -28,13 +28,14 @@ class FoldersInUse:
     ) -> None:
         """
         Args:
-            keeps: whether there is anything about a folder that is worth keeping for a while.
+            keeps: returns whether a folder without a session is worth a lease.
+            on_changed: called after folders were added or removed.
         """
         self._states, self._deadlines, self._keeps, self._on_changed = states, deadlines, keeps, on_changed
-        self._held: dict[str, str] = {}  # by the id of a session that is there; one of requests is there until it is forgotten
-        self._gone: set[str] = set()  # ids of sessions that may come back
+        self._held: dict[str, str] = {}  # folder by the id of a connected session; a session of single requests until it is forgotten
+        self._gone: set[str] = set()  # ids of disconnected sessions, which may come back
         self._folders: dict[str, None] = {}
-        self._leases: dict[str, Deadline] = {}  # of those that nobody works on any more
+        self._leases: dict[str, Deadline] = {}  # of folders without a session
         bus.subscribe(SessionConnected, self._on_connected)
         bus.subscribe(SessionMoved, self._on_moved)
         bus.subscribe(SessionDisconnected, self._on_disconnected)
@@ -48,17 +49,18 @@ class FoldersInUse:
         return tuple(self._folders)
 
     def _on_moved(self, event: SessionMoved) -> None:
+        """Notes the project of a session, which may have changed."""
         state = event.state
         if state.id not in self._gone and self._states.find(state.id) is state:
             self._hold(state)
 
     def touch(self, folder: str) -> None:
-        """Somebody without a session needs it in this moment."""
+        """Takes a folder into use for a caller without a session, until its lease expires."""
         self._use(folder)
         self._leave_unheld()
 
     def look(self) -> None:
-        """There may be nothing about a folder any more that is worth keeping."""
+        """Ends the leases of folders that are no longer worth keeping."""
         held, is_changed = set(self._held.values()), False
         for folder in [folder for folder in self._folders if folder not in held and not self._keeps(folder)]:
             self._end(folder)

@@ -1,6 +1,6 @@
-"""Reads the settings again when somebody has changed their file, and says which of the other files have changed; unless `hotReload` is off.
+"""Hot reload: watches settings.json and reloads it when it changes; reports changes of other files. Does nothing if `hotReload` is off.
 
-Above it: the engine; ServerFiles, which says which other files there are, and reads them. Below it: FileWatcher, McpConfHelper.
+Above it: the engine; ServerFiles, which names the other files and reads them. Below it: FileWatcher, McpConfHelper.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from tooltray.tasks import Spawn
 
 
 class Watcher(Protocol):
-    """As FileWatcher."""
+    """The interface of FileWatcher."""
 
     def follow(self, paths: Iterable[str]) -> None: ...
     def close(self) -> None: ...
@@ -41,7 +41,7 @@ class HotReload:
     ) -> None:
         """
         Args:
-            make_watcher: FileWatcher.
+            make_watcher: the constructor of FileWatcher.
         """
         self._config, self._spawn, self._bus = config, spawn, bus
         self._settings = str(config.path)
@@ -52,21 +52,21 @@ class HotReload:
         bus.subscribe(ConfigChanged, lambda event: self._follow())
 
     def follow(self, paths: Iterable[str]) -> None:
-        """These other files are in use from now on, and no others.
+        """Sets the files to watch besides the settings.
 
         Args:
-            paths: absolute; there need be no such files.
+            paths: absolute paths; the files need not exist.
         """
         self._others = frozenset(paths) - {self._settings}
         self._follow()
 
     def start(self) -> None:
-        """From now on; until then what is followed is only remembered."""
+        """Begins to watch; before, `follow` only stores the paths."""
         self._is_started = True
         self._follow()
 
     def close(self) -> None:
-        """Ends it for good. What is just being read is read to its end."""
+        """Ends watching for good; a running reload is completed."""
         self._is_started = False
         self._watcher.close()
 
@@ -84,7 +84,7 @@ class HotReload:
         self._bus.publish(WatchedFileChanged(path))
 
     async def _read_settings(self) -> None:
-        """Until nothing has changed while they were read."""
+        """Reloads the settings until they do not change during the reload."""
         try:
             while self._is_due:
                 self._is_due = False
@@ -95,8 +95,8 @@ class HotReload:
     async def _look_twice(self) -> None:
         try:
             await self._config.reload(is_last_look=False)
-        except TooltrayError:  # perhaps half of it is written
+        except TooltrayError:  # the file may be half written
             await asyncio.sleep(SECOND_LOOK_S)
-            self._is_due = False  # what changed meanwhile is seen now
-            with contextlib.suppress(TooltrayError):  # it has been told
+            self._is_due = False  # this reload includes all changes so far
+            with contextlib.suppress(TooltrayError):  # `reload` has reported it
                 await self._config.reload()

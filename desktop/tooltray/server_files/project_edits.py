@@ -1,7 +1,7 @@
-"""Writes servers into projects' own files, for a person who adds, changes or removes them here.
+"""Adds, changes and removes servers in projects' own files on behalf of a person.
 
-Above it: ServerFiles, which trusts what was written so. Below it: config/files (the text) and the disk. Everything else in the file stays,
-byte by byte. The file is read anew for each change, and what somebody saves in that moment is kept (edited_files).
+Above it: ServerFiles, which trusts the written entries. Below it: foreign_configs (the text) and the disk. The rest of the file stays
+unchanged, byte by byte. The file is read anew for each change, and a concurrent save of another program is not lost (see edited_files).
 """
 
 import asyncio
@@ -24,16 +24,16 @@ from tooltray.settings.file_server import FILE_NAME
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.project_folder import shown
 
-NEW_FILE_MODE = 0o600  # somebody may have typed a key into it
+NEW_FILE_MODE = 0o600  # an entry may contain a key
 Edit = Callable[[str, Mapping[str, Any]], str]
-"""Makes another text of the file's; it is given what the file says of each of its servers, too."""
+"""Makes the new text of a file from its text and its server entries by name."""
 
 
 class ProjectEdits:
-    """Belongs to the engine's loop; one change at a time, so that none is lost.
+    """Belongs to the engine's loop; makes one change at a time, so that none is lost.
 
     Args:
-        history: what was in the files before is kept there.
+        history: receives the previous contents of the files.
     """
 
     def __init__(self, history: FileHistory | None = None, files: EditedFiles | None = None) -> None:
@@ -41,14 +41,14 @@ class ProjectEdits:
         self._lock = asyncio.Lock()
 
     async def add(self, folder: str, name: str, entry: Mapping[str, Any]) -> str:
-        """Returns the digest of the entry as it stands there.
+        """Adds an entry and returns its digest.
 
         Args:
             folder: the project's real path.
 
         Raises:
-            Conflict: there is an entry of this name.
-            TooltrayError: it cannot be used, or the file not be read or written.
+            Conflict: an entry with this name exists.
+            TooltrayError: the entry cannot be used, or the file cannot be read or written.
         """
 
         def edit(text: str, there: Mapping[str, Any]) -> str:
@@ -61,14 +61,14 @@ class ProjectEdits:
         return await self._change(folder, edit, name)
 
     async def change(self, folder: str, name: str, entry: Mapping[str, Any], revision: str) -> str:
-        """The same for an entry that is there.
+        """Replaces an entry and returns its digest.
 
         Args:
-            revision: of that; empty: whatever it is.
+            revision: the expected revision of the existing entry; empty for any.
 
         Raises:
-            NotFound: there is none.
-            Conflict: it is another one by now.
+            NotFound: there is no such entry.
+            Conflict: the entry has another revision.
             TooltrayError: as `add`.
         """
 
@@ -79,7 +79,7 @@ class ProjectEdits:
         return await self._change(folder, edit, name)
 
     async def remove(self, folder: str, name: str, revision: str) -> None:
-        """See `change`."""
+        """Removes an entry; arguments and errors as in `change`."""
 
         def edit(text: str, there: Mapping[str, Any]) -> str:
             _check(there, name, folder, revision)
@@ -92,7 +92,7 @@ class ProjectEdits:
             return await finish_in_thread(self._change_file, folder, edit, name)
 
     def _change_file(self, folder: str, edit: Edit, name: str) -> str:
-        """Runs in a thread; returns the digest of the entry that was written."""
+        """Makes a change in a thread; returns the digest of the written entry, empty for a removal."""
         path = Path(folder, FILE_NAME)
 
         def attempt() -> str:
@@ -137,17 +137,17 @@ def _read(path: Path) -> FileText:
 
 
 def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str]:
-    """The new text, and the digest of an entry of it.
+    """Returns the new text and the digest of the written entry.
 
     Raises:
-        CannotRead, CannotUse: the file is not understood.
+        CannotRead, CannotUse: the file is malformed.
     """
     text = edit(file.text, _servers(file.text))
     return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
 
 
 def _servers(text: str) -> Mapping[str, Any]:
-    """What stands there of each, usable or not."""
+    """Returns the entries of a text by name, usable or not."""
     if not text.strip("\ufeff \t\r\n"):
         return {}
     holder = holder_of(read(text))
@@ -155,9 +155,10 @@ def _servers(text: str) -> Mapping[str, Any]:
 
 
 def _check_entry(path: Path, text: str, name: str) -> bool:
-    """
+    """Checks that a written entry can be used, so that no unusable entry is saved.
+
     Raises:
-        TooltrayError: it could not be used.
+        TooltrayError: it cannot be used.
     """
     page = Page(str(path), text)
     if any(entry.name == name for entry in read_mcp_json(page, read(text))):

@@ -1,9 +1,9 @@
-"""One project's own file: how it was last understood, and which of its servers may run.
+"""The `.mcp.json` of one project: its last valid reading, and the servers of it that may run.
 
-Above it: ServerFiles. Below it: Trust, and what was read of the file. Knows no disk.
+Above it: ServerFiles. Below it: Trust, and readings of the file. Reads no files itself.
 
-What runs of a file is what a person said yes to, and it goes on while a changed entry waits, or while the file is not understood; what is
-taken out of the file, or switched off there, goes at once.
+A server runs with the content to which a person consented. It goes on running while a changed entry waits for consent and while the file is
+malformed. A server that is removed from the file or disabled there stops at once.
 """
 
 import os
@@ -17,17 +17,17 @@ from tooltray.settings.file_server import FILE_NAME, PROJECT_FOLDER, FileEntry, 
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 from tooltray.upstream.project_folder import shown
 
-MOST_ENTRIES = 200  # of one file; nobody reads more, and each would be given a name here
+MOST_ENTRIES = 200  # of one file; nobody reads more, and each would get a name in the hub
 
 
 class ProjectFile:
     """Belongs to the engine's loop.
 
     Attributes:
-        folder: the project's, a real path.
-        path: of the file.
-        is_for_all: all sessions have its servers, and not those of this project alone.
-        latest: as it was last read; None: not yet.
+        folder: real path of the project's folder.
+        path: path of the file.
+        is_for_all: whether its servers are for all sessions, and not only for those of the project.
+        latest: the last reading; None before the first.
     """
 
     def __init__(self, folder: str, trust: Trust, *, is_for_all: bool = False) -> None:
@@ -40,26 +40,26 @@ class ProjectFile:
 
     @property
     def entries(self) -> tuple[FileEntry, ...]:
-        """What the file says, as far as it was understood."""
+        """The entries of the last valid reading, at most `MOST_ENTRIES`."""
         return self._understood.entries[:MOST_ENTRIES] if self._understood else ()
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """What is wrong with the file now."""
+        """The problems of the last reading."""
         if self.latest is None:
             return ()
         left_out = len(self.latest.entries) - MOST_ENTRIES
         return self.latest.problems + ((_too_many(self.path, left_out),) if left_out > 0 else ())
 
     def adopt(self, reading: FileReading) -> None:
-        """It says this now."""
+        """Takes over a new reading."""
         self.latest = reading
         if reading.is_understood:
             self._understood = reading
         self.settle()
 
     def keep_names(self) -> None:
-        """What stands in the file has its name for good; what does not, and was never trusted, has none any more."""
+        """Reserves the names of the file's entries, and releases those of removed entries that were never trusted."""
         if self._understood is None:
             return
         for entry in self.entries:
@@ -67,7 +67,7 @@ class ProjectFile:
         self._trust.forget_unseen(self.folder, {entry.name for entry in self.entries} | _broken(self._understood))
 
     def settle(self) -> None:
-        """What the file says, or what is trusted of it, is another thing."""
+        """Recomputes which servers run, after the file or the trust in its entries has changed."""
         if self._understood is None:
             return
         written = {entry.name: entry for entry in self.entries}
@@ -78,25 +78,25 @@ class ProjectFile:
         self._running = {name: running[name] for name in dict.fromkeys((*written, *running)) if name in running}
 
     def copied(self) -> "ProjectFile":
-        """The same file, for looking what another reading would do to it."""
+        """Returns a copy, to preview the effect of another reading."""
         other = ProjectFile(self.folder, self._trust, is_for_all=self.is_for_all)
         other.latest, other._understood, other._running = self.latest, self._understood, dict(self._running)
         return other
 
     def running(self, entry: str) -> FileEntry | None:
-        """What runs of an entry: the content that a person said yes to."""
+        """Returns the content with which an entry's server runs, to which a person consented; None if it does not run."""
         return self._running.get(entry)
 
     def waiting(self) -> Iterator[FileEntry]:
-        """What needs a person's yes; what is switched off does not."""
+        """Yields the entries that wait for consent; disabled ones do not."""
         return (entry for entry in self.entries if not entry.config.disable and not self._is_trusted(entry))
 
     def name(self, entry: FileEntry) -> str:
-        """How its server is called here."""
+        """Returns the name of an entry's server in the hub."""
         return self._trust.name(self.folder, entry.name)
 
     def servers(self) -> Mapping[str, FileServer]:
-        """Those that may run, by their names here."""
+        """Returns the servers that may run, by their names in the hub."""
         return {self._trust.name(self.folder, name): self._server(entry) for name, entry in self._running.items()}
 
     def snapshot(self) -> ServerFileSnapshot:

@@ -1,6 +1,7 @@
-"""Where what an entry starts lies, and who can change it.
+"""Finds out whether the program of an entry lies in the project, and who can change it.
 
-Above it: trust_requests, project_runners and ServerFiles. Below it: the disk, which is looked at and never written; call it in a thread.
+Above it: trust_requests, project_runners and ServerFiles. Below it: the disk, which is only read. The functions block: call them in a
+thread.
 """
 
 import os
@@ -14,20 +15,20 @@ from tooltray.settings.server_config import MCPServerConfig
 from tooltray.upstream.project_folder import is_inside, shown
 
 PROJECT_VARIABLES = (PROJECT_FOLDER,)
-"""Stand for the project's own folder, and are nothing of the person's environment."""
-MOST_WORDS = 200  # arguments that are looked at
+"""Placeholders for the project's own folder; they are not variables of the person's environment."""
+MOST_WORDS = 200  # arguments that are examined
 _OWN_FOLDER = re.compile(r"\$\{(?:" + "|".join(PROJECT_VARIABLES) + r")(?::-[^{}]*)?\}")
 _AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
 
 
 def found_inside(config: MCPServerConfig, folder: str) -> bool:
-    """Whether the command, or a file that it is given as an argument, lies in the project: whoever can change the project changes it."""
+    """Returns whether the command or a file among its arguments lies in the project: who can change the project can then change it."""
     base = place_of(config.cwd or "", folder, folder)
     return any(os.path.lexists(path) and _is_inside(path, folder) for path in _paths(config, base, folder)) or _is_written_inside(config)
 
 
 def _is_written_inside(config: MCPServerConfig) -> bool:
-    """It is said to be there, whether it is there yet or not."""
+    """Returns whether the command is written as a path in the project, existing or not."""
     command = config.command or ""
     is_relative = ("/" in command or "\\" in command) and not os.path.isabs(command) and not command.startswith(("~", "$"))
     return is_relative or bool(_OWN_FOLDER.match(command))
@@ -43,7 +44,7 @@ def _paths(config: MCPServerConfig, base: str, folder: str) -> Iterator[str]:
 
 
 def place_of(text: str, base: str, folder: str) -> str:
-    """A path as an entry writes it, from `base` on; the placeholder of the project's own folder is that folder."""
+    """Resolves a path of an entry relative to `base`, with the placeholder of the project's folder filled in."""
     return os.path.join(base, _OWN_FOLDER.sub(lambda _: folder, text))
 
 
@@ -52,7 +53,7 @@ def _is_inside(path: str, folder: str) -> bool:
 
 
 def is_writable_by_others(path: str, bits: int) -> bool:
-    """Whether the permissions let other users change it."""
+    """Returns whether a file's permissions include one of `bits`, with which other users can change it; False on Windows."""
     try:
         found = os.stat(path)
     except OSError:
@@ -61,10 +62,10 @@ def is_writable_by_others(path: str, bits: int) -> bool:
 
 
 def check_stays_inside(folder: str) -> None:
-    """A link in the place of a project's file must not lead out of the project: it would be another's file.
+    """Checks that a project's file is no link to a file outside the project, which would be foreign.
 
     Raises:
-        Denied: it does.
+        Denied: it is such a link.
     """
     path = os.path.join(folder, FILE_NAME)
     real = os.path.realpath(path)

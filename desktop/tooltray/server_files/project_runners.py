@@ -1,9 +1,9 @@
-"""What a command runs that looks for it in the project: `npm run`, `make`, `node .`, `python -m`, and which file there decides it.
+"""Recognises commands that run code of the project (`npm run`, `make`, `node .`, `python -m`), and names the file that decides what runs.
 
-Above it: trust_requests. Below it: project_paths, and a look at the disk. Blocks for a look or two.
+Above it: trust_requests. Below it: project_paths and the disk. Blocks for a few file system calls.
 
-Only what a runner takes for itself counts: in `node server.js .` the point is the server's. Behind an option that is not known here its
-value may stand, or what is run; then both are looked at, so that nothing is left out.
+Only the runner's own arguments count: in `node server.js .` the dot belongs to the server. After an unknown option the next argument may be
+its value or the operand; both are examined then, so that nothing is missed.
 """
 
 import os
@@ -24,8 +24,8 @@ Words = Sequence[str]
 class Where:
     """
     Attributes:
-        base: in which a command looks.
-        project: its real path.
+        base: the folder in which a command works.
+        project: real path of the project.
     """
 
     base: str
@@ -33,7 +33,7 @@ class Where:
 
     @property
     def is_here(self) -> bool:
-        """Whether that is in the project."""
+        """Whether `base` lies in the project."""
         return is_inside(os.path.realpath(self.base), self.project)
 
     def path(self, word: str) -> str:
@@ -41,7 +41,7 @@ class Where:
 
 
 Rule = Callable[[str, Words, Where], str]
-"""Says, of a command's name and arguments, what of the project runs; empty: nothing."""
+"""Explains, for a command's name and arguments, which code of the project runs; empty for none."""
 
 _FILES: Mapping[str, str] = {
     "npm": "package.json",
@@ -67,7 +67,7 @@ _FILES: Mapping[str, str] = {
     "mix": "mix.exs",
     "direnv": ".envrc",
 }
-"""In which file of the folder stands what they run."""
+"""The file in the folder that defines what a runner runs."""
 _LOOKED_AT: Mapping[str, tuple[str, ...]] = {
     "npx": ("node_modules/.bin", ".npmrc"),
     "pnpx": ("node_modules/.bin", ".npmrc"),
@@ -75,8 +75,8 @@ _LOOKED_AT: Mapping[str, tuple[str, ...]] = {
     "uvx": ("uv.toml",),
     "deno": ("deno.json", "deno.jsonc", "package.json"),
 }
-"""What others look at in the folder before they look for a package elsewhere."""
-_FETCHING = ("exec", "x", "dlx")  # `npm exec`, `pnpm dlx`: a package from elsewhere, as npx
+"""The files in the folder that other runners consult before they fetch a package."""
+_FETCHING = ("exec", "x", "dlx")  # `npm exec`, `pnpm dlx`: fetch a package, like npx
 _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "npm": ("--prefix", "-C"),
     "pnpm": ("--dir", "-C"),
@@ -91,7 +91,7 @@ _ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "go": ("-C",),
     "dotnet": ("--project",),
 }
-"""Options that name another folder, or a file in it."""
+"""Options that name another working folder, or a file in it."""
 _FLAGS: Mapping[str, re.Pattern[str]] = {
     "python": re.compile(r"-[bBdEhiIOPqRsSuvVx]+"),
     "node": re.compile(r"--(?:no-warnings|enable-source-maps|watch|trace-[a-z-]+|experimental-(?!loader|config)[a-z-]+|inspect(?:-brk)?)"),
@@ -107,7 +107,7 @@ _CODE = re.compile(r"-[A-Za-z]*c.*")
 
 
 def run_of_project(config: MCPServerConfig, folder: str) -> str:
-    """What of a project decides what a server's command runs, in words; empty: nothing does.
+    """Explains how a project decides what a server's command runs; empty if it does not.
 
     Args:
         folder: the project's real path.
@@ -119,8 +119,8 @@ def run_of_project(config: MCPServerConfig, folder: str) -> str:
     for words in dict.fromkeys((config.args, config.template)):
         where = _moved(kind, Where(place_of(config.cwd or "", folder, folder), folder), words)
         rule = _rule(kind) if where.is_here else _of_folders_elsewhere
-        if told := rule(command, words[:MOST_WORDS], where):
-            return told
+        if finding := rule(command, words[:MOST_WORDS], where):
+            return finding
     return ""
 
 
@@ -133,7 +133,7 @@ def _rule(kind: str) -> Rule:
 
 
 def _moved(kind: str, where: Where, words: Words) -> Where:
-    """The folder in which a command looks, where its options name another one."""
+    """Returns where a command works, after options that name another folder."""
     options, operands, rest = _ELSEWHERE.get(kind, ()), 0, iter(words)
     for word in rest:
         name, sign, value = word.partition("=")
@@ -141,13 +141,13 @@ def _moved(kind: str, where: Where, words: Words) -> Where:
             value = value if sign else next(rest, "")
             where = where if "\0" in value else replace(where, base=where.path(value))
         operands += not word.startswith("-")
-        if operands > 1:  # what follows is for what it runs
+        if operands > 1:  # the rest belongs to the program that it runs
             break
     return where
 
 
 def _own(kind: str, words: Words) -> Iterator[tuple[int, str]]:
-    """The words that a runner takes for itself, with their places, to the first that is no option."""
+    """Yields the runner's own arguments with their indexes, up to its first operand."""
     flags, is_certain = _FLAGS.get(kind, _NO_FLAGS), True
     for place, word in enumerate(words):
         yield place, word
@@ -160,7 +160,7 @@ def _own(kind: str, words: Words) -> Iterator[tuple[int, str]]:
 
 
 def _operands(kind: str, words: Words) -> list[tuple[str, Words]]:
-    """What may be the first that is no option, each with what follows it."""
+    """Returns the candidates for the first operand, each with the arguments after it."""
     return [(word, words[place + 1 :]) for place, word in _own(kind, words) if not word.startswith("-")]
 
 
@@ -201,8 +201,8 @@ def _of_bun(command: str, words: Words, where: Where) -> str:
         if word == "x":
             return _of_packages("bunx", rest, where)
         wanted = _operands("bun", rest) if word == "run" else [(word, rest)]
-        if told := _of_folder(command, wanted, where):
-            return told
+        if finding := _of_folder(command, wanted, where):
+            return finding
         if not all(os.path.isabs(name) or os.path.isfile(where.path(name)) for name, _ in wanted):
             return _stands_in(command, "package.json")
     return _looked_at(command, ("bunfig.toml",), where)
@@ -222,7 +222,7 @@ def _of_uv(command: str, words: Words, where: Where) -> str:
 
 
 def _of_go(command: str, words: Words, where: Where) -> str:
-    """A package with a version comes from elsewhere, whatever stands in the folder."""
+    """A package with a version is fetched, whatever the folder contains."""
     for word, rest in _operands("go", words):
         packages = [package for package, _ in _operands("go", rest)]
         if word == "run" and packages and all("@" in package for package in packages):
@@ -240,13 +240,13 @@ def _of_packages(command: str, words: Words, where: Where) -> str:
 
 
 def _of_folders_elsewhere(command: str, words: Words, where: Where) -> str:
-    """It is not started in the project, and may still be given a folder of it to run."""
+    """Handles a command that does not start in the project but may be given a folder of it to run."""
     kind = _VERSION.sub("", command)
     return _of_folder(command, _operands(kind, words), where) if kind in ("python", "node", "bun") else ""
 
 
 def _of_folder(command: str, operands: Sequence[tuple[str, Words]], where: Where) -> str:
-    """A folder that is run: what stands in it says what."""
+    """Handles a folder as operand, whose files decide what runs."""
     for word, _ in operands:
         path = where.path(word)
         if "\0" not in path and os.path.isdir(path) and is_inside(os.path.realpath(path), where.project):

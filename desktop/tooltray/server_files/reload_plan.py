@@ -1,7 +1,7 @@
-"""What reading the files again changes, in words: the difference between two states of the settings and of the servers of other files.
+"""Describes what a reload changes: the difference between two states of the settings and of the servers of other files.
 
-Above it: ServerFiles, which shows it before it does it. Below it: the models. Pure; the words have names of fields in them, never a value,
-which may be a secret.
+Above it: ServerFiles, which shows it before a reload. Below it: the settings' models. Pure. The texts contain names of fields, never
+values, which may be secrets.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,19 +19,20 @@ from tooltray.settings.settings import Settings
 from tooltray.snapshots.files import FileProblem, ReloadChange
 from tooltray.upstream.project_folder import shown
 
-MOST_NAMED = 8  # fields in one line of words
-MOST_UNUSABLE = 10  # entries of one file; a file of somebody else's may have a thousand
+MOST_NAMED = 8  # fields in one line
+MOST_UNUSABLE = 10  # entries of one file; a foreign file may have a thousand
 _OF_SERVERS = ("mcp_servers", "file_servers", "version")
-"""What of the settings says itself through the servers, or nothing."""
+"""Members of the settings that are described through the servers, or not at all."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """
+    """One state of the settings and of the servers of other files.
+
     Attributes:
-        own: what settings.json says.
-        settings_file: where that is, absolute.
-        files: servers of other files that are in use, by their names here.
+        own: the settings of settings.json.
+        settings_file: absolute path of settings.json.
+        files: the servers of other files in use, by their names in the hub.
     """
 
     own: Settings
@@ -43,17 +44,17 @@ class Known:
         return with_file_servers(self.own, self.files).mcp_servers
 
     def file_server(self, name: str) -> FileServer | None:
-        """None for those of the settings, which go before."""
+        """Returns the server of a file; None for a server of the settings, which take precedence."""
         return None if name in self.own.mcp_servers else self.files.get(name)
 
     def file(self, name: str) -> str:
-        """In which file a server's entry is."""
+        """Returns the path of the file with a server's entry."""
         server = self.file_server(name)
         return server.file if server else self.settings_file
 
 
 def plan(before: Known, after: Known) -> list[ReloadChange]:
-    """What there is to do: servers that go, those that change, those that come, then settings. What stays as it is is not in it."""
+    """Lists the changes: removed servers, changed servers, added servers, then settings. What stays the same is left out."""
     old, new = before.servers, after.servers
     gone = [ReloadChange("remove", name, before.file(name)) for name in old if name not in new]
     stay = [change for name in old if name in new for change in _of_server(name, before, after)]
@@ -62,28 +63,28 @@ def plan(before: Known, after: Known) -> list[ReloadChange]:
 
 
 def waiting(server: str, file: str, *, is_change: bool) -> ReloadChange:
-    """An entry that a person has not said yes to.
+    """Describes an entry that waits for consent.
 
     Args:
-        is_change: they did to another content, which goes on.
+        is_change: a person consented to an earlier content, which goes on running.
     """
     changed, new = Phrase("it has changed, and the old one goes on until somebody says yes to it"), Phrase("nobody has said yes to it yet")
     return ReloadChange("wait", server, file, changed if is_change else new)
 
 
 def kept(server: str, file: str, problem: Problem) -> ReloadChange:
-    """What goes on as it is, as nothing can be said of its file.
+    """Describes a server or file that stays as it is, because its file cannot be used.
 
     Args:
-        server: empty: the file has none yet.
-        problem: with the file.
+        server: empty for the whole file.
+        problem: the problem of the file.
     """
     why = Phrase("{problem}: {reason}", problem=problem.title, reason=problem.message) if problem.message else problem.title
     return ReloadChange("keep", server, file, why)
 
 
 def unusable(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChange]:
-    """Entries that cannot be used: what ran of them goes on, by their names in the file."""
+    """Describes entries that cannot be used, by their names in the file; their running servers go on."""
     broken = [problem for problem in problems if problem.entry]
     for problem in broken[:MOST_UNUSABLE]:
         yield ReloadChange("keep", problem.entry, file, problem.problem.message)
@@ -92,7 +93,7 @@ def unusable(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChang
 
 
 def left_out(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChange]:
-    """What else of the settings cannot be used."""
+    """Describes other parts of the settings that cannot be used."""
     return (kept("", file, problem.problem) for problem in problems if not problem.entry)
 
 
@@ -106,7 +107,7 @@ def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]
 
 
 def _way(server: FileServer | None) -> tuple[Any, ...]:
-    """What of a file decides how its server runs, besides its entry."""
+    """Returns what decides how a file's server runs besides its entry."""
     return (server.folder, server.project, dict(server.entry.variables), dict(server.entry.commands)) if server else ()
 
 
@@ -120,7 +121,7 @@ def _fields(old: MCPServerConfig, new: MCPServerConfig, prefix: str) -> Iterator
 
 
 def _paths(old: BaseModel, new: BaseModel, prefix: str, besides: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Where two models of one kind differ, in the spelling of the file; of what has members, each of them."""
+    """Yields the paths at which two models of one type differ, in the spelling of the file, with both values; descends into members."""
     for name, info in type(new).model_fields.items():
         pair = getattr(old, name), getattr(new, name)
         path = prefix + (info.alias or name)

@@ -1,6 +1,6 @@
-"""The files that the hub was started with (`serve --config`): how they were last understood, and how their servers are called here.
+"""The files that the hub was started with (`serve --config`): their last valid readings, and the names of their servers in the hub.
 
-Above it: ServerFiles. Below it: what was read of them. Knows no disk. A person named these files, so what is in them runs.
+Above it: ServerFiles. Below it: readings of files. Reads no files itself. A person named these files, so their servers need no consent.
 """
 
 import os
@@ -11,16 +11,16 @@ from tooltray.server_files.server_names import server_name
 from tooltray.settings.file_server import FileEntry, FileReading, FileServer
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 
-MERGED = "mcp-hub"  # its files are read as one: an entry may move from one to another
+MERGED = "mcp-hub"  # the kind whose files are merged: an entry may move from one to another
 
 
 class ServedFile:
-    """One of them. Belongs to the engine's loop.
+    """One such file. Belongs to the engine's loop.
 
     Attributes:
-        path: absolute.
-        latest: as it was last read; None: not yet.
-        understood: the last that could be understood, with entries of before in the place of those that cannot be used now.
+        path: absolute path.
+        latest: the last reading; None before the first.
+        understood: the last valid reading; an entry that has become unusable is kept as it was before.
     """
 
     def __init__(self, path: str) -> None:
@@ -30,11 +30,11 @@ class ServedFile:
 
     @property
     def problems(self) -> tuple[FileProblem, ...]:
-        """What is wrong with the file now."""
+        """The problems of the last reading."""
         return self.latest.problems if self.latest else ()
 
     def adopt(self, reading: FileReading) -> None:
-        """It says this now."""
+        """Takes over a new reading."""
         self.latest = reading
         if reading.is_understood:
             written = {entry.name for entry in reading.entries}
@@ -43,29 +43,29 @@ class ServedFile:
             self.understood = replace(reading, entries=reading.entries + kept)
 
     def copied(self) -> "ServedFile":
-        """The same file, for looking what another reading would do to it."""
+        """Returns a copy, to preview the effect of another reading."""
         other = ServedFile(self.path)
         other.latest, other.understood = self.latest, self.understood
         return other
 
 
 class ServedNames:
-    """How their servers are called; kept while the hub runs."""
+    """The names of the files' servers in the hub; stable while the hub runs."""
 
     def __init__(self, *, is_taken: Callable[[str], bool], reserved: Collection[str]) -> None:
         """
         Args:
-            is_taken: whether a server besides those of these files is called that.
-            reserved: names that only servers of ours have.
+            is_taken: returns whether a server that is not from these files has a name.
+            reserved: names of built-in servers.
         """
         self._is_taken, self._reserved = is_taken, reserved
-        self._names: dict[tuple[str, str], str] = {}  # by file and name there; mcp-hub's files are as one
+        self._names: dict[tuple[str, str], str] = {}  # by path and name in the file; an empty path for all of mcp-hub's
 
     def __contains__(self, name: str) -> bool:
         return name in self._names.values()
 
     def name(self, file: ServedFile, entry: str) -> str:
-        """Found out when it is first asked for, and when the settings have taken it."""
+        """Returns the name of an entry's server; chooses one at first, and again after the settings have taken it."""
         key = ("" if _kind(file) == MERGED else file.path, entry)
         known = self._names.get(key, "")
         if not known or self._is_taken(known):
@@ -76,7 +76,7 @@ class ServedNames:
 
 
 def served_entries(files: Sequence[ServedFile]) -> Iterator[tuple[ServedFile, FileEntry]]:
-    """What of several files counts: of mcp-hub's the later one, where two have a name; of all others each."""
+    """Yields the effective entries of several files: of mcp-hub's files the last one of a name, of other files each."""
     last = {entry.name: file for file in files for entry in _entries(file) if _kind(file) == MERGED}
     for file in files:
         for entry in _entries(file):
@@ -85,14 +85,15 @@ def served_entries(files: Sequence[ServedFile]) -> Iterator[tuple[ServedFile, Fi
 
 
 def served_servers(files: Sequence[ServedFile], names: ServedNames) -> Mapping[str, FileServer]:
-    """By their names here."""
+    """Returns the servers of the files by their names in the hub."""
     return {names.name(file, entry.name): _server(file, entry) for file, entry in served_entries(files)}
 
 
 def served_snapshot(file: ServedFile, files: Sequence[ServedFile], names: ServedNames, url: str) -> ServerFileSnapshot:
-    """
+    """Returns the snapshot of one file.
+
     Args:
-        url: of the endpoint that the file asks for, if it is open.
+        url: URL of the endpoint that the file asks for; empty if it is not open.
     """
     used = {entry.name for owner, entry in served_entries(files) if owner is file}
     return ServerFileSnapshot(
@@ -121,13 +122,13 @@ def _entries(file: ServedFile) -> tuple[FileEntry, ...]:
 
 
 def _kind(file: ServedFile) -> str:
-    """Of what goes on, too, while the file is not understood."""
+    """Returns the kind of a file; while it is malformed, the kind of its last valid reading."""
     reading = file.understood or file.latest
     return reading.kind if reading else MERGED
 
 
 def _server(file: ServedFile, entry: FileEntry) -> FileServer:
-    """Other programs ask about no call; whoever wants that says so in the file."""
+    """Makes the server of an entry. Without `autoApprove` all calls are approved, as in the programs that these files come from."""
     if "auto_approve" not in entry.config.model_fields_set:
         entry = replace(entry, config=entry.config.model_copy(update={"auto_approve": ("all",)}))
     return FileServer(entry, file.path, "served", folder=os.path.dirname(file.path))

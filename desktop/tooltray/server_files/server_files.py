@@ -1,7 +1,7 @@
-"""Servers from other files than the settings: which files are in use, what of them may run, and what a change of one changes.
+"""Servers from other files than the settings: which files are in use, which of their servers may run, and reloads of changed files.
 
-Above it: McpPresenter. Below it: McpConfHelper, which lays these servers beside those of the settings; the readers of files; what a person
-has said yes to.
+Above it: the presenter. Below it: McpConfHelper, which combines these servers with those of the settings; the readers of files; the
+consents of a person.
 """
 
 import contextlib
@@ -18,15 +18,13 @@ from tooltray.projects.project_folders import ProjectFolders
 from tooltray.projects.projects import OWN, Projects
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.server_files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
-from tooltray.server_files.files_in_use import AnyFile, FilesInUse
+from tooltray.server_files.file_reports import ProblemReports, first_problems, served_lines, waiting_lines
+from tooltray.server_files.files_in_use import AnyFile, FilesInUse, settings_snapshot
 from tooltray.server_files.folders_in_use import FoldersInUse
 from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.reload_plan import Known, kept, left_out, plan, unusable, waiting
-from tooltray.server_files.settings_snapshot import settings_snapshot
-from tooltray.server_files.startup_lines import served_lines, waiting_lines
-from tooltray.server_files.told_problems import ToldProblems, few
 from tooltray.server_files.trust_decisions import Environ, ReadFile, TrustDecisions, read_project_file
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.sessions.caller import Session
@@ -38,12 +36,12 @@ from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
-USUAL_RULES = ("autoApprove", ["read"])  # what counts of a project's file anyway need not stand in it, where others read it too
-LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file; a disk that hangs must not keep it
+USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too
+LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file, but not for a disk that hangs
 
 
 class Watching(Protocol):
-    """What of HotReload is used."""
+    """The part of HotReload that is used here."""
 
     def follow(self, paths: Iterable[str]) -> None: ...
 
@@ -52,7 +50,7 @@ class ServerFiles:
     """Belongs to the engine's loop.
 
     Attributes:
-        endpoints: where the endpoints are that served files ask for, by the files' paths; kept by the one who opens them.
+        endpoints: URLs of the endpoints that served files ask for, by the files' paths; maintained by whoever opens them.
     """
 
     def __init__(
@@ -76,11 +74,11 @@ class ServerFiles:
     ) -> None:
         """
         Args:
-            environ: the environment that servers get.
-            home: the person's own folder.
+            environ: returns the environment that servers get.
+            home: the person's home folder.
             configs, project: see EngineOptions.
-            second_look_s: after so long a file is read again that was not understood, or is gone.
-            history: what projects' files said before changes that were made here.
+            second_look_s: seconds until a malformed or missing file is read again.
+            history: receives the previous contents of projects' files that are changed here.
         """
         self._config, self._projects, self._states = config, projects, states
         self._watching, self._read, self._bus, self._spawn = watching, read, bus, spawn
@@ -94,23 +92,23 @@ class ServerFiles:
         self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read, environ=environ)
         self._edits = ProjectEdits(history)
         self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
-        self._told = ToldProblems(bus)
+        self._reports = ProblemReports(bus)
         self._shown: list[ServerFileSnapshot] = []
         self._is_started = self._is_applying = False
         bus.subscribe(WatchedFileChanged, self._on_file_changed)
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     async def start(self) -> None:
-        """Reads what the hub was started with; its servers are there then, and are started with all others."""
+        """Reads the files that the hub was started with, so that their servers are started with all others."""
         for file in list(self._files):
             self._adopt(file, await self._readings.now(file), is_sure=True)
         self._apply()
         self._is_started = True
 
-    # what there is
+    # state
 
     def served(self) -> tuple[FileReading, ...]:
-        """What the files say that the hub was started with, in their order."""
+        """Returns the readings of the files that the hub was started with, in their order."""
         return self._files.readings
 
     def snapshots(self) -> list[ServerFileSnapshot]:
@@ -118,38 +116,38 @@ class ServerFiles:
         return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
 
     def project_servers(self) -> dict[str, dict[str, str]]:
-        """How servers of projects' own files are called here, also of those on which nobody works now: by folder and name in the file."""
+        """Returns the names in the hub of servers of projects' own files, in use or not, by folder and name in the file."""
         return self._trust.servers
 
     def lost_projects(self) -> tuple[str, ...]:
-        """Files that name projects which are not known here, since they cannot be read."""
+        """Returns the trust files that cannot be read, whose projects are therefore unknown."""
         return self._trust.lost
 
     def keeps(self, server: str) -> bool:
-        """Whether a server of a file is called that, also one of a project on which nobody works now."""
+        """Returns whether a server of a file has this name, also one of a project that is not in use."""
         return self._config.file_server(server) is not None or self._trust.is_trusted(server)
 
     @property
-    def said(self) -> tuple[str, ...]:
-        """What a person who started the hub should read: what everybody has of files, and what waits for a yes."""
+    def startup_lines(self) -> tuple[str, ...]:
+        """Lines for the person who starts the hub: the servers of files for all AI clients, and the entries that wait for consent."""
         return (*served_lines(self._shown), *waiting_lines(self._shown))
 
     def problems(self) -> Iterator[Problem]:
-        """What is wrong with the files, and with what is kept of them."""
+        """Yields the problems of the files and of the trust file."""
         if self._trust.problem:
             yield self._trust.problem
         for file in self._files:
-            yield from few(file.path, file.problems)
+            yield from first_problems(file.path, file.problems)
 
     # sessions
 
     async def before_listing(self, session: Session) -> None:
-        """Waits, bounded, until the file of a session's project has been read once: its servers are in the list then."""
+        """Waits, at most `LISTING_WAIT_S`, until the file of a session's project has been read once, so that a list has its servers."""
         await self._projects.sources.looked(session.state)
         if (project := session.state.project) is None:
             return
         if self._states.find(session.state.id) is not session.state:
-            self._in_use.touch(project.path)  # a call of the person's own
+            self._in_use.touch(project.path)  # a call by the person
         if file := self._files.of_folder(project.path):
             await self._readings.first(file.path, within_s=LISTING_WAIT_S)
 
@@ -165,30 +163,30 @@ class ServerFiles:
             self._readings.begin(file)
 
     def _read_file(self, file: AnyFile) -> FileReading:
-        """Blocks for as long as the disk takes."""
+        """Reads a file; blocks on the disk."""
         return read_project_file(self._read, file.folder) if isinstance(file, ProjectFile) else self._read(Path(file.path), None)
 
     def _on_read(self, file: AnyFile, reading: FileReading, is_sure: bool) -> None:
         if self._files.at(file.path) is not file:
-            return  # nobody works on its project any more
+            return  # its project is no longer in use
         if reading != file.latest:
             self._adopt(file, reading, is_sure=is_sure)
             self._apply()
             self._in_use.look()
         else:  # the second look found the same
-            self._told.tell(file.path, file.problems)
+            self._reports.report(file.path, file.problems)
 
     def _adopt(self, file: AnyFile, reading: FileReading, *, is_sure: bool) -> None:
         file.adopt(reading)
         if isinstance(file, ProjectFile):
             file.keep_names()
         if is_sure:
-            self._told.tell(file.path, file.problems)
+            self._reports.report(file.path, file.problems)
 
-    # what comes of them
+    # effects
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """The settings may have taken a name, or given one free."""
+        """The settings may have taken or released a name."""
         if self._is_started and not self._is_applying:
             self._apply()
 
@@ -213,7 +211,7 @@ class ServerFiles:
         except TooltrayError as error:
             logger.warning("%s", error)
 
-    # reading again
+    # reload
 
     async def preview_reload(self) -> list[ReloadChange]:
         """See FileVerbs.preview_reload."""
@@ -230,7 +228,7 @@ class ServerFiles:
     async def reload(self) -> list[ReloadChange]:
         """See FileVerbs.reload."""
         changes = await self.preview_reload()
-        with contextlib.suppress(TooltrayError):  # it is told, and in the changes
+        with contextlib.suppress(TooltrayError):  # it is reported, and among the changes
             await self._config.reload()
         for file in list(self._files):
             reading = await self._readings.now(file)
@@ -241,7 +239,7 @@ class ServerFiles:
         return Known(self._config.own_settings, str(self._config.path), self._files.servers())
 
     def _left_alone(self, readings: Mapping[str, FileReading]) -> Iterator[ReloadChange]:
-        """What would not be as its file says."""
+        """Yields what a reload leaves as it is, although its file says otherwise."""
         for file in self._files.read_as(readings):
             if file.latest and not file.latest.is_understood:
                 yield kept("", file.path, file.problems[0].problem)
@@ -264,7 +262,7 @@ class ServerFiles:
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
         """See FileVerbs.trust_entries."""
         file, names = await self._decisions.trust(project, entries)
-        await self._read_now(file.folder)  # what was read for the decision may be old by now
+        await self._read_now(file.folder)  # the reading for the decision may be outdated by now
         return names
 
     async def distrust(self, project: str, entry: str) -> None:
@@ -281,24 +279,24 @@ class ServerFiles:
     # changes
 
     async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
-        """Writes a new entry into a project's own file, which is trusted thereby; returns the server's name here."""
+        """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
         folder = await self.folder_to_write(project)
         written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
         digest = await self._edits.add(folder, name, written)
         [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
-        self._in_use.touch(folder)  # who adds a server to a project wants to see it
+        self._in_use.touch(folder)  # a person who adds a server to a project wants to see it
         await self._read_now(folder)
         return server
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
-        """Replaces the entry of a server of a project's own file, in that file."""
+        """Replaces the entry of a server in the project's own file."""
         there = self._project_server(server)
         digest = await self._edits.change(there.folder, there.entry.name, entry, revision)
         await self._decisions.trust_own(there.folder, there.entry.name, digest)
         await self._read_now(there.folder)
 
     async def remove(self, server: str, revision: str) -> None:
-        """Removes a server's entry from the project's own file, also where nobody works on the project now."""
+        """Removes a server's entry from the project's own file, also if the project is not in use."""
         if not (place := None if self._config.file_server(server) else self._trust.place(server)):
             there = self._project_server(server)
             place = there.folder, there.entry.name
@@ -308,10 +306,10 @@ class ServerFiles:
         await self._read_now(folder)
 
     async def folder_to_write(self, project: str) -> str:
-        """The real path of a folder whose file may be written: a person has allowed it, trusts what is in it, or works on it.
+        """Returns the real path of a folder whose file may be written: it is allowed, trusted or in use.
 
         Raises:
-            TooltrayError: it may not.
+            TooltrayError: the folder's file may not be written.
         """
         folder = await self._folders.real(project)
         if folder in self._in_use or self._trust.knows(folder):
@@ -329,12 +327,12 @@ class ServerFiles:
         return there
 
     async def _read_now(self, folder: str) -> None:
-        """What was just written into a file, or trusted of it, counts at once where it is in use."""
+        """Applies at once what was just written into a file or trusted, if the file is in use."""
         if file := self._files.of_folder(folder):
             reading = await self._readings.now(file)
             if is_sure(reading, file.latest):
                 self._adopt(file, reading, is_sure=True)
-            else:  # somebody is just saving it
+            else:  # another program is just saving it
                 file.settle()
-            self._readings.begin(file)  # a reading that began before ours may have come after it
+            self._readings.begin(file)  # an older reading may end after this one
         self._apply()

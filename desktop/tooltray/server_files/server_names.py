@@ -1,6 +1,6 @@
-"""How a server of another file is called here: as there if that can be, else by a name that is made to fit.
+"""Chooses the name in the hub for a server of another file: the name in the file if possible, else an adapted one.
 
-Above it: Trust and ServedFiles, which keep the names. Below it: what a name may be. Pure.
+Above it: Trust and ServedNames, which keep the names. Below it: the rules for names in settings. Pure.
 """
 
 import os
@@ -12,18 +12,19 @@ from itertools import count
 from tooltray.errors import TooltrayError
 from tooltray.settings.settings import FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
 
-NO_NAME = "server"  # of whose name nothing could stay
-REMEMBERED = 4096  # names; each is asked for whenever a file's servers are told
+NO_NAME = "server"  # replaces a name without a usable character
+REMEMBERED = 4096  # names in the cache; each is looked up whenever a file's servers are listed
 _TO_DASHES = str.maketrans(dict.fromkeys(FORBIDDEN_IN_NAMES, "-"))
 
 
 def server_name(written: str, folder: str, is_free: Callable[[str], bool], reserved: Collection[str] = ()) -> str:
-    """
+    """Chooses a free name.
+
     Args:
         written: the name in the file.
-        folder: of the file; it tells apart what has one name in two files.
-        is_free: says whether no other server is called that.
-        reserved: names that only servers of ours have.
+        folder: the file's folder, which is appended if the name is taken.
+        is_free: returns whether no other server has a name.
+        reserved: names of built-in servers.
     """
     first = fitting(written)
     beside = fitting(f"{_cut(first, 24)}-{os.path.basename(folder)}") if os.path.basename(folder) else first
@@ -34,12 +35,12 @@ def server_name(written: str, folder: str, is_free: Callable[[str], bool], reser
 
 @lru_cache(REMEMBERED)
 def look(name: str) -> str:
-    """The same for names that people take for one: a project's server is not to pass for another one."""
+    """Folds case and compatibility characters, so that names that look alike are equal: a project's server must not imitate another."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
 def fitting(written: str) -> str:
-    """A name that a server may have, as near to the written one as can be."""
+    """Returns a valid server name as close to the written one as possible."""
     if _may_be(written):
         return written
     seen = "".join(sign if sign.isprintable() else "-" for sign in written.translate(_TO_DASHES))

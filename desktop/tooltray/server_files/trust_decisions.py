@@ -1,7 +1,7 @@
-"""A person's yes to entries of a project's own file, with or without a hub: what there is to decide, and whether a yes still counts.
+"""A person's consent to entries of a project's own file, with or without a running hub.
 
-Above it: ServerFiles, and the command line where no hub runs. Below it: Trust, and the file, which is read anew for each decision: what a
-person has seen and what would run are the same, or nothing is trusted.
+Above it: ServerFiles, and the command line without a hub. Below it: Trust, and the file, which is read anew for each decision: an entry is
+trusted only if its content is still the one that the person has seen.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tooltray.snapshots.trust import TrustRequest
 from tooltray.upstream.project_folder import shown
 
 ReadFile = Callable[[Path, Kind | None], FileReading]
-"""See config/files; blocks."""
+"""Reads a file with servers; blocks."""
 Environ = Callable[[], Awaitable[Mapping[str, str]]]
 """See LoginShell.environ."""
 
@@ -35,19 +35,19 @@ class TrustDecisions:
     def __init__(self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ) -> None:
         """
         Args:
-            environ: the environment that servers get.
+            environ: returns the environment that servers get.
         """
         self._environ = environ
         self._config, self._trust, self._folders, self._read = config, trust, folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
-        """The last yes that was taken back: folder, entry and digest, and what was chosen for the server."""
+        """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
 
     async def file(self, project: str) -> ProjectFile:
-        """The file of a folder as it is now.
+        """Reads the file of a folder.
 
         Raises:
-            TooltrayError: this folder cannot be a project, or the file not be read.
+            TooltrayError: the folder cannot be a project, or the file cannot be read.
         """
         folder = await self._folders.real(project)
         file = ProjectFile(folder, self._trust)
@@ -58,17 +58,17 @@ class TrustDecisions:
         return file
 
     async def requests(self, file: ProjectFile, running: Callable[[str], FileEntry | None]) -> list[TrustRequest]:
-        """What of a file waits.
+        """Returns the requests for consent to a file's waiting entries.
 
         Args:
-            running: says what runs of an entry now.
+            running: returns the content with which an entry's server runs now.
         """
         waiting = list(file.waiting())
         environ = await self._environ() if any(wanted_variables(entry.config) for entry in waiting) else {}
         return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
-        """See FileVerbs.trust_entries; returns the file, too, as it is now."""
+        """See FileVerbs.trust_entries; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
             written = {entry.name: entry for entry in file.entries}
@@ -79,11 +79,11 @@ class TrustDecisions:
         return file, names
 
     async def trust_own(self, folder: str, entry: str, digest: str, *, unasked: tuple[str, ...] | None = None) -> list[str]:
-        """What Tooltray itself has written is trusted; returns the server's name, in a list.
+        """Trusts an entry that Tooltray itself has written; returns a list with the server's name.
 
         Args:
-            unasked: which of its calls go through unasked; None: as its entry says, or as was chosen before. It does not count for what
-                was removed a moment ago, and is brought back: that is as it was.
+            unasked: the approval rules for its calls; None to keep those of the entry, or those chosen before. Ignored for an entry that
+                was just removed and is restored: its earlier choices are restored, too.
         """
         async with self._lock:
             names = await self._trust.say_yes(folder, {entry: digest}, is_own=True)
@@ -95,7 +95,7 @@ class TrustDecisions:
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
-        """See FileVerbs.distrust_entries; the folder may be gone, or be none any more. Returns it."""
+        """See FileVerbs.distrust_entries; works also for a deleted folder. Returns the folder."""
         async with self._lock:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
@@ -108,7 +108,7 @@ class TrustDecisions:
         return project if self._trust.knows(project) or not os.path.isabs(project) or "\0" in project else os.path.realpath(project)
 
     async def _forget_choices(self, names: list[str]) -> None:
-        """What was chosen for a server is not to count for one that a person sees as a new one."""
+        """Deletes the choices for servers, so that they do not apply to later servers with the same names."""
         if not self._config.own_settings.file_servers.keys().isdisjoint(names):
             await self._config.set_choices({name: {} for name in names})
 
@@ -127,7 +127,7 @@ class TrustDecisions:
 
 
 def read_project_file(read: ReadFile, folder: str) -> FileReading:
-    """Blocks for as long as the disk takes."""
+    """Reads the file of a project; a link out of the project gives a reading with that problem. Blocks on the disk."""
     path = os.path.join(folder, FILE_NAME)
     try:
         check_stays_inside(folder)

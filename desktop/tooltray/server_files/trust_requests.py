@@ -1,9 +1,10 @@
-"""What a person has to know of an entry of a project's own file before a yes to it.
+"""Builds requests for consent: everything that a person must know about an entry of a project's own file before trusting it.
 
-Above it: TrustDecisions. Below it: what an entry says, and a look at the disk: whether what would be started lies in the project. All is
-told as it is written; nothing is filled in but the project's own folder, to find that out. Blocks for a look or two at the disk.
+Above it: TrustDecisions. Below it: the entry, and the disk, to find out whether its program lies in the project. The texts show the entry
+as written: no placeholder is filled in, except the project's folder for that check. Blocks for a few file system calls.
 """
 
+import difflib
 import json
 import os
 import re
@@ -16,7 +17,6 @@ from urllib.parse import urlsplit
 from tooltray.approvals.suspicion import visible
 from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS
 from tooltray.phrases import Phrase
-from tooltray.server_files.entry_diff import cut, entry_diff
 from tooltray.server_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
 from tooltray.server_files.project_runners import run_of_project
 from tooltray.settings.expansion import needed_variables, secret_names, variable_names
@@ -26,8 +26,11 @@ from tooltray.snapshots.trust import TrustRequest
 
 _BLANKS = re.compile(r"\s{24}")
 _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
-MOST_WARNINGS = 12  # a person reads no more before an answer
-LONG_TARGET = 2000  # characters of a command line or a URL; nobody's is so long, and nobody reads to its end
+MOST_LINES = 200  # of each side of a diff; nobody reads more
+LONGEST_LINE = 500  # characters
+_HEADS = ("---", "+++", "@@")  # no line of an entry begins so: each begins with indentation or a brace
+MOST_WARNINGS = 12  # nobody reads more before an answer
+LONG_TARGET = 2000  # characters of a command line or URL; no honest one is so long, and nobody reads it to the end
 STEERING = re.compile(
     r"PATH|PATHEXT|HOME|SHELL|ZDOTDIR|XDG_[A-Z]+_(?:HOME|DIRS)|BASH_ENV|ENV|PROMPT_COMMAND|IFS|EDITOR|PAGER|BROWSER|GCONV_PATH|"
     r"(?:LD|DYLD)_[A-Z_]+|GIT_(?!AUTHOR|COMMITTER)[A-Z_]+|SSH_[A-Z_]+|NODE_(?!ENV)[A-Z_]+|(?:BUN|DENO)_[A-Z_]+|RUBY(?:OPT|LIB)|GEM_[A-Z]+|"
@@ -37,11 +40,11 @@ STEERING = re.compile(
     r"UV_[A-Z_]+|PIP_[A-Z_]+|DOCKER_[A-Z_]+|KUBECONFIG|[A-Z_]+_BASE_URL|HOSTALIASES",
     re.IGNORECASE,
 )
-"""Variables that decide what is really run, or with whom it talks."""
+"""Environment variables that decide which code runs, or with whom it communicates."""
 LOOK_ALIKES = frozenset({"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
 """Alphabets with letters that look like Latin ones."""
-TOLD_APART = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if field != "descriptions" for name in (field, *spellings))
-"""Fields of which a person reads what they come to, and not how they are written."""
+SHOWN_FIELDS = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if field != "descriptions" for name in (field, *spellings))
+"""Fields that have their own members in a TrustRequest, and are not repeated among the others."""
 
 
 def trust_request(
@@ -55,14 +58,15 @@ def trust_request(
     environ: Mapping[str, str],
     is_of_project: bool = True,
 ) -> TrustRequest:
-    """
+    """Builds the request for one entry.
+
     Args:
-        environ: in which variables would be looked up; of their values nothing is told.
+        environ: the environment in which variables would be looked up; their values are not shown.
         folder: the project's real path.
-        is_of_project: False: the folder is only where it would run.
-        auto_approve: which of its calls would go through unasked, with what was chosen here.
-        is_change: a person said yes to another content before.
-        before: that content, as far as it is known.
+        is_of_project: False if the folder is only the working folder of the server.
+        auto_approve: the effective approval rules for its calls, with the choices made in Tooltray.
+        is_change: a person consented to an earlier content.
+        before: the earlier content, if it is known.
     """
     config = entry.config
     is_process = config.transport == "stdio"
@@ -93,13 +97,29 @@ def trust_request(
     )
 
 
+def entry_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+    """Compares an entry with the one that a person has seen; each line begins with "+", "-" or " "."""
+    compared = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=MOST_LINES)
+    return tuple(line[:1] + _cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
+
+
+def _lines(entry: Mapping[str, Any]) -> list[str]:
+    lines = json.dumps(entry, indent=2, ensure_ascii=False, sort_keys=True, default=str).splitlines()
+    return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "…"]
+
+
+def _cut(line: str) -> str:
+    """Shortens a line to `LONGEST_LINE`."""
+    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+
+
 def wanted_variables(config: MCPServerConfig) -> tuple[str, ...]:
-    """Those of the person's environment that an entry asks for."""
+    """Returns the variables of the person's environment that an entry uses."""
     return tuple(name for name in variable_names(config) if name not in PROJECT_VARIABLES)
 
 
 def _states(config: MCPServerConfig, names: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
-    """As an entry is filled in: an empty variable counts as set, unless there is a default."""
+    """Yields the state of each variable: set, default or missing. As in expansion, an empty variable is set, unless there is a default."""
     needed = needed_variables(config)
     for name in names:
         if environ.get(name) or (name in environ and name in needed):
@@ -109,12 +129,12 @@ def _states(config: MCPServerConfig, names: Iterable[str], environ: Mapping[str,
 
 
 def written_target(config: MCPServerConfig) -> str:
-    """The command line, or the whole URL: what in a card may be a key is here what a person says yes to."""
+    """Returns the command line or the whole URL, unmasked even if it may contain a key: the person consents to exactly this."""
     return config.target if config.transport == "stdio" else config.base_url or ""
 
 
 def in_one_line(text: str) -> str:
-    """A text in which everything can be seen, ends of lines too: behind many of them something could stand that nobody scrolls to."""
+    """Makes everything in a text visible, also line breaks: after many of them something could hide that nobody scrolls to."""
     return visible(text.translate(_LINE_ENDS))
 
 
@@ -123,14 +143,14 @@ def _pairs(values: Mapping[str, str], sign: str) -> tuple[str, ...]:
 
 
 def _others(written: Mapping[str, Any]) -> Iterator[str]:
-    """What else an entry says, in its own words: some of it decides what runs, and what somebody hides there is to be seen."""
+    """Yields the other fields of an entry as written: some decide what runs, and nothing may hide there."""
     for name, value in written.items():
-        if name not in TOLD_APART and value not in (None, "", [], {}):
-            yield cut(in_one_line(f"{name}: {json.dumps(value, ensure_ascii=False)}"))
+        if name not in SHOWN_FIELDS and value not in (None, "", [], {}):
+            yield _cut(in_one_line(f"{name}: {json.dumps(value, ensure_ascii=False)}"))
 
 
 def host_of(url: str) -> str:
-    """With the port; as it is written, where a placeholder is in its place."""
+    """Returns host and port of a URL as written; the whole text if it cannot be parsed."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2]
     except ValueError:
@@ -154,7 +174,7 @@ def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str,
 
 
 def _is_mixed(name: str) -> bool:
-    """Whether plain letters stand beside those that look like them."""
+    """Returns whether a name mixes Latin letters with look-alikes of other alphabets."""
     alphabets = {unicodedata.name(sign, "").split(" ")[0] for sign in name if sign.isalpha()}
     return "LATIN" in alphabets and not alphabets.isdisjoint(LOOK_ALIKES)
 
@@ -167,7 +187,7 @@ def _about_hidden(written: Mapping[str, object], name: str) -> Iterator[str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """All texts in a value, names of members too; however deep it is."""
+    """Yields all strings in a JSON value, including member names, at any depth."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -218,8 +238,8 @@ def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
     if config.custom_npm_registry:
         host = in_one_line(host_of(config.custom_npm_registry))
         yield Phrase("its packages would come from {host}, which the file names", host=host)
-    if folder and (told := run_of_project(config, folder)):
-        yield told
+    if folder and (finding := run_of_project(config, folder)):
+        yield finding
     if steering := [name for name in config.env if STEERING.fullmatch(name)]:
         names = ", ".join(steering)
         yield Phrase("it sets variables that decide what is run or with whom it talks: {names}", names=names)
@@ -228,4 +248,4 @@ def _about_process(config: MCPServerConfig, folder: str) -> Iterator[str]:
 
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh", "csh", "tcsh", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh"})
-"""What runs whatever its arguments say."""
+"""Programs that run whatever code their arguments contain."""

@@ -1,7 +1,7 @@
-"""To what of projects' own files a person said yes, kept over restarts: `trust.json` in the home.
+"""Stores the consents to entries of projects' own files over restarts: `trust.json` in the home.
 
-Above it: the presenter's Trust. Below it: atomic_file. Of each entry there is the digest of the content that the person saw, and how its
-server is called here; never the content, which may hold keys.
+Above it: Trust. Below it: atomic_file. Of each entry it has the digest of the content that the person saw and the server's name in the hub,
+never the content, which may contain keys.
 """
 
 import json
@@ -22,10 +22,10 @@ LAST_TIME_S = 1e11  # the year 5138
 class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
     """
     Attributes:
-        server: how it is called here, from when it was first seen.
-        digest: of the content that a person said yes to; empty: to none.
-        trusted_at: unix seconds.
-        is_own: Tooltray itself wrote that content.
+        server: the server's name in the hub, assigned when the entry was first seen.
+        digest: digest of the content to which a person consented; empty for none.
+        trusted_at: time of the consent in unix seconds.
+        is_own: whether Tooltray itself wrote the content.
     """
 
     server: str
@@ -34,7 +34,7 @@ class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
     is_own: bool = False
 
     def __post_init__(self) -> None:
-        """A time that no clock shows was not written by us."""
+        """Rejects times out of range, which were not written by us."""
         if not 0 <= self.trusted_at < LAST_TIME_S:
             raise ValueError("a time is out of range")
 
@@ -49,9 +49,9 @@ class _File(msgspec.Struct):
 
 
 class TrustStore:
-    """That of one home. `write` blocks on the disk; one at a time.
+    """The store of one home. `write` blocks on the disk and must not run concurrently.
 
-    A file that cannot be read trusts nothing: it is set aside, and `problem` says so.
+    If the file cannot be read, nothing is trusted: it is set aside, and `problem` reports it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,14 +71,14 @@ class TrustStore:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """The paths of files that name projects which are not known here: this one if it may not be read, and those that were set aside."""
+        """Paths of files whose projects are unknown: the store's file if it cannot be read, and files that were set aside."""
         return (*([str(self._path)] if self._is_unreadable else []), *map(str, all_set_aside(self._path)))
 
     def write(self, kept: Mapping[str, Mapping[str, KeptEntry]]) -> None:
-        """Replaces all of it.
+        """Replaces all consents.
 
         Raises:
-            TooltrayError: the file cannot be written; what was trusted before stays as it was.
+            TooltrayError: the file cannot be written; the earlier consents stay.
         """
         file = {"version": 1, "projects": {folder: dict(entries) for folder, entries in kept.items() if entries}}
         try:

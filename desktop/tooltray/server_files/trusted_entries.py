@@ -1,6 +1,6 @@
-"""What is trusted of projects' own files while the hub runs, and how their servers are called.
+"""The trusted entries of projects' own files while the hub runs, and the names of their servers.
 
-Above it: ServerFiles, and `tooltray trust` where no hub runs. Below it: TrustStore, the disk.
+Above it: ServerFiles, and `tooltray trust` without a hub. Below it: TrustStore, the disk.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from tooltray.upstream.project_folder import shown
 
 
 class Trust:
-    """Belongs to one event loop. A yes is written before it counts."""
+    """Belongs to one event loop. A consent is written to the disk before it takes effect."""
 
     def __init__(self, store: TrustStore, *, is_taken: Callable[[str], bool], reserved: Collection[str]) -> None:
         """
         Args:
-            is_taken: whether a server besides those of projects' own files is called that, or nearly that.
-            reserved: names that only servers of ours have.
+            is_taken: returns whether a server that is not from a project's own file has this or a similar name.
+            reserved: names of built-in servers.
         """
         self._store, self._is_taken, self._reserved = store, is_taken, reserved
         self._kept: Kept = {folder: dict(entries) for folder, entries in store.kept.items()}
@@ -35,24 +35,24 @@ class Trust:
 
     @property
     def problem(self) -> Problem | None:
-        """What went wrong with what is kept."""
+        """The problem of the stored consents, if there is one."""
         return self._store.problem
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """Files that name projects which are not known here."""
+        """See TrustStore.lost."""
         return self._store.lost
 
     def has_name(self, name: str) -> bool:
-        """Whether a server of a project's file is called that, or was when it was last seen."""
+        """Returns whether a server of a project's file has this name, or had it when it was last seen."""
         return name in self._names
 
     def is_trusted(self, name: str) -> bool:
-        """Whether a person said yes to the server that is called that."""
+        """Returns whether the server with this name is trusted."""
         return self.place(name) is not None
 
     def place(self, name: str) -> tuple[str, str] | None:
-        """Folder and entry of the server that is called that, if a person said yes to it."""
+        """Returns folder and entry of the trusted server with this name; None if there is none."""
         for folder, entries in self._kept.items():
             for entry, kept in entries.items():
                 if kept.server == name and kept.digest:
@@ -60,16 +60,16 @@ class Trust:
         return None
 
     def digest(self, folder: str, entry: str) -> str:
-        """Of the content that a person said yes to; empty: to none."""
+        """Returns the digest of the trusted content of an entry; empty for none."""
         kept = self._kept.get(folder, {}).get(entry)
         return kept.digest if kept else ""
 
     def knows(self, folder: str) -> bool:
-        """Whether a person said yes to anything of a folder."""
+        """Returns whether any entry of a folder is trusted."""
         return any(kept.digest for kept in self._kept.get(folder, {}).values())
 
     def name(self, folder: str, entry: str) -> str:
-        """How the server of an entry is called, always; found out when it is first asked for, and when the settings have taken the name."""
+        """Returns the permanent name of an entry's server; chooses one at first, and again after the settings have taken it."""
         entries = self._kept.setdefault(folder, {})
         kept = entries.get(entry)
         if kept and not self._is_taken(kept.server):
@@ -84,32 +84,32 @@ class Trust:
 
     @property
     def servers(self) -> dict[str, dict[str, str]]:
-        """How the server of each entry that is known is called here, by its project's folder and its name in the file."""
+        """The names in the hub of all known entries' servers, by the project's folder and the name in the file."""
         return {folder: {entry: kept.server for entry, kept in entries.items()} for folder, entries in self._kept.items()}
 
     def forget_unseen(self, folder: str, written: Collection[str]) -> None:
-        """The names of what is not in the file any more, and was never trusted, may be given to others."""
+        """Releases the names of entries that are no longer in the file and were never trusted."""
         entries = self._kept.get(folder, {})
         for gone in [entry for entry, kept in entries.items() if not kept.digest and entry not in written]:
             self._names.discard(entries.pop(gone).server)
             self._is_saved = False
 
     def entries(self) -> Iterator[TrustedEntry]:
-        """All to which a person said yes."""
+        """Yields all trusted entries."""
         for folder, entries in self._kept.items():
             for entry, kept in entries.items():
                 if kept.digest:
                     yield TrustedEntry(folder, entry, kept.server, kept.trusted_at, kept.is_own)
 
     async def say_yes(self, folder: str, digests: Mapping[str, str], *, is_own: bool = False) -> list[str]:
-        """Returns the servers' names.
+        """Trusts entries and returns their servers' names.
 
         Args:
-            digests: of the contents, by the entries' names.
-            is_own: Tooltray itself writes them.
+            digests: digests of the contents, by the entries' names.
+            is_own: whether Tooltray itself writes the entries.
 
         Raises:
-            TooltrayError: it cannot be kept; nothing has changed.
+            TooltrayError: the consent cannot be stored; nothing has changed.
         """
         now = time.time()
         names = {entry: self.name(folder, entry) for entry in digests}
@@ -118,14 +118,14 @@ class Trust:
         return list(names.values())
 
     async def take_back(self, folder: str, entry: str) -> list[str]:
-        """Returns the names of the servers that were trusted; another's they become only when nobody sees them any more.
+        """Withdraws consent and returns the names of the servers; the names stay reserved while the entries are in the file.
 
         Args:
-            entry: empty: all of the folder.
+            entry: empty for all entries of the folder.
 
         Raises:
-            NotFound: nobody said yes to that.
-            TooltrayError: it cannot be kept; nothing has changed.
+            NotFound: it is not trusted.
+            TooltrayError: the change cannot be stored; nothing has changed.
         """
         entries = self._kept.get(folder, {})
         taken = {name: kept.server for name, kept in entries.items() if kept.digest and entry in ("", name)}
@@ -137,16 +137,16 @@ class Trust:
         return list(taken.values())
 
     async def save(self) -> None:
-        """Writes names that were found out since.
+        """Stores names that were chosen since the last write.
 
         Raises:
-            TooltrayError: they cannot be kept.
+            TooltrayError: they cannot be stored.
         """
         if not self._is_saved:
             await self._change(lambda kept: None)
 
     async def _change(self, edit: Callable[[Kept], None]) -> None:
-        """One at a time; names that are found out meanwhile stay."""
+        """Makes one change at a time; names chosen meanwhile are kept."""
         async with self._lock:
             draft = {folder: dict(entries) for folder, entries in self._kept.items()}
             edit(draft)

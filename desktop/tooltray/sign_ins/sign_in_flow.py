@@ -1,7 +1,7 @@
-"""One sign-in, from the wish to the tokens: it finds out where, waits for the person's browser, and takes what that brings back.
+"""One sign-in of a person, from discovery to the tokens: provides the page for the browser and waits for the browser's return.
 
-Above it: SignIns, which runs it in a task of its own: nobody need wait for it. Below it: servers/oauth. Opens no browser: whoever asked
-for it does.
+Above it: SignIns, which runs it in its own task, so that nobody has to wait for it. Below it: sign_ins/oauth. Opens no browser: the caller
+does.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ LIMIT_S = 600.0  # time enough to find a password and a second factor
 class SignInFlow:
     """
     Attributes:
-        access: gets the tokens.
-        error: once it is over: why it came to nothing.
+        access: receives the tokens.
+        error: why the sign-in failed; None after a success. Valid once it is over.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class SignInFlow:
     ) -> None:
         """
         Args:
-            find_challenge: asks the server what it wants, where that is not known.
-            on_changed: told when the page is there, and when it is over.
-            limit_s: how long the person may take.
+            find_challenge: makes the server send its challenge, if it is not known yet.
+            on_changed: called when the page is known, and when the sign-in is over.
+            limit_s: how many seconds the person may take.
         """
         self.access, self._find_challenge, self._on_changed, self._limit_s = access, find_challenge, on_changed, limit_s
         self.server = access.target.server
@@ -53,36 +53,36 @@ class SignInFlow:
 
     @property
     def page(self) -> SignInSnapshot | None:
-        """What the person has to see, while it waits for them."""
+        """The page to open in the browser while the sign-in waits for the person; else None."""
         return None if self.is_over else self._page
 
-    async def shown(self) -> SignInSnapshot:
-        """The page, once it is known.
+    async def wait_for_page(self) -> SignInSnapshot:
+        """Waits for the page to open in the browser.
 
         Raises:
-            TooltrayError: there is none; says why.
+            TooltrayError: the sign-in failed before; the error gives the reason.
         """
         await self._ready.wait()
         if self._page is None:
-            assert self.error  # it is over
+            assert self.error  # the sign-in is over
             raise self.error
         return self._page
 
-    async def ended(self) -> None:
+    async def wait_until_over(self) -> None:
         """Waits for the end.
 
         Raises:
-            TooltrayError: it came to nothing; says why.
+            TooltrayError: the sign-in failed; the error gives the reason.
         """
         await self._over.wait()
         if self.error:
             raise self.error
 
     async def paste(self, address: str) -> None:
-        """Takes the address at which the browser ended.
+        """Takes the redirect address that a person copied from a browser on another machine.
 
         Raises:
-            TooltrayError: it belongs to no sign-in, or to another one.
+            TooltrayError: the address does not belong to this sign-in.
         """
         params = callback_params(self.server, address)
         if self.page is None or params.get("state") != self._state:
@@ -92,7 +92,7 @@ class SignInFlow:
         await self._listener.close()
 
     async def run(self) -> None:
-        """To be run once; what goes wrong is in `error`."""
+        """Carries out the sign-in, once; a failure is stored in `error`."""
         try:
             await self._sign_in()
             self.error = None
@@ -106,7 +106,7 @@ class SignInFlow:
             self._end()
 
     def on_done(self, task: "asyncio.Task[Any]") -> None:
-        """To be told of the end of the task that runs it: one that is cancelled before its first step has done nothing."""
+        """Callback for the task that runs `run`: ends the sign-in if the task was cancelled before its first step."""
         if not self.is_over:
             self.error = self._cancelled()
             self._end()
@@ -138,7 +138,7 @@ class SignInFlow:
         self._on_changed()
 
     async def _answer(self) -> Mapping[str, str]:
-        """What the browser brings back, or a person in its place: that ends the waiting."""
+        """Waits for the browser's parameters; an address pasted by the person closes the listener and replaces them."""
         try:
             return await self._listener.wait(self._state, self._limit_s)
         except SignInUnanswered:

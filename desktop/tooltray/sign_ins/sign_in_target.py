@@ -1,6 +1,6 @@
-"""What a sign-in is for: a server of the settings with everything filled in; and whether there can be one.
+"""The target of a sign-in: a server with all placeholders filled in. Also decides whether a server can have a sign-in.
 
-Above it: SignIns and ServerAccess. Below it: the settings, and the URLs of servers/oauth. Pure.
+Above it: SignIns and ServerAccess. Below it: settings, and the URLs of sign_ins/oauth. Pure.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from tooltray.transports.authorization import HEADER
 class Target:
     """
     Attributes:
-        binding: of the settings that say where and as whom; tokens are for no other.
-        url: with everything filled in.
-        settings: the same.
+        binding: hash of the settings that say where and as whom to sign in; tokens are bound to it (see `binding_of`).
+        url: the server's URL with placeholders filled in.
+        settings: `oauth` of the server's settings with placeholders filled in.
         environ: the person's login-shell environment.
     """
 
@@ -34,12 +34,12 @@ class Target:
 
     @property
     def signs_in_itself(self) -> bool:
-        """Whether no person is needed."""
+        """Whether the grant is `client_credentials`, which needs no person."""
         return self.settings.grant == "client_credentials"
 
 
-def reason_against(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
-    """Why nobody can sign in to a server; None if somebody can."""
+def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServer) -> TooltrayError | None:
+    """Returns why a person cannot sign in to a server; None if they can."""
     title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
     if config.transport not in ("http", "sse"):
         return TooltrayError(title, "it does not run elsewhere")
@@ -54,7 +54,8 @@ def reason_against(server: str, config: MCPServerConfig, resolved: ResolvedServe
 
 
 def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]) -> Target:
-    """
+    """Makes the target of a server.
+
     Args:
         environ: the person's login-shell environment.
     """
@@ -62,7 +63,7 @@ def target_of(server: str, config: MCPServerConfig, resolved: ResolvedServer, en
 
 
 def binding_of(config: MCPServerConfig) -> str:
-    """The same for two configs exactly when tokens of one may serve the other; values of placeholders do not count."""
+    """Hashes URL and `oauth` as written. Two configs have the same binding exactly if tokens of one may be used for the other."""
     oauth = config.oauth.model_dump(mode="json") if config.oauth else None
     return hashlib.sha256(json.dumps([config.base_url, oauth], sort_keys=True).encode()).hexdigest()[:32]
 

@@ -1,13 +1,13 @@
-"""Signing in to servers elsewhere: who is signed in, sign-ins under way, and what lets requests in.
+"""Signing in to remote servers: who is signed in, which sign-ins are under way, and the authorization of requests.
 
-Above it: McpPresenter, whose verbs these are, and ServerManager, which asks what lets a server's requests in. Below it: one ServerAccess
-for each server and one SignInFlow for each sign-in that waits for a person; TokenStore. Tokens are bound to a server's URL and to its
-`oauth` settings: when either changes, or the server is removed, they are forgotten.
+Above it: the presenter, and ServerManager, which asks for a server's authorization. Below it: one ServerAccess for each server, one
+SignInFlow for each sign-in that waits for a person, and TokenStore. Tokens are bound to a server's URL and `oauth` settings: when either
+changes, or the server is removed, they are deleted.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,11 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.mcp_conf_helper import EntriesEdited, McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
-from tooltray.sign_ins.oauth.registrations import Registration
 from tooltray.sign_ins.oauth.tokens import Tokens
-from tooltray.sign_ins.oauth.web_requests import make_web
+from tooltray.sign_ins.oauth_clients import make_client
 from tooltray.sign_ins.server_access import ServerAccess
 from tooltray.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
-from tooltray.sign_ins.sign_in_target import Target, binding_of, reason_against, target_of
+from tooltray.sign_ins.sign_in_target import Target, binding_of, target_of, why_no_sign_in
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -32,9 +30,9 @@ from tooltray.tasks import Spawn
 from tooltray.transports.authorization import Authorization
 from tooltray.upstream.server_manager import ServerManager
 
-ASKED_FOR_S = 15.0  # what a server wants, before a sign-in to it; most say so at once, and most sign-ins need not know
-REVOKED_WITHIN_S = 10.0  # tokens that nobody keeps any more; they end by themselves, too
-CLOSED_WITHIN_S = 5.0  # for renewals and the keyring, at the hub's end
+CHALLENGE_WITHIN_S = 15.0  # for a server to send its challenge before a sign-in; most do at once, and most sign-ins do not need it
+REVOKED_WITHIN_S = 10.0  # for the revocation of deleted tokens, which expire anyway
+CLOSED_WITHIN_S = 5.0  # for renewals and the keyring when the hub ends
 
 
 class SignIns:
@@ -54,8 +52,8 @@ class SignIns:
     ) -> None:
         """
         Args:
-            servers: gives the ServerManager, which is made later.
-            limit_s: how long a person may take to sign in.
+            servers: returns the ServerManager, which is made later.
+            limit_s: how many seconds a person may take to sign in.
         """
         self._config, self._secrets, self._store, self._servers = config, secrets, store, servers
         self._login_shell, self._bus, self._spawn, self._limit_s = login_shell, bus, spawn, limit_s
@@ -65,8 +63,8 @@ class SignIns:
         self._storing: set[asyncio.Task[Any]] = set()
 
     def follow(self) -> None:
-        """Follows the settings from now on. What a person changes here ends a sign-in that was to something else; a file that somebody
-        edits, or that is gone, ends none: it may be half written, or its project only not be worked on now."""
+        """Follows the settings from now on. A change made through Tooltray deletes tokens that no longer fit. An edited or missing file
+        deletes none: the file may be half written, or its project may only be closed."""
         self._bus.subscribe(EntriesEdited, self._on_edited)
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
@@ -74,14 +72,14 @@ class SignIns:
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """Each server that somebody is signed in to, and what that is bound to."""
+        """The servers with tokens, each with the binding of its tokens."""
         return {**self._store.kept, **{server: access.target.binding for server, access in self._accesses.items() if access.tokens}}
 
     async def forget(self, server: str) -> None:
-        """All of a server that is gone: what waits for a browser, and the tokens, here and there.
+        """Ends the sign-in of a removed server, deletes its tokens, and revokes them in the background.
 
         Raises:
-            TooltrayError: the tokens are still among the secrets.
+            TooltrayError: the tokens could not be deleted from the secrets.
         """
         access = self._end(server)
         await self._store.forget(server)
@@ -91,12 +89,12 @@ class SignIns:
 
     async def begin(self, server: str) -> SignInSnapshot:
         access = self._access(await self._target(server))
-        with contextlib.suppress(TooltrayError):  # what is kept cannot be read; a person signs in anew
+        with contextlib.suppress(TooltrayError):  # stored tokens cannot be read; the person signs in anew
             await self._load(access)
         flow, _ = self._flows.get(server, (None, None))
         if flow is None or flow.is_over or flow.access is not access:
             flow = self._begin(access)
-        return await flow.shown()
+        return await flow.wait_for_page()
 
     async def finish(self, server: str, callback_url: str | None = None) -> None:
         self._servers().get(server)
@@ -105,7 +103,7 @@ class SignIns:
             raise NotFound(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
         if callback_url is not None and not flow.is_over:
             await flow.paste(callback_url)
-        await flow.ended()
+        await flow.wait_until_over()
 
     async def cancel(self, server: str) -> None:
         self._servers().get(server)
@@ -117,7 +115,7 @@ class SignIns:
             raise NotFound(f"nobody is signed in to '{server}'")
         await self._end_flow(server)
         access = None
-        with contextlib.suppress(TooltrayError):  # its settings cannot be filled in; what is kept is forgotten all the same
+        with contextlib.suppress(TooltrayError):  # the settings cannot be filled in; stored tokens are deleted all the same
             access = await self._known_access(server)
         await self._store.forget(server)
         self._unsaved.pop(server, None)
@@ -139,11 +137,11 @@ class SignIns:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Sign-ins that will not outlive the hub."""
+        """Problems of sign-ins whose tokens could not be stored or deleted."""
         return tuple(self._unsaved.values())
 
     async def close(self) -> None:
-        """Ends what waits for a browser, brings renewals to their end, and keeps what could not be kept before."""
+        """Ends open sign-ins, waits for renewals, and tries again to store what could not be stored before; in bounded time."""
         for server in tuple(self._flows):
             await self._end_flow(server)
         with contextlib.suppress(TimeoutError):
@@ -158,12 +156,12 @@ class SignIns:
     async def authorization(
         self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
     ) -> Authorization | None:
-        """What lets requests to a server in; None where its settings do, or where nobody can sign in.
+        """Returns the authorization of a server's requests; None if its settings provide it, or if it cannot have a sign-in.
 
         Raises:
-            SecretsAbsent, SecretsLocked, SecretsDenied: somebody has signed in, and the secrets cannot be read.
+            SecretsAbsent, SecretsLocked, SecretsDenied: there are tokens, but the secrets cannot be read.
         """
-        if reason_against(server, config, resolved):
+        if why_no_sign_in(server, config, resolved):
             return None
         access = self._access(target_of(server, config, resolved, environ))
         await self._load(access)
@@ -179,7 +177,7 @@ class SignIns:
             return
         if tokens is None:
             self._forget(server)
-        elif not access.target.signs_in_itself:  # what can be had again without a person need not be kept
+        elif not access.target.signs_in_itself:  # tokens of client_credentials can be requested again at any time
             self._keep(access, tokens)
         self._tell_changed(server)
 
@@ -190,14 +188,15 @@ class SignIns:
     # accesses
 
     async def _target(self, server: str) -> Target:
-        """
+        """Resolves the target of a sign-in by a person.
+
         Raises:
-            TooltrayError: there is no such server, or nobody can sign in to it.
+            TooltrayError: there is no such server, or a person cannot sign in to it.
         """
         config = self._servers().get(server).config
         environ = await self._login_shell.environ()
         resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)
-        if reason := reason_against(server, config, resolved):
+        if reason := why_no_sign_in(server, config, resolved):
             raise reason
         target = target_of(server, config, resolved, environ)
         if target.signs_in_itself:
@@ -211,12 +210,12 @@ class SignIns:
             known.retarget(target)
             return known
         if known:
-            self._cancel_flow(target.server)  # it is for another URL
+            self._cancel_flow(target.server)  # its sign-in is for another URL
         made = self._accesses[target.server] = ServerAccess(target, keeper=self, make_client=make_client, spawn=self._spawn)
         return made
 
     async def _load(self, access: ServerAccess) -> None:
-        """Once; of a renewal or a sign-in that comes meanwhile the tokens count."""
+        """Loads the stored tokens once; tokens of a renewal or sign-in that ends meanwhile take precedence."""
         if access.is_loaded:
             return
         tokens = await self._store.load(access.target.server, access.target.binding)
@@ -224,17 +223,17 @@ class SignIns:
             access.load(tokens if tokens and tokens.is_for(access.target.url) else None)
 
     async def _known_access(self, server: str) -> ServerAccess:
-        """With its tokens, to end them.
+        """Returns a server's access with its tokens loaded, to revoke them.
 
         Raises:
-            TooltrayError: the server's settings cannot be filled in, or the secrets not be read.
+            TooltrayError: the server's settings cannot be filled in, or the secrets cannot be read.
         """
         access = self._accesses.get(server) or self._access(await self._target(server))
         await self._load(access)
         return access
 
     async def _revoke(self, access: ServerAccess, tokens: Tokens) -> None:
-        """Best effort: they are forgotten here."""
+        """Revokes tokens, best effort: they are already deleted here."""
         with contextlib.suppress(TooltrayError, TimeoutError):
             async with asyncio.timeout(REVOKED_WITHIN_S):
                 await (await access.client()).revoke(tokens)
@@ -261,13 +260,13 @@ class SignIns:
             await self._servers().begin_start(flow.server)
 
     async def _find_challenge(self, access: ServerAccess) -> None:
-        """Some servers say only in a refusal where to sign in."""
+        """Starts the server to get its challenge: some servers name their authorization server only there."""
         server = self._servers().get(access.target.server)
         is_known = access.challenge is not None or access.tokens is not None
         is_asked = server.state in (ServerState.RUNNING, ServerState.NEEDS_SIGN_IN)
         if not is_known and not is_asked and self._may_start(server.config):
             with contextlib.suppress(TooltrayError):
-                await server.first.running(timeout_s=ASKED_FOR_S)
+                await server.first.running(timeout_s=CHALLENGE_WITHIN_S)
 
     def _may_start(self, config: MCPServerConfig) -> bool:
         return self._config.settings.mcp_enabled and not config.disable
@@ -277,13 +276,13 @@ class SignIns:
             await asyncio.wait({task})
 
     def _cancel_flow(self, server: str) -> "asyncio.Task[Any] | None":
-        """Begins to end it, and gives the task that does."""
+        """Cancels a server's sign-in and returns its task, if there is one."""
         _, task = self._flows.get(server, (None, None))
         if task:
-            task.cancel()  # one that is over does not mind
+            task.cancel()  # without effect on a task that is done
         return task
 
-    # what is kept
+    # the store
 
     def _keep(self, access: ServerAccess, tokens: Tokens) -> None:
         server = access.target.server
@@ -294,7 +293,7 @@ class SignIns:
         self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still among the secrets")
 
     def _try_again(self) -> None:
-        """The keyring may be open by now."""
+        """Repeats what could not be stored or deleted: the keyring may be unlocked by now."""
         for server in self._unsaved:
             access = self._accesses.get(server)
             if access and access.tokens:
@@ -302,17 +301,18 @@ class SignIns:
             else:
                 self._forget(server)
 
-    def _store_soon(self, work: Any, server: str, otherwise: str) -> None:
-        """No request waits for a keyring, which may ask the person first.
+    def _store_soon(self, work: Coroutine[None, None, None], server: str, otherwise: str) -> None:
+        """Stores or deletes tokens in the background: no request waits for a keyring, which may ask the person first.
 
         Args:
-            otherwise: what is to be said if it fails.
+            work: the coroutine that does it.
+            otherwise: the title of the problem if it fails.
         """
-        task = self._spawn(self._stored(work, server, otherwise), name=f"keep the sign-in to '{server}'")
+        task = self._spawn(self._store_logged(work, server, otherwise), name=f"keep the sign-in to '{server}'")
         self._storing.add(task)
         task.add_done_callback(self._storing.discard)
 
-    async def _stored(self, work: Any, server: str, otherwise: str) -> None:
+    async def _store_logged(self, work: Coroutine[None, None, None], server: str, otherwise: str) -> None:
         try:
             await work
             self._unsaved.pop(server, None)
@@ -336,7 +336,7 @@ class SignIns:
             del self._flows[server]
         for server, access in list(self._accesses.items()):
             if server in settings and binding_of(settings[server]) != access.target.binding:
-                self._end(server)  # what is kept stays, for when the server is again the one that it was for
+                self._end(server)  # stored tokens stay, in case the server's settings change back
 
     def _drop(self, server: str) -> None:
         access = self._end(server)
@@ -344,7 +344,7 @@ class SignIns:
         self._revoke_soon(access)
 
     def _end(self, server: str) -> ServerAccess | None:
-        """Ends what goes on for a server, and gives what there was."""
+        """Cancels a server's sign-in, and removes and returns its access."""
         self._unsaved.pop(server, None)
         self._cancel_flow(server)
         self._flows.pop(server, None)
@@ -356,9 +356,3 @@ class SignIns:
 
     def _tell_changed(self, server: str) -> None:
         self._servers().publish_changed(server)
-
-
-async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
-    """What speaks with authorization servers, through the person's proxies."""
-    web = await make_web(target.environ)
-    return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)

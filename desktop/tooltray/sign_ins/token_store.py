@@ -1,7 +1,7 @@
-"""What sign-ins leave, kept over restarts: tokens among the secrets, and a list of whose there are in a file.
+"""Stores tokens over restarts: the tokens among the secrets, and in a file an index of the servers that have some.
 
-Above it: SignIns. Below it: SecretStore. The list holds no token; with it a card can say who is signed in, and no keyring is opened on
-behalf of a server that has nothing there.
+Above it: SignIns. Below it: SecretStore. The index contains no tokens. It lets a card show who is signed in, and no keyring is opened for a
+server without tokens.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from tooltray.sign_ins.oauth.tokens import Tokens
 from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
-PREFIX = "oauth/"  # before a server's name, which has no slash
+PREFIX = "oauth/"  # of a secret's name, before the server's name, which has no slash
 
 
 class TokenStore:
-    """Belongs to one event loop. A server's binding says what its tokens are for: under another one they are not given out."""
+    """Belongs to one event loop. Tokens are stored with a binding (see `binding_of`) and returned only for the same one."""
 
     def __init__(self, path: Path, secrets: SecretStore) -> None:
-        """Reads the list; not for the loop's thread.
+        """Reads the index, so it must not be called in the loop's thread.
 
         Args:
-            path: the list.
+            path: the file of the index.
         """
         self._path, self._secrets = path, secrets
         self._lock = asyncio.Lock()
@@ -35,17 +35,18 @@ class TokenStore:
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """Each server that has tokens, and their binding."""
+        """The servers with tokens, each with the binding of its tokens."""
         return self._kept
 
     def hide(self, server: str, tokens: Tokens) -> None:
-        """What of tokens must show in no log."""
+        """Masks the secret parts of tokens in logs from now on."""
         self._secrets.hide(PREFIX + server, _parts(tokens))
 
     async def load(self, server: str, binding: str) -> Tokens | None:
-        """
+        """Returns a server's tokens; None if there are none with this binding.
+
         Raises:
-            SecretsAbsent, SecretsLocked, SecretsDenied: there are tokens, and the secrets cannot be read.
+            SecretsAbsent, SecretsLocked, SecretsDenied: there are tokens, but the secrets cannot be read.
         """
         if self._kept.get(server) != binding:
             return None
@@ -60,12 +61,13 @@ class TokenStore:
             return None
 
     async def save(self, server: str, binding: str, tokens: Tokens, *, is_wanted: Callable[[], bool] = lambda: True) -> None:
-        """
+        """Stores a server's tokens.
+
         Args:
-            is_wanted: asked when its turn comes: somebody may have signed out meanwhile.
+            is_wanted: called just before the tokens are stored: the person may have signed out meanwhile.
 
         Raises:
-            SecretsAbsent, SecretsLocked, SecretsDenied: they are not stored.
+            SecretsAbsent, SecretsLocked, SecretsDenied: the tokens were not stored.
         """
         async with self._lock:
             if is_wanted():
@@ -73,9 +75,10 @@ class TokenStore:
                 await self._note(server, binding)
 
     async def forget(self, server: str) -> None:
-        """
+        """Deletes a server's tokens.
+
         Raises:
-            SecretsAbsent, SecretsLocked, SecretsDenied: they are still there.
+            SecretsAbsent, SecretsLocked, SecretsDenied: the tokens were not deleted.
         """
         async with self._lock:
             if server in self._kept:
@@ -84,7 +87,7 @@ class TokenStore:
                 await self._note(server, None)
 
     async def _note(self, server: str, binding: str | None) -> None:
-        """A list that cannot be written costs a sign-in after the next start."""
+        """Updates the index. If it cannot be written, a new sign-in is needed after the next start, which is only logged."""
         if self._kept.get(server) == binding:
             return
         others = {name: kept for name, kept in self._kept.items() if name != server}

@@ -1,6 +1,6 @@
-"""What lets requests to a server elsewhere in, where that changes in time: the view that HTTP has of a sign-in.
+"""The `Authorization` header of requests to a remote server, where it changes over time: a sign-in as HTTP sees it.
 
-Above it: http_connections, which asks for it with each request; presenter/server_access is one. Knows no protocol of signing in.
+Above it: http_connections, which asks for the header before each request; sign_ins/server_access implements it. Knows nothing of OAuth.
 """
 
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ UNAUTHORIZED, FORBIDDEN = 401, 403
 HEADER = "Authorization"
 
 
-class NotLetIn(Exception):
-    """A request need not be sent, or not again: it would be refused.
+class NotAuthorized(Exception):
+    """No valid authorization is available, so the request is not sent, or not sent again: it would be refused.
 
     Attributes:
-        reason: in words, to be read behind the server's name.
-        is_temporary: what lets us in could not be renewed now; later it may be.
+        reason: a sentence for people, which names the server.
+        is_temporary: the token could not be renewed now, but a later renewal may succeed.
     """
 
     def __init__(self, reason: str, *, is_temporary: bool = False) -> None:
@@ -25,12 +25,12 @@ class NotLetIn(Exception):
 
 @dataclass(frozen=True)
 class Refusal:
-    """A request that was refused.
+    """A response with status 401 or 403.
 
     Attributes:
-        challenge: what the server asks for: its `WWW-Authenticate` headers, joined by commas.
-        sent: the header that was sent with it; None where none was.
-        is_second: it was sent again after `renew` said so.
+        challenge: the values of the response's `WWW-Authenticate` headers, joined by commas.
+        sent: the value of the `Authorization` header of the request; None if it had none.
+        is_second: the request was a repetition, after an earlier `renew` returned True.
     """
 
     status: int
@@ -40,25 +40,25 @@ class Refusal:
 
 
 class Authorization(Protocol):
-    """Belongs to one server; all its connections share it."""
+    """Authorizes the requests to one server; all connections to the server share it."""
 
     @property
     def held(self) -> str | None:
-        """The value of the header as it is now; None where nothing is known to let us in."""
+        """The current value of the `Authorization` header, perhaps expired; None if there is no token."""
         ...
 
     async def header(self) -> str | None:
-        """The same, renewed first if it has ended.
+        """Returns the value of the `Authorization` header and renews an expired token first.
 
         Raises:
-            NotLetIn: it has ended and cannot be renewed.
+            NotAuthorized: the token has expired and cannot be renewed.
         """
         ...
 
     async def renew(self, refusal: Refusal) -> bool:
-        """A request was refused: whether to send it again, once; if not, the answer is an error like others.
+        """Reacts to a refused request and returns whether to send it once more; if False, the response is an ordinary HTTP error.
 
         Raises:
-            NotLetIn: a person has to sign in, or it cannot be renewed now.
+            NotAuthorized: a person has to sign in, or the token cannot be renewed now.
         """
         ...

@@ -1,15 +1,15 @@
-"""Picks the line of a server's stderr that says why it ended.
+"""Picks the line of a server's stderr that explains best why the process ended.
 
-Above it: stdio_transport. Pure. The last line is often a usage text, a stack frame or advice, so each recent line gets a rank from a table,
-and the highest wins; of equals the later one, since a chain of exceptions ends with the one that was not caught.
+Above it: server_output and process_failure. Pure. The last line is often a usage text, a stack frame or advice. So each recent line gets a
+rank from a table and the highest rank wins; of equal ranks the later line, since a chain of exceptions ends with the uncaught one.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterable
 
-MAX_LINES = 200  # of a usage text or a dump of goroutines with the error on top; more is no last word
-RECENT_S = 10.0  # before the last line: what a server complained of an hour ago is not why it ends now
+MAX_LINES = 200  # enough for a usage text or a dump of goroutines with the error on top
+RECENT_S = 10.0  # before the last line: an error an hour ago is not why the process ends now
 MAX_WORDS = 300  # characters; a card and a JSON-RPC error show them
 NPM_LINES = 2  # the code, and what it means here
 
@@ -41,31 +41,31 @@ _RANKS: tuple[tuple[re.Pattern[str], int], ...] = (
         _COMPLAINT,
     ),
 )
-"""By the first pattern that is found; a line that none is found in is plain."""
+"""The first pattern found in a line gives its rank; a line without a match is `_PLAIN`."""
 
 
 class LastWords:
-    """Keeps the recent lines; its text is the one to show."""
+    """Keeps the recent lines of stderr; `str()` gives the most telling of them."""
 
     def __init__(self) -> None:
         self._lines: deque[tuple[float, str]] = deque(maxlen=MAX_LINES)
 
     def add(self, line: str, at: float = 0.0) -> None:
-        """Takes the next line of stderr, which is not empty; `at` is the time in seconds by any clock."""
+        """Adds the next line of stderr, which must not be empty; `at` is the time in seconds of any one clock."""
         self._lines.append((at, line))
 
     @property
     def lines(self) -> list[str]:
-        """The recent ones."""
+        """The lines of the last `RECENT_S` before the newest line."""
         last = self._lines[-1][0] if self._lines else 0.0
         return [line for at, line in self._lines if last - at <= RECENT_S]
 
     def __str__(self) -> str:
-        return telling_line(self.lines)
+        return most_telling_line(self.lines)
 
 
-def telling_line(lines: Iterable[str]) -> str:
-    """The line that says most about why a program ended; empty if there is none."""
+def most_telling_line(lines: Iterable[str]) -> str:
+    """Returns the line that explains best why a program ended, at most `MAX_WORDS` characters; empty if there is none."""
     best, words = -1, ""
     for rank, text in _ranked(_ANSI.sub("", line) for line in lines):
         is_better = rank > best if rank in (_NOISE, _USAGE) else rank >= best  # of a usage text its first line
@@ -75,7 +75,7 @@ def telling_line(lines: Iterable[str]) -> str:
 
 
 def _ranked(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Each line's rank and its text; several lines that belong together are one."""
+    """Returns rank and text of each line; lines that belong together (npm, uv, a Rust panic) are joined into one."""
     found: list[tuple[int, str]] = []
     npm: list[str] = []
     is_in_usage = is_in_traceback = is_behind_panic = is_of_uv = False

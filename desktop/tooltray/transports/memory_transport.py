@@ -1,7 +1,7 @@
-"""A server that lives in the hub's own process: two dispatchers joined back to back.
+"""The transport of a server inside the hub's own process: two dispatchers connected back to back.
 
-Above it: McpClient. Below it: wire. The server is any object that answers envelopes; it is reached by the same bytes as one in another
-process, so nothing above knows the difference.
+Above it: McpClient. Below it: protocol. The server is any object that answers envelopes. It gets the same bytes as a server in another
+process, so the layers above treat both alike.
 """
 
 import asyncio
@@ -19,16 +19,16 @@ class MemoryServer(Protocol):
 
 
 @runtime_checkable
-class TellsNews(Protocol):
-    """A MemoryServer that has more to say than answers."""
+class NotifyingServer(Protocol):
+    """A MemoryServer that also sends notifications."""
 
     def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
-        """From now on it calls `tell` with the methods of its notifications, until what this returns is called."""
+        """Subscribes `tell`, which is called with the method of each notification; returns a function that unsubscribes it."""
         ...
 
 
 class _Wire:
-    """One direction; delivers in the loop's next turn, as a socket would, so that neither side runs inside the other."""
+    """One direction of the connection. Delivers in the loop's next iteration, as a socket does; neither side runs inside the other."""
 
     def __init__(self, target: RawDispatcher) -> None:
         self._target = target
@@ -62,7 +62,7 @@ class MemoryTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._far_end.attach(_Wire(dispatcher))
         dispatcher.attach(_Wire(self._far_end))
-        if isinstance(self._server, TellsNews):
+        if isinstance(self._server, NotifyingServer):
             self._end_listening = self._server.listen(self._far_end.send_notification)
 
     async def close(self) -> None:

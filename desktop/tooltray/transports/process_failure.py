@@ -1,7 +1,7 @@
-"""Why a server's process ended, in words: what the tools that start servers say, as a person would put it.
+"""Explains to a person why a server's process ended: translates the errors of npx, uvx, Node.js, Python and Docker.
 
-Above it: stdio_transport. Pure. A failure that these know is told by its reason; of any other the telling line of stderr is quoted. To know
-one more, add a line to `KNOWN`, and its example to the test.
+Above it: stdio_transport. Pure. A known error is explained by its cause; of any other the most telling line of stderr is quoted. To explain
+one more, add a line to `KNOWN` and an example to the test.
 """
 
 import re
@@ -14,8 +14,8 @@ from tooltray.phrases import Phrase
 from tooltray.transports.transport import ConnectionFailure
 
 TITLE_WORDS = 160  # characters of a quoted line; a title is one short sentence
-VARIABLES = 3  # that are named; who misses more reads its log
-NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # of a shell whose command is not there, or may not be run
+VARIABLES = 3  # missing variables that a title names; the log has the others
+NOT_FOUND_CODE, NOT_EXECUTABLE_CODE = 127, 126  # exit codes of a shell: command not found, command not executable
 
 CHECK_PACKAGE = Phrase("Check the package's name in its arguments; a private package needs a sign-in to its registry.")
 CHECK_ARGUMENTS = Phrase("Check its arguments.")
@@ -23,12 +23,12 @@ CHECK_ARGUMENTS = Phrase("Check its arguments.")
 
 @dataclass(frozen=True)
 class Known:
-    """One failure that is recognised.
+    """An error that is recognised in a server's stderr.
 
     Attributes:
-        pattern: is looked for in the recent lines of stderr; its group `what` fills the title.
-        title: what happened, made of `what`.
-        is_lasting: trying again would end the same way.
+        pattern: searched for in the recent lines of stderr; its group `what` fills the title.
+        title: builds the title from `what`.
+        is_lasting: a retry would fail in the same way.
     """
 
     pattern: re.Pattern[str]
@@ -141,14 +141,14 @@ _NO_VARIABLE = re.compile(r"^(?:ERR_|MODULE_NOT_FOUND$|UNABLE_TO_|SELF_SIGNED_|D
 def explain(
     name: str, lines: Sequence[str], words: str, exit_code: int | None, env: Mapping[str, str], *, may_be_tried_again: bool = False
 ) -> ConnectionFailure:
-    """Why a server's process has ended.
+    """Explains why a server's process has ended.
 
     Args:
-        lines: the recent ones of stderr.
-        words: the one that says most; empty if it wrote nothing.
-        exit_code: None: it closed its stdout and did not end.
-        env: the variables that it got.
-        may_be_tried_again: the next attempt is made in another way.
+        lines: the recent lines of stderr.
+        words: the most telling line; empty if the process wrote nothing.
+        exit_code: None if the process closed its stdout without ending.
+        env: the environment of the process.
+        may_be_tried_again: the next attempt starts the server in another way, so no failure is lasting.
     """
     found = _explain(name, lines, words, exit_code, env)
     is_lasting = found.is_lasting and not may_be_tried_again
@@ -176,7 +176,7 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
 
 
 def how_it_ended(exit_code: int | None) -> Phrase:
-    """A sentence without a full stop."""
+    """Describes the end of a process in a sentence without a full stop; `exit_code` as in `explain`."""
     if exit_code is None:
         return Phrase("It closed its output")
     if exit_code < 0:
@@ -185,7 +185,7 @@ def how_it_ended(exit_code: int | None) -> Phrase:
 
 
 def _missing_variables(lines: Sequence[str], env: Mapping[str, str]) -> Iterator[str]:
-    """Names on a line that says that something is missing, of variables that it did not get."""
+    """Yields the names of environment variables that stderr reports as missing and that the process did not get."""
     seen = set()
     for line in lines:
         if _MISSING.search(line):

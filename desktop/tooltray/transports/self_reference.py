@@ -1,7 +1,7 @@
-"""Recognises an entry that leads back to this hub: the hub would wait for itself.
+"""Recognises a server entry that starts or calls this hub itself: the hub would wait for itself forever.
 
-Above it: ServerManager. Pure. Looks at what is certain (the program, a launcher's package, a module, our bridge's file), never at folders
-that merely carry our name. What hides behind a script is found when it connects (publish/bridge_listener).
+Above it: transports. Pure. Compares only what is certain (the program, a launcher's package, a module, the bridge's file), never folders
+that merely have our name. An entry hidden behind a script is found when its process connects (downstream/bridge_listener).
 """
 
 import shlex
@@ -20,7 +20,7 @@ _BRIDGE_FILES = frozenset({"__main__.py", "hot.py", "cold.py"})
 
 
 def leads_back(command: str, args: Sequence[str]) -> bool:
-    """Whether a command line starts our bridge or a hub of ours."""
+    """Returns whether a command line starts our bridge or a Tooltray hub."""
     program = _stem(command)
     if program in _OURS:
         return True
@@ -43,10 +43,10 @@ def leads_back(command: str, args: Sequence[str]) -> bool:
 
 
 def url_leads_back(url: str, own: str | None) -> bool:
-    """Whether a URL is one of the hub's own endpoints.
+    """Returns whether a URL is one of the hub's own endpoints.
 
     Args:
-        own: where the hub listens, `http://host:port`; None if it does not.
+        own: the address at which the hub listens, `http://host:port`; None if it does not listen.
     """
     try:
         wanted, ours = urlsplit(url), urlsplit(own or "")
@@ -57,12 +57,13 @@ def url_leads_back(url: str, own: str | None) -> bool:
 
 
 def refusal(name: str) -> TooltrayError:
+    """Builds the error for a server whose entry leads back to this hub."""
     title = Phrase("'{name}' leads back to Tooltray itself", name=name)
     return TooltrayError(title, Phrase("the hub would wait for itself"), Phrase("Remove this entry."))
 
 
 def _behind_env(args: Sequence[str]) -> Sequence[str]:
-    """The command line that `env` runs."""
+    """Returns the command line that `env` runs."""
     while args and (args[0].startswith("-") or "=" in args[0]):
         args = args[2 if args[0] in _ENV_OPTIONS_WITH_VALUE else 1 :]
     return args

@@ -1,32 +1,32 @@
-"""What a server writes to stderr, line by line, no faster than anybody could read it.
+"""Splits a server's stderr into lines and limits their rate.
 
-Above it: stdio_transport. Below it: the event loop's timers. A server that floods it is paused by its pipe: to read, mask and keep what
-nobody will see would cost every other server. Of what is left out the last lines are kept, for they say why a server ended.
+Above it: stdio_transport. Below it: the event loop's timers. A server that floods its stderr is paused by its pipe, since reading and
+masking lines that nobody will see would slow down every other server. Of the dropped lines the last ones are kept: they explain an end.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
-LINES_PER_S = 500  # a log keeps 1000 in all
-BYTES_PER_S = 2**20  # beyond which the pipe is not read until the second is over
+LINES_PER_S = 500  # a log has room for 1000
+BYTES_PER_S = 2**20  # beyond this the pipe is not read until the second is over
 LAST_LINES = 20
 LINE_BYTES = 2000  # of a line that is kept
 
 
 class StderrLines:
-    """Of one process. Belongs to one event loop."""
+    """Reads the stderr of one process. Belongs to one event loop."""
 
     def __init__(self, keep: Callable[[bytes], None], *, pause: Callable[[], object], resume: Callable[[], object]) -> None:
         """
         Args:
-            keep: takes each line.
-            pause, resume: stop and go on reading the pipe.
+            keep: called with each line, without its line break.
+            pause, resume: stop and continue reading the pipe.
         """
         self._keep, self._pause, self._resume = keep, pause, resume
         self._rest = b""
         self._lines = self._bytes = self._left_out = 0  # in this second
-        self._last: deque[bytes] = deque(maxlen=LAST_LINES)  # of those that are left out
+        self._last: deque[bytes] = deque(maxlen=LAST_LINES)  # of the dropped lines
         self._second: asyncio.TimerHandle | None = None
         self._is_paused = self._is_ending = False
 
@@ -43,12 +43,12 @@ class StderrLines:
             self._pause()
 
     def read_on(self) -> None:
-        """The process has ended: what is left in the pipe is bounded, and its end is waited for."""
+        """Reads without pauses from now on: the process has ended, what is left in the pipe is bounded, and its end is awaited."""
         self._is_ending = True
         self._go_on()
 
     def finish(self) -> None:
-        """There will be no more; may be called twice."""
+        """Passes on an unfinished last line; no data will follow. May be called twice."""
         if self._second:
             self._second.cancel()
             self._second = None

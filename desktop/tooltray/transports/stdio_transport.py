@@ -1,7 +1,7 @@
-"""A server as a child process: its pipes as callbacks, its last words, its end.
+"""The stdio transport: starts a server as a child process, connects its pipes, explains its end, and ends it with all its children.
 
-Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader. The child leads its own process group and session; the
-group ends with it, and so does whatever it started that has left the group.
+Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader. The child leads its own session and process group. The
+whole group is killed with it, and so are its descendants that have left the group (stragglers).
 """
 
 import asyncio
@@ -23,15 +23,14 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.outbox import Outbox
 from tooltray.protocol.reading import read_in_pieces
 from tooltray.transports.process_failure import explain
-from tooltray.transports.server_log import begin_attempt
-from tooltray.transports.server_output import ServerOutput
+from tooltray.transports.server_output import ServerOutput, begin_attempt
 from tooltray.transports.stderr_lines import StderrLines
 from tooltray.transports.stragglers import INSTANCE_VARIABLE, end_stragglers
 from tooltray.transports.transport import ConnectionFailure
 
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
 GRACE_AFTER_TERM_S = 2.0
-OTHER_HALF_OF_END_S = 0.3  # between exit and end of stdout and stderr; a grandchild may hold them open for ever
+OTHER_HALF_OF_END_S = 0.3  # between the exit and the end of stdout and stderr; a grandchild may hold these open forever
 
 
 class StdioTransport:
@@ -51,10 +50,10 @@ class StdioTransport:
     ) -> None:
         """
         Args:
-            log: gets the lines of stderr, and those of stdout that are no messages.
-            mask: takes secrets out of what the server writes there, before anybody sees it.
-            grace_after_stdin_closed_s: until SIGTERM.
-            grace_after_term_s: from there until SIGKILL.
+            log: receives the lines of stderr, and the lines of stdout that are no messages.
+            mask: masks secrets in these lines before they are stored.
+            grace_after_stdin_closed_s: seconds from closing stdin to SIGTERM.
+            grace_after_term_s: seconds from SIGTERM to SIGKILL.
         """
         self._name, self._launch, self._log = name, launch, log
         self.output = ServerOutput(log=log, mask=mask, launcher_log=self._launcher_log)
@@ -100,7 +99,7 @@ class StdioTransport:
         return lookup.resolved
 
     def _not_run(self, error: CannotStart) -> TooltrayError:
-        """The error, which ends the attempts unless the next one is made in another way: with the launcher that was left out."""
+        """Returns the error to raise: CannotStart ends the retries, a TooltrayError allows one with the launcher that was bypassed."""
         if self._launch.on_silent_end:
             self._launch.on_silent_end()
         problem = error.problem
@@ -116,18 +115,18 @@ class StdioTransport:
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """Only of a process that ended by itself."""
+        """Why the process ended by itself; None while it runs, and if we ended it."""
         if self._pipes is None or not self._pipes.has_ended:
             return None
         launch, output = self._launch, self.output
-        spared = launch.saved_processes > 0  # the next attempt is made with the launcher
+        spared = launch.saved_processes > 0  # the launcher was bypassed; the next attempt uses it
         return explain(self._name, output.lines, output.words, self.exit_code, launch.env, may_be_tried_again=spared)
 
     def _launcher_log(self) -> str:
         return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
 
     async def close(self) -> None:
-        """Stdin closed, then SIGTERM, then SIGKILL, each to the whole group; then what had left the group."""
+        """Closes stdin, then sends SIGTERM, then SIGKILL, each to the whole group; then kills the processes that have left the group."""
         if self._pipes is None:
             return
         await self._pipes.end(*self._graces_s)
@@ -135,7 +134,7 @@ class StdioTransport:
 
 
 class ChildPipes(asyncio.SubprocessProtocol):
-    """The child's three pipes; the dispatcher's channel."""
+    """The child's three pipes. Serves as the dispatcher's channel."""
 
     def __init__(
         self,
@@ -146,8 +145,9 @@ class ChildPipes(asyncio.SubprocessProtocol):
         on_silent_end: Callable[[], None] | None = None,
     ) -> None:
         self._name, self._dispatcher, self._output = name, dispatcher, output
-        self._on_silent_end = on_silent_end  # until it is told, or never to be
-        self.has_ended = self._is_told_to_end = False  # it ended by itself, or is lost to us; we end it
+        self._on_silent_end = on_silent_end  # None once it was called, or once stdout had data
+        self.has_ended = False  # the process ended by itself, or closed its output
+        self._is_ending = False  # we end the process
         self._has_stdout_ended = self._has_stderr_ended = False
         self._exited = asyncio.Event()
         self._giving_up: asyncio.TimerHandle | None = None
@@ -212,7 +212,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         else:
             self._stderr.finish()
             self._has_stderr_ended = True
-            if self._has_stdout_ended or self._exited.is_set():  # its last words are what callers are told
+            if self._has_stdout_ended or self._exited.is_set():  # the end of stderr explains the failure to callers
                 self._on_half_ended()
 
     def process_exited(self) -> None:
@@ -229,7 +229,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
             self._giving_up = asyncio.get_running_loop().call_later(OTHER_HALF_OF_END_S, self._lose)
 
     def _lose(self) -> None:
-        self.has_ended = not self._is_told_to_end
+        self.has_ended = not self._is_ending
         self._stderr.finish()
         if self._on_silent_end:
             self._on_silent_end()
@@ -246,8 +246,8 @@ class ChildPipes(asyncio.SubprocessProtocol):
         return Phrase("{how}: {words}", how=how, words=words) if words else how
 
     async def end(self, grace_after_stdin_closed_s: float, grace_after_term_s: float) -> None:
-        """Ends the process and its group, each step bounded."""
-        self._is_told_to_end = not self.has_ended
+        """Ends the process and its group; each step is bounded by its grace period in seconds."""
+        self._is_ending = not self.has_ended
         self._on_silent_end = None
         self._unfollow()
         self._stderr.read_on()
@@ -260,7 +260,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
                 break
             self._signal_group(next_signal)
         await self._exited.wait()
-        self._signal_group(signal.SIGKILL)  # what the server left behind
+        self._signal_group(signal.SIGKILL)  # children that outlived the server
         if self._giving_up:
             self._giving_up.cancel()
         self._stderr.finish()

@@ -1,6 +1,6 @@
-"""Processes that a server started and that left its process group (browsers, daemons): found by a mark in their environment.
+"""Kills processes that a server started and that left its process group (browsers, daemons), found by a variable in their environment.
 
-Above it: stdio_transport. Linux reads /proc; elsewhere nothing is found, and the process group alone has to do.
+Above it: stdio_transport. Reads /proc on Linux; on other systems nothing is found, and killing the process group has to suffice.
 """
 
 import contextlib
@@ -9,13 +9,13 @@ import signal
 import sys
 from collections.abc import Iterator
 
-INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"  # of every server's process; its children inherit it
+INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"  # set for every server's process; its children inherit it
 
 
 def end_stragglers(instance: str) -> int:
-    """Kills every process that carries the mark of an instance; returns how many there were.
+    """Kills every process whose `INSTANCE_VARIABLE` has this value, and returns how many there were.
 
-    Reads /proc for some milliseconds: not for the event loop's thread.
+    Reads /proc for some milliseconds, so it must not run in the event loop's thread.
     """
     mark = f"{INSTANCE_VARIABLE}={instance}".encode()
     found = [pid for pid in _own_pids() if mark in _environ_of(pid)]

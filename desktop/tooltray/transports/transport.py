@@ -1,4 +1,4 @@
-"""How a server is reached: what every transport offers McpClient.
+"""The interface of a transport, by which McpClient reaches a server.
 
 Above it: McpClient. Below it: one module per transport.
 """
@@ -12,14 +12,14 @@ from tooltray.protocol.dispatcher import RawDispatcher
 
 @dataclass(frozen=True)
 class ConnectionFailure:
-    """Why a connection ended or never came about, as far as its transport knows; no secret is in it.
+    """Why a connection ended or was never opened, as far as the transport knows. Contains no secrets.
 
     Attributes:
-        problem: the reason as its title.
-        is_lasting: trying again would end the same way, as with CannotStart.
+        problem: its title gives the reason.
+        is_lasting: a retry would fail in the same way, as with CannotStart.
         variables: the environment variables that the server misses.
-        how: how its process ended; empty where there is none.
-        words: what it wrote that says most of why; may be empty.
+        how: how the server's process ended; empty if there is no process.
+        words: the most telling line of the process's output; may be empty.
     """
 
     problem: Problem
@@ -30,74 +30,74 @@ class ConnectionFailure:
 
 
 class Output(Protocol):
-    """What a server's process has written besides messages; times are those of the event loop."""
+    """What a server's process has written besides messages. Times are seconds of the event loop's clock."""
 
     @property
     def last_at(self) -> float:
-        """When it wrote something last; 0 if it never did."""
+        """The time of the last output; 0 if there was none."""
         ...
 
     @property
     def text(self) -> str:
-        """The last line on its stdout that was no message; empty if there was none."""
+        """The last line of stdout that was no message; empty if there was none."""
         ...
 
     @property
     def text_since(self) -> float:
-        """When the first of those came."""
+        """The time of the first line of stdout that was no message; 0 if there was none."""
         ...
 
     @property
     def last_line(self) -> str:
-        """The last line of its stderr: while packages are downloaded, how far that is."""
+        """The last line of stderr; while packages are downloaded it shows the progress."""
         ...
 
     @property
     def url(self) -> str:
-        """An address of this machine that it named: where it may serve HTTP; empty if it did not."""
+        """A URL of this machine in the output, where the server may serve HTTP; empty if there was none."""
         ...
 
     async def launcher_log(self) -> str:
-        """The newest log of a launcher that prints nothing itself, as a path; empty if there is none."""
+        """Returns the path of the newest log of a launcher that prints nothing itself; empty if there is none."""
         ...
 
 
 class Transport(Protocol):
-    """One connection's worth of transport; opened once, closed once, by the task that owns the connection."""
+    """The transport of one connection. Opened once and closed by the task that owns the connection."""
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The processes that belong to it."""
+        """The running processes of the connection."""
         ...
 
     @property
     def exit_code(self) -> int | None:
-        """Of a process that has ended."""
+        """The exit code of a process that has ended; negative for a signal. None while it runs, and without a process."""
         ...
 
     @property
     def has_expired(self) -> bool:
-        """Whether the connection ended because the server has forgotten our session; it is fine otherwise."""
+        """Whether the connection ended because the server has forgotten our session; the server itself is healthy."""
         ...
 
     @property
     def failure(self) -> ConnectionFailure | None:
-        """Why the connection ended, or did not come about; None where the transport knows nothing that was not said over it."""
+        """Why the connection ended or was never opened; None if the transport knows no more than was received over it."""
         ...
 
     @property
     def output(self) -> Output | None:
-        """What its process writes besides messages; None where there is no process."""
+        """What the server's process writes besides messages; None without a process."""
         ...
 
     async def open(self, dispatcher: RawDispatcher) -> None:
-        """Attaches a channel to the dispatcher and feeds it until `close`, or until it tells it that the connection is lost.
+        """Attaches a channel to the dispatcher and feeds it with messages until `close`, or until it reports the connection as lost.
 
         Raises:
-            CannotStart: the server cannot be reached; says why and what to do.
+            CannotStart: the server cannot be reached; the error gives the reason and a hint.
         """
         ...
 
     async def close(self) -> None:
-        """Bounded; may be called when `open` failed, and twice."""
+        """Closes the connection in bounded time. May be called twice, and after `open` failed."""
         ...

@@ -1,6 +1,6 @@
-"""What a server's transport can be made of.
+"""Everything from which the transport of a server can be made.
 
-Above it: ServerManager, which fills one in for each start, and transports. Below it: the settings, with and without their placeholders.
+Above it: upstream/server_transports, which fills in an order for each start; and transports. Below it: settings and launch.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,19 +17,19 @@ from tooltray.transports.transport import Transport
 
 @dataclass(frozen=True)
 class TransportOrder:
-    """Each type of server takes what it needs.
+    """The parts from which a transport is made; each type of server takes what it needs.
 
     Attributes:
-        name: the server's.
-        config: its settings as they are written.
-        resolved: the same with everything filled in.
-        environ: of the person's login shell.
-        own_url: where the hub itself listens for AI clients, without a path; None if it does not.
-        mask: takes secrets out of a text.
-        tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
-        prepare_launch: works out what is run for a server that is a process of its own.
-        start_process: makes the transport of such a server.
-        authorize: gives what lets requests to a server elsewhere in; None where its settings do.
+        name: the server's name.
+        config: the server's settings as written, with placeholders.
+        resolved: the settings with all placeholders filled in.
+        environ: the environment of the person's login shell.
+        own_url: the address at which the hub itself listens for AI clients, without a path; None if it does not listen.
+        mask: masks secrets in a text.
+        tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
+        prepare_launch: works out the command line and environment of a server that runs as a child process.
+        start_process: makes the transport for such a launch.
+        authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
     """
 
     name: str

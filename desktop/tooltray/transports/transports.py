@@ -1,6 +1,6 @@
-"""The types of servers: which there are, and what makes the transport of each.
+"""The table of server types, and the function that makes the transport of each.
 
-Above it: ServerManager. Below it: one module per transport. Adding a type is such a module and a line in `TRANSPORTS`.
+Above it: upstream. Below it: one module per transport. To add a type, add such a module and a line to `TRANSPORTS`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ from tooltray.transports.transport_order import TransportOrder
 MakeTransport = Callable[[TransportOrder], Awaitable[Transport]]
 """
 Raises:
-    TooltrayError: the server cannot be reached with these settings; says why.
+    TooltrayError: the server cannot be reached with these settings; the error gives the reason.
 """
 
 
@@ -25,7 +25,7 @@ class TransportKind:
     """One type of server.
 
     Attributes:
-        is_remote: it runs elsewhere, so it is tried again in the background however often it fails.
+        is_remote: the server runs elsewhere, so connecting is retried in the background without limit.
     """
 
     make: MakeTransport
@@ -33,14 +33,14 @@ class TransportKind:
 
 
 async def make_process(order: TransportOrder) -> Transport:
-    """A server that is a process of its own."""
+    """Makes the transport of a server that runs as a child process."""
     if leads_back(order.resolved.command or "", order.resolved.args):
         raise refusal(order.name)
     return order.start_process(await order.prepare_launch())
 
 
 async def make_remote(order: TransportOrder) -> Transport:
-    """A server that is reached by a URL."""
+    """Makes the transport of a server that is reached by a URL."""
     url = order.resolved.url or ""
     if url_leads_back(url, order.own_url):
         raise refusal(order.name)
@@ -61,19 +61,20 @@ TRANSPORTS: Mapping[str, TransportKind] = {
     "http": TransportKind(make_remote, is_remote=True),
     "sse": TransportKind(make_remote, is_remote=True),
 }
-"""By `type` of the settings. `inmemory` is not among them: such servers come with Tooltray, and no entry can bring one."""
+"""By `type` of the settings. `inmemory` is missing on purpose: such servers are built in, and no entry of the settings can add one."""
 
 
 def is_remote(type: str) -> bool:
-    """Whether servers of a type run elsewhere."""
+    """Returns whether servers of a type run elsewhere."""
     return type in TRANSPORTS and TRANSPORTS[type].is_remote
 
 
 async def make_transport(order: TransportOrder) -> Transport:
-    """
+    """Makes the transport for a server's type.
+
     Raises:
         CannotStart: there is no such type.
-        TooltrayError: the server cannot be reached with these settings; says why.
+        TooltrayError: the server cannot be reached with these settings; the error gives the reason.
     """
     type = order.config.transport
     if type not in TRANSPORTS:

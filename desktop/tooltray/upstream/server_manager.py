@@ -26,7 +26,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.transports.memory_transport import MemoryServer, MemoryTransport
-from tooltray.transports.server_log import new_log
+from tooltray.transports.server_output import new_log
 from tooltray.transports.transport import Transport
 from tooltray.transports.transports import is_remote
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource, StandIn

@@ -14,7 +14,7 @@ from tooltray.catalogue.list_pages import MAX_DEFINITIONS
 from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.servers import ServerState
-from tooltray.transports.server_log import begin_attempt
+from tooltray.transports.server_output import begin_attempt
 
 
 @pytest.fixture

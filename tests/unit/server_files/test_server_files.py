@@ -391,15 +391,15 @@ async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_ther
 async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "tooltray.server_files")
     async with file_hub(tmp_path) as hub:
-        assert hub.files.said == ()
+        assert hub.files.startup_lines == ()
         folder = hub.project(one=ONE)
         await hub.session(folder)
-        [line] = hub.files.said
+        [line] = hub.files.startup_lines
         assert line.endswith(f"brings one. Look at what they start, and allow them: tooltray trust {folder}")
         await hub.saved(folder, {"one": ONE, "two": {**TWO, "disabled": True}})
         assert [record.getMessage() for record in caplog.records if "allow them" in record.getMessage()] == [line]
         await hub.trusted(folder)
-        assert hub.files.said == ()
+        assert hub.files.startup_lines == ()
 
 
 async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""server_files/trust_requests.py, project_paths.py and entry_diff.py: what a person reads before a yes."""
+"""server_files/trust_requests.py and project_paths.py: what a person reads before a yes."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from tooltray.errors import Denied
-from tooltray.server_files.entry_diff import LONGEST_LINE, MOST_LINES, entry_diff
 from tooltray.server_files.project_paths import check_stays_inside, is_writable_by_others
-from tooltray.server_files.trust_requests import MOST_WARNINGS, host_of, trust_request
+from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, entry_diff, host_of, trust_request
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.settings import read_entry
 from tooltray.snapshots.trust import TrustRequest

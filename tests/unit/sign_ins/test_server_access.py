@@ -17,7 +17,7 @@ from tooltray.sign_ins.oauth.tokens import Tokens
 from tooltray.sign_ins.server_access import ServerAccess
 from tooltray.sign_ins.sign_in_target import Target
 from tooltray.tasks import TaskKeeper
-from tooltray.transports.authorization import NotLetIn, Refusal
+from tooltray.transports.authorization import NotAuthorized, Refusal
 
 NOW = 1_000_000.0
 URL, ISSUER = "https://far.example/mcp", "https://sign-in.example"
@@ -118,7 +118,7 @@ async def test_a_token_that_nothing_renews_is_sent_until_it_is_refused(keeper: T
     played = Played(keeper, replace(GOOD, refresh_token=None))
     played.now = NOW + 4000
     assert await played.access.header() == "Bearer first"
-    with pytest.raises(NotLetIn, match="wants you to sign in"):
+    with pytest.raises(NotAuthorized, match="wants you to sign in"):
         await played.access.renew(refused())
     assert len(played.needed) == 1
     assert played.told == []  # kept: a person may still want to start it again
@@ -129,7 +129,7 @@ async def test_while_the_renewal_cannot_be_had_a_token_serves_to_its_end(keeper:
     played.answer, played.now = UNREACHABLE, NOW + 3599
     assert await played.access.header() == "Bearer first"
     played.now = NOW + 3600
-    with pytest.raises(NotLetIn) as thrown:
+    with pytest.raises(NotAuthorized) as thrown:
         await played.access.header()
     assert (thrown.value.is_temporary, played.needed, played.told) == (True, [], [])
 
@@ -144,7 +144,7 @@ async def test_what_was_renewed_meanwhile_is_sent_again_without_another_renewal(
 async def test_a_sign_in_that_has_ended_is_forgotten_and_a_person_is_asked(keeper: TaskKeeper) -> None:
     played = Played(keeper)
     played.answer = SignInExpired("far", "it was revoked")
-    with pytest.raises(NotLetIn, match="has ended") as thrown:
+    with pytest.raises(NotAuthorized, match="has ended") as thrown:
         await played.access.renew(refused())
     assert not thrown.value.is_temporary
     assert (played.access.tokens, played.told) == (None, [None])
@@ -154,7 +154,7 @@ async def test_a_sign_in_that_has_ended_is_forgotten_and_a_person_is_asked(keepe
 async def test_an_expired_sign_in_that_has_ended_lets_no_request_out(keeper: TaskKeeper) -> None:
     played = Played(keeper)
     played.answer, played.now = SignInExpired("far", ""), NOW + 3590
-    with pytest.raises(NotLetIn):
+    with pytest.raises(NotAuthorized):
         await played.access.header()
     assert played.needed[0].message == "the sign-in to 'far' has ended"
 
@@ -177,10 +177,10 @@ async def test_who_signs_in_while_old_tokens_are_renewed_keeps_the_new_ones(keep
 async def test_more_rights_are_a_persons_to_give_and_the_wish_is_remembered(keeper: TaskKeeper) -> None:
     played = Played(keeper)
     challenge = 'Bearer error="insufficient_scope", scope="a b"'
-    with pytest.raises(NotLetIn, match="it wants more rights: a b"):
+    with pytest.raises(NotAuthorized, match="it wants more rights: a b"):
         await played.access.renew(refused(status=403, challenge=challenge))
     assert played.access.challenge == challenge
-    with pytest.raises(NotLetIn, match=r"it wants more rights\."):
+    with pytest.raises(NotAuthorized, match=r"it wants more rights\."):
         await played.access.renew(refused(status=403, challenge='Bearer error="insufficient_scope"'))
     played.access.adopt(GOOD)
     assert played.access.challenge is None
@@ -205,7 +205,7 @@ async def test_a_client_with_credentials_needs_nobody(keeper: TaskKeeper) -> Non
     assert played.access.held == "Bearer second"
     assert not await played.access.renew(refused("Bearer second", is_second=True))
     played.answer = AuthorizationRefused("far", "who are you")
-    with pytest.raises(NotLetIn, match="who are you"):
+    with pytest.raises(NotAuthorized, match="who are you"):
         await played.access.renew(refused("Bearer second"))
     assert [asked[1:] for asked in played.asked.all] == [('Bearer scope="x"', ()), ("Bearer", ("a",))]
     assert (played.needed, played.access.held) == ([], "Bearer second")
@@ -221,7 +221,7 @@ async def test_at_the_hubs_end_a_renewal_is_finished_and_none_begins(keeper: Tas
     await ending
     assert played.told == [played.answer]
     assert await renewing
-    with pytest.raises(NotLetIn, match="ending"):
+    with pytest.raises(NotAuthorized, match="ending"):
         await played.access.renew(refused("Bearer second"))
     await played.access.finish_renewal()
     assert len(played.asked.all) == 1

@@ -36,11 +36,11 @@ async def test_where_nobody_comes_back_it_ends_after_ten_minutes() -> None:
     keeper, changes = TaskKeeper(), []
     flow = SignInFlow(Page(keeper, None).access, find_challenge=nothing_to_find, on_changed=lambda: changes.append(flow.page))
     keeper.spawn(flow.run(), name="flow")
-    page = await flow.shown()
+    page = await flow.wait_for_page()
     with pytest.raises(TooltrayError, match=f"within {LIMIT_S / 60:g} min"):
-        await flow.ended()
+        await flow.wait_until_over()
     assert changes == [page, None]
-    assert (await flow.shown()) == page  # who asked for it in time may still look at it
+    assert (await flow.wait_for_page()) == page  # who asked for it in time may still look at it
 
 
 async def test_a_bug_in_the_middle_is_said_and_logged_and_nobody_waits_for_ever(caplog: pytest.LogCaptureFixture) -> None:
@@ -50,7 +50,7 @@ async def test_a_bug_in_the_middle_is_said_and_logged_and_nobody_waits_for_ever(
     flow = SignInFlow(Page(TaskKeeper(), None).access, find_challenge=fail, on_changed=lambda: None)
     with pytest.raises(ZeroDivisionError):
         await flow.run()
-    for wait in (flow.shown, flow.ended):
+    for wait in (flow.wait_for_page, flow.wait_until_over):
         with pytest.raises(TooltrayError, match="internal error"):
             await wait()
 
@@ -60,12 +60,12 @@ async def test_the_port_of_the_settings_is_used() -> None:
     taken = Page(keeper, None)
     first = SignInFlow(taken.access, find_challenge=nothing_to_find, on_changed=lambda: None)
     keeper.spawn(first.run(), name="first")
-    await first.shown()
+    await first.wait_for_page()
     port = int(taken.redirect_uri.rpartition(":")[2].partition("/")[0])
     second = SignInFlow(Page(keeper, None, redirectPort=port).access, find_challenge=nothing_to_find, on_changed=lambda: None)
     await second.run()
     with pytest.raises(TooltrayError, match=f"another program uses port {port}"):
-        await second.shown()
+        await second.wait_for_page()
     await keeper.close()
 
 
@@ -75,7 +75,7 @@ async def test_a_flow_that_ends_before_its_first_step_leaves_nobody_waiting() ->
     task = keeper.spawn(flow.run(), name="flow")
     task.add_done_callback(flow.on_done)
     task.cancel()
-    for wait in (flow.shown, flow.ended):
+    for wait in (flow.wait_for_page, flow.wait_until_over):
         with pytest.raises(TooltrayError, match="cancelled"):
             await wait()
     assert flow.is_over

@@ -6,7 +6,7 @@ import pytest
 
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.sign_ins.sign_in_target import binding_of, reason_against, target_of
+from tooltray.sign_ins.sign_in_target import binding_of, target_of, why_no_sign_in
 
 URL = "https://far.example/mcp"
 
@@ -23,12 +23,12 @@ def resolved(url: str, **headers: str) -> ResolvedServer:
     "url", [URL, " https://far.example ", "https://far.example/@team?mail=a@b", "https://far.example?a@b", "http://[::1]:8/"]
 )
 def test_a_server_elsewhere_can_have_a_sign_in(url: str) -> None:
-    assert reason_against("far", config(), resolved(url, **{"X-Team": "a"})) is None
+    assert why_no_sign_in("far", config(), resolved(url, **{"X-Team": "a"})) is None
 
 
 @pytest.mark.parametrize("url", ["https://ann@far.example/mcp", "https://ann:pw@far.example", "http://10.0.0.1/", "nonsense", ""])
 def test_a_url_that_signs_in_itself_or_is_read_by_others_cannot(url: str) -> None:
-    assert reason_against("far", config(), resolved(url))
+    assert why_no_sign_in("far", config(), resolved(url))
 
 
 def test_a_binding_is_of_where_and_as_whom_and_of_nothing_else() -> None:

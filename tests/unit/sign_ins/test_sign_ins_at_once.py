@@ -25,7 +25,7 @@ from tests.unit.sign_ins.test_server_access import GOOD
 from tooltray.errors import TooltrayError
 from tooltray.settings.expansion import resolve
 from tooltray.sign_ins.server_access import ServerAccess
-from tooltray.transports.authorization import NotLetIn, Refusal
+from tooltray.transports.authorization import NotAuthorized, Refusal
 
 # several at once
 
@@ -108,7 +108,7 @@ async def test_what_becomes_of_an_old_urls_access_concerns_nobody(tmp_path: Path
         assert isinstance(old, ServerAccess)
         assert new is not old
         old.adopt(replace(GOOD, url=server.mcp_url))
-        with pytest.raises(NotLetIn):
+        with pytest.raises(NotAuthorized):
             await old.renew(Refusal(403, 'Bearer error="insufficient_scope"', old.held))
         await parts.ended()
         assert not snapshot(parts).is_signed_in

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from tests.fakes.http_server import HttpServer, answering, serving
 
-from tooltray.transports.authorization import NotLetIn, Refusal
+from tooltray.transports.authorization import NotAuthorized, Refusal
 from tooltray.transports.http.certificate_trust import tls_context
 from tooltray.transports.http.http_connections import HttpConnection
 from tooltray.transports.http.http_failures import ExchangeFailed
@@ -125,7 +125,7 @@ async def test_a_refusal_that_stands_can_be_read() -> None:
 async def test_where_a_person_is_needed_the_exchange_fails_with_the_reason(is_temporary: bool) -> None:
     async with serving(server_wanting("Bearer new")) as server:
         with pytest.raises(ExchangeFailed, match="sign in, please") as failed:
-            await get(server.url, Pass(next=NotLetIn("sign in, please", is_temporary=is_temporary)))
+            await get(server.url, Pass(next=NotAuthorized("sign in, please", is_temporary=is_temporary)))
         assert failed.value.is_unreachable is is_temporary
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.transports.last_words import MAX_WORDS, RECENT_S, LastWords, telling_line
+from tooltray.transports.last_words import MAX_WORDS, RECENT_S, LastWords, most_telling_line
 
 NPM_NOT_FOUND = """npm warn Unknown user config "nodedir". This will stop working in the next major version of npm.
 npm error code E404
@@ -108,7 +108,7 @@ At least one directory must be provided by EITHER method for the server to opera
     ],
 )
 def test_the_line_with_the_error_is_shown_and_not_usage_frames_or_advice(lines: str, words: str) -> None:
-    assert telling_line(lines.splitlines()) == words
+    assert most_telling_line(lines.splitlines()) == words
 
 
 def test_what_a_server_complained_of_long_before_its_end_is_not_why_it_ends() -> None:
@@ -119,7 +119,7 @@ def test_what_a_server_complained_of_long_before_its_end_is_not_why_it_ends() ->
 
 
 def test_words_are_bounded() -> None:
-    assert telling_line(["Error: " + "x" * 5000]) == ("Error: " + "x" * 5000)[:MAX_WORDS]
+    assert most_telling_line(["Error: " + "x" * 5000]) == ("Error: " + "x" * 5000)[:MAX_WORDS]
 
 
 @given(
@@ -130,6 +130,6 @@ def test_words_are_bounded() -> None:
 )
 def test_whatever_is_printed_gives_words_of_what_was_printed_or_none(texts: list[str]) -> None:
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
-    words = telling_line(lines)
+    words = most_telling_line(lines)
     assert len(words) <= MAX_WORDS
     assert bool(words) <= bool(lines)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.errors import Problem
-from tooltray.transports.last_words import telling_line
+from tooltray.transports.last_words import most_telling_line
 from tooltray.transports.process_failure import TITLE_WORDS, VARIABLES, explain
 from tooltray.transports.transport import ConnectionFailure
 
@@ -14,7 +14,7 @@ DOCKER = "docker: Cannot connect to the Docker daemon at unix:///var/run/docker.
 
 def why(stderr: str, *, code: int | None = 1, env: dict[str, str] | None = None, may_be_tried_again: bool = False) -> ConnectionFailure:
     lines = [line for line in stderr.splitlines() if line.strip()]
-    return explain("s", lines, telling_line(lines), code, env or {}, may_be_tried_again=may_be_tried_again)
+    return explain("s", lines, most_telling_line(lines), code, env or {}, may_be_tried_again=may_be_tried_again)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_what_the_tools_that_start_servers_say_is_told_by_its_reason(stderr: str
     found = why(stderr)
     assert (found.problem.title, found.is_lasting) == (title, is_lasting)
     assert found.how == "It ended with exit code 1"
-    assert found.words == telling_line(stderr.splitlines())[:TITLE_WORDS]
+    assert found.words == most_telling_line(stderr.splitlines())[:TITLE_WORDS]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,15 @@
 
 import asyncio
 
-from tooltray.transports.server_log import new_log
-from tooltray.transports.server_output import LINE_BYTES, ServerOutput
+from tooltray.transports.server_output import (
+    LINE_BYTES,
+    LOG_LINES,
+    SEPARATOR,
+    ServerOutput,
+    begin_attempt,
+    last_attempt,
+    new_log,
+)
 
 
 async def test_both_kinds_go_into_the_log_cut_masked_and_told_apart() -> None:
@@ -48,3 +55,30 @@ async def test_the_launchers_own_log_is_looked_for_when_somebody_asks_and_noted_
     output = ServerOutput(log=log, mask=str, launcher_log=lambda: next(paths))
     assert [await output.launcher_log() for _ in range(3)] == ["", "/x.log", "/x.log"]
     assert list(log) == ["its launcher's own log: /x.log"]
+
+
+def test_a_log_is_bounded() -> None:
+    log = new_log()
+    log.extend(map(str, range(LOG_LINES + 5)))
+    assert (len(log), log[0]) == (LOG_LINES, "5")
+
+
+def test_attempts_are_separated_and_the_last_ones_words_are_told_apart() -> None:
+    log = new_log()
+    begin_attempt(log)
+    assert list(log) == []
+    log.append("first")
+    begin_attempt(log, 0.0)
+    log.append("second")
+    assert [line.startswith(SEPARATOR) for line in log] == [False, True, False]
+    assert last_attempt(log) == ["second"]
+
+
+def test_an_attempt_that_wrote_nothing_leaves_the_words_of_the_one_before() -> None:
+    log = new_log()
+    log.append("first")
+    begin_attempt(log)
+    begin_attempt(log)
+    assert len(log) == 2
+    assert last_attempt(log) == ["first"]
+    assert last_attempt([]) == []

@@ -26,8 +26,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, success
 from tooltray.protocol.outbox import SLICE_BYTES
 from tooltray.protocol.unsent import HUB_BYTES
-from tooltray.transports.server_log import LOG_LINES, SEPARATOR, new_log
-from tooltray.transports.server_output import LINE_BYTES, ServerOutput
+from tooltray.transports.server_output import LINE_BYTES, LOG_LINES, SEPARATOR, ServerOutput, new_log
 from tooltray.transports.stderr_lines import LAST_LINES, LINES_PER_S
 from tooltray.transports.stdio_transport import ChildPipes, StdioTransport
 from tooltray.transports.stragglers import INSTANCE_VARIABLE

@@ -26,7 +26,7 @@ from tooltray.events import (
 from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
-from tooltray.transports.server_log import SEPARATOR
+from tooltray.transports.server_output import SEPARATOR
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.server_events import ServerNotified
 from tooltray.upstream.start_gate import StartGate

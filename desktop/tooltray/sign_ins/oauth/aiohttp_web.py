@@ -1,6 +1,6 @@
-"""The web of a sign-in over aiohttp, through the person's proxies and with the authorities that they trust.
+"""Sends the HTTP requests of a sign-in with aiohttp, through the person's proxies and with their certificate authorities.
 
-Above it: web_requests, which imports it when it is first needed. Knows nothing of OAuth but that answers are small and soon.
+Above it: oauth_clients, which imports it when it is first needed. Knows nothing of OAuth except that responses are small and come soon.
 """
 
 import asyncio
@@ -15,20 +15,19 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
-from tooltray.transports.http.http_connections import is_same_origin
-from tooltray.transports.http.http_failures import failed
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
+from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
+from tooltray.transports.http.http_failures import explain_error
 from tooltray.transports.http.proxies import proxy_for
-from tooltray.transports.http.response_parts import read_up_to, redirection
 
 TIMEOUT_S = 20.0  # for a whole exchange; a person waits
-MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most some dozen
+MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most a few dozen
 MAX_REDIRECTS = 3
 _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": f"tooltray/{__version__}"}
 
 
-class AiohttpWeb:
-    """See `Web`. Belongs to no event loop: each exchange has a connection of its own."""
+class AiohttpWebClient:
+    """Satisfies WebClient. Belongs to no event loop: each request has its own connection."""
 
     def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext) -> None:
         self._environ, self._trust = environ, trust
@@ -40,7 +39,7 @@ class AiohttpWeb:
             if not location or not is_same_origin(target, location):
                 return answer
             target = location
-        raise NoAnswer("it redirects in a circle")
+        raise NoResponse("it redirects in a circle")
 
     async def post(
         self, url: str, *, form: Mapping[str, str] | None = None, document: Any = None, headers: Mapping[str, str] | None = None
@@ -54,15 +53,15 @@ class AiohttpWeb:
     async def _exchange(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None = None) -> tuple[Answer, URL | None]:
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                return await self._answered(method, url, headers, body)
+                return await self._send(method, url, headers, body)
         except TimeoutError:
-            raise NoAnswer(f"no answer from {url.host} within {TIMEOUT_S:g} s") from None
+            raise NoResponse(f"no answer from {url.host} within {TIMEOUT_S:g} s") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise NoAnswer(failed(error, url.origin()).reason) from None  # a path may be a secret
+            raise NoResponse(explain_error(error, url.origin()).reason) from None  # a path may be a secret
         except TooltrayError as error:  # of the proxy
-            raise NoAnswer(str(error)) from None
+            raise NoResponse(str(error)) from None
 
-    async def _answered(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, URL | None]:
+    async def _send(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, URL | None]:
         connector = aiohttp.TCPConnector(ssl=self._trust, force_close=True)
         jar, timeout = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
         async with (
@@ -71,13 +70,14 @@ class AiohttpWeb:
                 method, url, headers=headers, data=body, allow_redirects=False, proxy=proxy_for(url, self._environ)
             ) as response,
         ):
-            return Answer(response.status, await _bounded(response)), redirection(response)
+            return Answer(response.status, await _read_bounded(response)), redirection(response)
 
 
 def _read(url: str) -> URL:
-    """
+    """Parses a URL.
+
     Raises:
-        NoAnswer: nobody can be asked there.
+        NoResponse: it is not a valid URL.
     """
     try:
         target = URL(url)
@@ -85,12 +85,12 @@ def _read(url: str) -> URL:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise NoAnswer("an address that was named cannot be used")
+        raise NoResponse("an address that was named cannot be used")
     return target
 
 
-async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+async def _read_bounded(response: aiohttp.ClientResponse) -> bytes:
     body = await read_up_to(response, MAX_ANSWER_BYTES)
     if len(body) > MAX_ANSWER_BYTES:
-        raise NoAnswer(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
+        raise NoResponse(f"the answer of {response.url.host} is larger than {MAX_ANSWER_BYTES // 2**20} MiB")
     return body

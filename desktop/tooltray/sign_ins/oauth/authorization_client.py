@@ -1,7 +1,7 @@
-"""One server's sign-in: where, as whom and for what; how it is renewed and how it ends.
+"""The OAuth client of one server: signs in, refreshes tokens and revokes them.
 
-Above it: presenter/sign_ins, which keeps the tokens and knows when each of these is needed. Below it: discovery, registrations, tokens.
-Opens no browser, listens nowhere, stores nothing.
+Above it: server_access and sign_in_flow, which store the tokens and decide when to call it. Below it: discovery, registrations,
+token_requests. Opens no browser and no port, stores nothing.
 """
 
 import time
@@ -18,19 +18,20 @@ from tooltray.sign_ins.oauth.failures import (
     NoAuthorizationServer,
     SignInExpired,
     WrongIssuer,
-    as_shown,
+    sanitized,
 )
 from tooltray.sign_ins.oauth.metadata import OFFLINE, wanted_scopes, why_no_browser
 from tooltray.sign_ins.oauth.registrations import Registration, configured, register
 from tooltray.sign_ins.oauth.token_requests import ask_for_tokens, end_token, renew_tokens
 from tooltray.sign_ins.oauth.tokens import Grant, Tokens
-from tooltray.sign_ins.oauth.web_requests import Web
+from tooltray.sign_ins.oauth.web_requests import WebClient
 
 
 class AuthorizationClient:
-    """
+    """Talks to the authorization server of one MCP server.
+
     Attributes:
-        registration: how an authorization server knows this client; that of the last sign-in, to be kept for the next one.
+        registration: this client's registration of the last sign-in, to be reused by the next one.
     """
 
     def __init__(
@@ -39,48 +40,50 @@ class AuthorizationClient:
         server: str,
         url: str,
         settings: OAuthSettings | None,
-        http: Web,
+        http: WebClient,
         registration: Registration | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """
         Args:
-            server: its name, for errors.
-            url: where it is.
-            settings: with the client's secret filled in.
-            registration: of an earlier sign-in; it serves again where it fits.
+            server: the MCP server's name, for errors.
+            url: the MCP server's URL.
+            settings: `oauth` of the server's settings, with the client's secret filled in.
+            http: sends the requests.
+            registration: of an earlier sign-in, to be reused where it fits.
+            clock: the time in unix seconds.
         """
         self._server, self._url, self._web, self._clock = server, url, http, clock
         self._settings = settings or OAuthSettings()
         self.registration = registration
-        self._issuer = registration.issuer if registration and registration.is_configured else ""  # that knows the person's client
-        self._is_doubted = False  # whether a sign-in with it has begun and never ended: they may have forgotten it there
+        self._issuer = registration.issuer if registration and registration.is_configured else ""  # got the configured client's secret
+        self._is_doubted = False  # a sign-in with the registration began and never ended: the authorization server may have deleted it
 
     async def discover(self, challenge: str | None = None) -> None:
-        """Whether there is a place to sign in at; registers nothing.
+        """Checks that the server has a usable authorization server; registers nothing.
 
         Raises:
-            AuthorizationFailed: there is none, or none that can be trusted or reached; says why.
+            AuthorizationFailed: there is none that can be found, trusted and reached; the error gives the reason.
         """
         await self._find(read_challenge(challenge))
 
-    # a person signs in
+    # with a person
 
     async def begin(self, *, redirect_uri: str, challenge: str | None = None, scopes: Iterable[str] = ()) -> PendingSignIn:
-        """Finds out where to sign in, and makes this client known there if it is not yet.
+        """Finds the authorization server and registers this client there if needed.
 
         Args:
-            redirect_uri: where the browser is to come back to.
-            challenge: what the server said when it refused a request: its `WWW-Authenticate`, of several all, joined by commas.
-            scopes: which are held already and are to be kept.
+            redirect_uri: the URL to which the browser returns.
+            challenge: the `WWW-Authenticate` headers of a refused request, joined by commas.
+            scopes: the scopes of the current tokens, which are requested again.
 
         Raises:
-            AuthorizationFailed: of one kind or another; says what is wrong.
+            AuthorizationFailed: a subclass for each cause.
         """
         asked = read_challenge(challenge)
         place = await self._find(asked)
         if reason := why_no_browser(place.server, is_client_known=bool(self._settings.client_id)):
-            raise NoAuthorizationServer(self._server, f"{as_shown(place.server.issuer)} {reason}", "Tell the makers of the server.")
+            raise NoAuthorizationServer(self._server, f"{sanitized(place.server.issuer)} {reason}", "Tell the makers of the server.")
         wanted = self._scopes(asked, place, scopes)
         if wanted and place.server.offers_offline:
             wanted = wanted_scopes(wanted, [OFFLINE])
@@ -88,11 +91,14 @@ class AuthorizationClient:
         return begin_in_browser(place, self.registration, redirect_uri, wanted)
 
     async def finish(self, pending: PendingSignIn, callback_params: Mapping[str, str]) -> Tokens:
-        """Gets the tokens for what the browser brought back.
+        """Exchanges the authorization code for tokens.
+
+        Args:
+            callback_params: the query parameters with which the browser returned.
 
         Raises:
-            SignInRefused: the person said no.
-            AuthorizationFailed: of another kind; says what is wrong.
+            SignInRefused: the person declined.
+            AuthorizationFailed: a subclass for each other cause.
         """
         check_sender(self._server, pending, callback_params)
         self._is_doubted = False
@@ -114,13 +120,13 @@ class AuthorizationClient:
         endpoint = pending.place.server.token_endpoint
         return await ask_for_tokens(self._server, self._web, endpoint, form, pending.registration, now=self._clock)
 
-    # nobody is needed
+    # without a person
 
     async def client_credentials(self, challenge: str | None = None, scopes: Iterable[str] = ()) -> Tokens:
-        """Tokens for this client itself, with the secret that the settings name.
+        """Gets tokens by the grant `client_credentials`, with the secret of the settings.
 
         Raises:
-            AuthorizationFailed: of one kind or another; says what is wrong.
+            AuthorizationFailed: a subclass for each cause.
         """
         asked = read_challenge(challenge)
         place = await self._find(asked)
@@ -130,11 +136,11 @@ class AuthorizationClient:
         return self._tokens(replace(grant, refresh_token=None), place, registration, wanted)
 
     async def refresh(self, tokens: Tokens) -> Tokens:
-        """New tokens for old ones, asked where the old ones came from.
+        """Refreshes tokens at the token endpoint that issued them.
 
         Raises:
-            SignInExpired: they are good for nothing any more.
-            AuthorizationUnreachable: nobody could say so; they may still be good.
+            SignInExpired: the tokens are no longer valid.
+            AuthorizationUnreachable: there was no usable response; the tokens may still be valid.
         """
         registration = self._same_client(tokens.registration)
         if not tokens.refresh_token or not registration or registration.is_expired(self._clock()) or not tokens.is_for(self._url):
@@ -157,7 +163,7 @@ class AuthorizationClient:
         )
 
     async def revoke(self, tokens: Tokens) -> None:
-        """Tells the authorization server that the tokens are not needed any more (RFC 7009), as far as it can be told."""
+        """Revokes tokens (RFC 7009) if the authorization server has a revocation endpoint; best effort."""
         registration = self._same_client(tokens.registration)
         if not tokens.revocation_endpoint or not registration:
             return
@@ -165,7 +171,7 @@ class AuthorizationClient:
             if token:
                 await end_token(self._web, tokens.revocation_endpoint, token, kind, registration)
 
-    # where, as whom, for what
+    # authorization server, scopes, registration
 
     async def _find(self, asked: Challenge) -> Place:
         if not read_url(resource_of(self._url)):
@@ -173,7 +179,7 @@ class AuthorizationClient:
         return await Discovery(server=self._server, url=self._url, web=self._web, issuer=self._settings.issuer).find(asked)
 
     def _scopes(self, asked: Challenge, place: Place, held: Iterable[str]) -> tuple[str, ...]:
-        """What the person configured, else what the refused request needs, else what the server wants at all; and what is held."""
+        """Returns the scopes to request: those of the settings, else of the challenge, else of the metadata; plus those held already."""
         usual = self._settings.scopes or asked.scopes or place.scopes
         return wanted_scopes(held, usual, asked.scopes if asked.needs_more else ())
 
@@ -183,14 +189,14 @@ class AuthorizationClient:
         return configured(self._server, place.server, self._settings.client_id, self._settings.client_secret)
 
     def _check_same_issuer(self, issuer: str) -> None:
-        """The person's secret goes to no other than it went to before, only because the MCP server names another now.
+        """Checks that the configured client secret goes only to the issuer that got it before, even if the MCP server names another one.
 
         Raises:
-            WrongIssuer: it would; if that is right, the person can say so.
+            WrongIssuer: the issuer is another one; a person can confirm it in the settings.
         """
         known = self._issuer
         if self._settings.client_secret and known and not self._settings.issuer and not is_same_issuer(issuer, known):
-            message = f"it names {as_shown(issuer)} now, and its client's secret was given to {as_shown(known)} before"
+            message = f"it names {sanitized(issuer)} now, and its client's secret was given to {sanitized(known)} before"
             raise WrongIssuer(self._server, message, "If that is right, name the new one in the server's settings: oauth with issuer.")
 
     async def _registered(self, place: Place, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
@@ -205,7 +211,7 @@ class AuthorizationClient:
         return made
 
     def _same_client(self, held: Registration) -> Registration | None:
-        """The client that tokens belong to, with its secret; None if the settings name another one now."""
+        """Returns the registration of held tokens with its secret filled in; None if the settings name another client now."""
         if not held.is_configured:
             return held if not self._settings.client_id else None
         return replace(held, client_secret=self._settings.client_secret) if held.client_id == self._settings.client_id else None

@@ -1,6 +1,6 @@
-"""The part of a sign-in that a browser carries: the page to open, and what comes back from it. Pure.
+"""The part of a sign-in that runs in the browser: builds the URL to open and checks the parameters that come back. Pure.
 
-Above it: authorization_client. Knows nothing of how the browser comes back.
+Above it: authorization_client. Does not know how the browser returns.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tooltray.sign_ins.oauth.addresses import with_query
 from tooltray.sign_ins.oauth.discovery import Place
-from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer, as_shown, words_of
+from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer, error_text, sanitized
 from tooltray.sign_ins.oauth.metadata import OFFLINE, S256
 from tooltray.sign_ins.oauth.registrations import Registration
 
@@ -25,10 +25,10 @@ class PendingSignIn:
     """A sign-in that has begun.
 
     Attributes:
-        url: the page for the person's browser.
-        state: what the browser has to bring back.
-        verifier: what proves that the one who began is the one who ends (PKCE).
-        scopes: what is asked for.
+        url: the page to open in the person's browser.
+        state: the value that the browser must return (CSRF protection).
+        verifier: the PKCE verifier, which proves that the same client ends the sign-in.
+        scopes: the requested scopes.
     """
 
     url: str = field(repr=False)
@@ -41,6 +41,7 @@ class PendingSignIn:
 
 
 def begin_in_browser(place: Place, registration: Registration, redirect_uri: str, scopes: tuple[str, ...]) -> PendingSignIn:
+    """Builds the authorization request with fresh random `state` and PKCE verifier."""
     state, verifier = secrets.token_urlsafe(_STATE_BYTES), secrets.token_urlsafe(_VERIFIER_BYTES)
     parameters = {
         "response_type": "code",
@@ -58,42 +59,43 @@ def begin_in_browser(place: Place, registration: Registration, redirect_uri: str
 
 
 def code_challenge(verifier: str) -> str:
-    """What the page is told of a verifier (RFC 7636, section 4.2)."""
+    """Returns the PKCE code challenge of a verifier (RFC 7636, section 4.2)."""
     return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def check_sender(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> None:
-    """
+    """Checks that the browser's answer belongs to this sign-in and comes from the right issuer.
+
     Args:
         server: the name of the MCP server, for errors.
-        params: what the browser brought back.
+        params: the query parameters with which the browser returned.
 
     Raises:
-        AuthorizationFailed: it belongs to another sign-in.
-        WrongIssuer: it comes from another than was asked (RFC 9207, section 2.4).
+        AuthorizationFailed: the answer belongs to another sign-in.
+        WrongIssuer: another issuer sent the answer (RFC 9207, section 2.4).
     """
     if not hmac.compare_digest(params.get("state", "").encode(errors="replace"), pending.state.encode()):
         raise AuthorizationFailed(server, "the browser came back from another sign-in", "Sign in again.")
-    told, metadata = params.get("iss"), pending.place.server
-    if told is None and not metadata.names_itself:
+    received, metadata = params.get("iss"), pending.place.server
+    if received is None and not metadata.sends_issuer:
         return
-    if told != metadata.issuer:
-        message = f"{as_shown(metadata.issuer)} was asked, and {as_shown(told) or 'nobody'} is said to have answered"
+    if received != metadata.issuer:
+        message = f"{sanitized(metadata.issuer)} was asked, and {sanitized(received) or 'nobody'} is said to have answered"
         raise WrongIssuer(server, message)
 
 
 def code_in(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> str:
-    """The code that can be changed into tokens.
+    """Returns the authorization code, which can be exchanged for tokens.
 
     Raises:
-        SignInRefused: the person said no.
-        AuthorizationRefused: the authorization server did, or there is no code.
+        SignInRefused: the person declined.
+        AuthorizationRefused: the authorization server refused, or there is no code.
     """
     hidden = (pending.state, pending.verifier, params.get("code", ""))
     if params.get("error") == _DENIED:
-        raise SignInRefused(server, as_shown(params.get("error_description"), hidden))
-    if words := words_of(params, hidden):
-        raise AuthorizationRefused(server, words, code=as_shown(params["error"]))
+        raise SignInRefused(server, sanitized(params.get("error_description"), hidden))
+    if words := error_text(params, hidden):
+        raise AuthorizationRefused(server, words, code=sanitized(params["error"]))
     if not params.get("code"):
         raise AuthorizationRefused(server, "the browser came back without a code")
     return params["code"]

@@ -1,7 +1,7 @@
-"""Where the browser comes back to: an address on this machine that is open for one answer, and for no longer than it takes.
+"""The HTTP listener on this machine to which the browser returns at the end of a sign-in. Open only until the answer has come.
 
-Above it: presenter/sign_ins. Below it: callback_page. Knows the `state` that it waits for and nothing else of the sign-in; what a web page
-of somebody else's, another program or a curious browser asks of it is answered, and changes nothing.
+Above it: sign_in_flow. Below it: callback_page. Knows only the `state` that it expects. Requests of foreign web pages, other programs or
+prefetching browsers get an answer and change nothing.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tooltray.sign_ins.oauth import callback_page
 from tooltray.sign_ins.oauth.callback_page import Page
-from tooltray.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered, as_shown
+from tooltray.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered, sanitized
 
 HOST = "127.0.0.1"  # not `localhost`, which a person's hosts file may lead elsewhere (RFC 8252, section 8.3)
 PATH = "/callback"
-WAIT_S = 600.0  # to find a password and a second factor
+WAIT_S = 600.0  # time for a person to find a password and a second factor
 REQUEST_TIMEOUT_S = 10.0  # browsers open connections that they may never use
 MAX_HEAD_BYTES = 65536
-MAX_CONNECTIONS = 32  # browsers open a few; beyond it the oldest is let go, so that who holds many keeps no browser out
+MAX_CONNECTIONS = 32  # browsers open a few; beyond the limit the oldest is closed, so that nobody can block a browser by holding many
 MAX_PARAMETERS = 50
 
 Params = Mapping[str, str]
@@ -30,7 +30,7 @@ class CallbackListener:
     def __init__(self, *, server: str) -> None:
         """
         Args:
-            server: the name of the MCP server that the sign-in is for; it stands on the page.
+            server: the name of the MCP server that the sign-in is for; shown on the page.
         """
         self._name = server
         self._server: asyncio.Server | None = None
@@ -39,11 +39,11 @@ class CallbackListener:
         self._outcome: asyncio.Future[Params | None] | None = None  # None: it was closed before an answer came
 
     async def open(self, port: int = 0, *, preferred: int = 0) -> str:
-        """The address for the browser to come back to.
+        """Opens the listener and returns the redirect URI.
 
         Args:
-            port: the only one that will do; 0: any that is free.
-            preferred: tried first where any will do.
+            port: the required port; 0 for any free port.
+            preferred: the port to try first if any will do.
 
         Raises:
             AuthorizationFailed: the port is taken.
@@ -51,7 +51,7 @@ class CallbackListener:
         for each in [port] if port or not preferred else [preferred, 0]:
             try:
                 self._server = await asyncio.start_server(self._serve, HOST, each, limit=MAX_HEAD_BYTES, start_serving=False)
-                await self._server.start_serving()  # not in one: who is cancelled there never gets what is to be closed
+                await self._server.start_serving()  # a second step: a task cancelled in start_server could not close the server
             except OSError:
                 continue
             self._port = self._server.sockets[0].getsockname()[1]
@@ -60,14 +60,14 @@ class CallbackListener:
         raise AuthorizationFailed(self._name, f"another program uses port {port}, where the browser has to come back to", hint)
 
     def expect(self, state: str) -> None:
-        """From now on the answer with this state is kept, also while nobody waits for it yet."""
+        """Accepts the answer with this state from now on, even before `wait` is called."""
         self._state, self._outcome = state, asyncio.get_running_loop().create_future()
 
     async def wait(self, state: str, timeout_s: float = WAIT_S) -> Params:
-        """What the browser brought back. Closes the address, however it ends.
+        """Waits for the browser and returns its query parameters. Closes the listener in any case.
 
         Raises:
-            SignInUnanswered: nobody came back within `timeout_s`, or it was closed meanwhile.
+            SignInUnanswered: the browser did not return within `timeout_s`, or the listener was closed meanwhile.
         """
         if self._outcome is None or self._state != state:
             self.expect(state)
@@ -119,7 +119,7 @@ class CallbackListener:
             writer.transport.abort()
 
     async def _show(self, writer: asyncio.StreamWriter, page: Page, params: Params | None) -> None:
-        """Lets go whoever waits once the page is on its way: they close the address."""
+        """Sends the page, then settles `wait`, which closes the listener."""
         try:
             writer.write(page.response())
             writer.write_eof()
@@ -129,7 +129,7 @@ class CallbackListener:
                 self._settle(params)
 
     def _judge(self, head: bytes) -> tuple[Page, Params | None]:
-        """The page for a request, and what it brings if it is the one that is waited for."""
+        """Returns the page for a request, and its parameters if it is the expected answer."""
         request, *lines = head.decode("latin-1").split("\r\n")
         method, _, rest = request.partition(" ")
         target = rest.partition(" ")[0]
@@ -147,7 +147,7 @@ class CallbackListener:
         return self._judge_answer(params)
 
     def _is_for_us(self, lines: list[str]) -> bool:
-        """A web page elsewhere can send a browser here under a name of its own; it cannot choose `Host`."""
+        """Checks the `Host` header against DNS rebinding: a foreign page can send a browser here only under its own host name."""
         hosts = [value.strip().lower() for name, _, value in (line.partition(":") for line in lines) if name.lower() == "host"]
         return len(hosts) == 1 and hosts[0] in (f"{HOST}:{self._port}", f"localhost:{self._port}")
 
@@ -157,25 +157,25 @@ class CallbackListener:
         if self._outcome is None or self._outcome.done():
             return callback_page.OVER, None
         if "error" in params:
-            return callback_page.declined(self._name, as_shown(params.get("error_description") or params["error"])), params
+            return callback_page.declined(self._name, sanitized(params.get("error_description") or params["error"])), params
         return callback_page.answered(self._name), params
 
 
 def _is_navigation(lines: Sequence[str]) -> bool:
-    """Whether a person's browser goes here, as far as it says so; not where a page elsewhere loads this as a picture, a frame or data."""
-    said = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    return said.get("sec-fetch-mode", "navigate") == "navigate" and said.get("sec-fetch-dest", "document") == "document"
+    """Returns whether the request is a top-level navigation by its `Sec-Fetch` headers, and not an image, a frame or a fetch."""
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return headers.get("sec-fetch-mode", "navigate") == "navigate" and headers.get("sec-fetch-dest", "document") == "document"
 
 
 def callback_params(server: str, address: str) -> dict[str, str]:
-    """What stands in the address at which a browser ended, where it could not reach this machine.
+    """Returns the query parameters of a redirect that a browser on another machine could not follow.
 
     Args:
         server: the name of the MCP server, for the error.
-        address: as a person copied it; its part from the question mark on will do.
+        address: as a person copied it from the browser; the part from the question mark on is enough.
 
     Raises:
-        AuthorizationFailed: it is no such address.
+        AuthorizationFailed: the address is not a sign-in's redirect.
     """
     try:
         query = urlsplit(address.strip()).query
@@ -189,7 +189,7 @@ def callback_params(server: str, address: str) -> dict[str, str]:
 
 
 def _params(query: str) -> dict[str, str] | None:
-    """Each once, as RFC 6749, section 3.1, wants it; None if one is there twice or there are far too many."""
+    """Parses a query, in which each parameter must occur once (RFC 6749, section 3.1); None if one is repeated or there are too many."""
     try:
         pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
     except ValueError:

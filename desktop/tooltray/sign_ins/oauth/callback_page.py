@@ -1,4 +1,4 @@
-"""What a browser is shown at the end of a sign-in: one plain page without script, pictures or anything from elsewhere. Pure.
+"""The page that a browser shows at the end of a sign-in: plain HTML without scripts, images or external resources. Pure.
 
 Above it: callback_listener.
 """
@@ -11,7 +11,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Connection": "close",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",  # the address of the page has the code in it
+    "Referrer-Policy": "no-referrer",  # the page's URL contains the authorization code
     "X-Content-Type-Options": "nosniff",
 }
 _STYLE = (
@@ -29,7 +29,7 @@ class Page:
     text: str
 
     def response(self) -> bytes:
-        """The whole answer, as it goes over the wire."""
+        """Returns the whole HTTP response as bytes."""
         title, text = escape(self.title), escape(self.text)
         body = (
             '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -46,10 +46,10 @@ def answered(server: str) -> Page:
 def declined(server: str, reason: str) -> Page:
     """
     Args:
-        reason: what the authorization server said; short and on one line.
+        reason: the authorization server's error text; short and on one line.
     """
-    said = f"The sign-in page said: {reason}. " if reason else ""
-    return Page(200, f"You are not signed in to '{server}'", f"{said}You can close this page, and sign in again in Tooltray.")
+    quote = f"The sign-in page said: {reason}. " if reason else ""
+    return Page(200, f"You are not signed in to '{server}'", f"{quote}You can close this page, and sign in again in Tooltray.")
 
 
 OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and go on in the page that Tooltray opened last.")

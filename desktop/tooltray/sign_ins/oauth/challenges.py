@@ -1,16 +1,16 @@
-"""What a server asks for when it refuses a request: the `Bearer` challenge in `WWW-Authenticate` (RFC 7235, RFC 6750, RFC 9728).
+"""Parses the `Bearer` challenge in the `WWW-Authenticate` header of a refused request (RFC 7235, RFC 6750, RFC 9728).
 
-Above it: whoever got the answer, and authorization_client. Reads what a stranger wrote: anything goes in, nothing raises.
+Above it: server_access and authorization_client. The input is untrusted: any text is accepted, nothing raises.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MAX_CHALLENGE_CHARACTERS = 16384  # headers of more are refused by most HTTP libraries
+MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
 MAX_SCOPES = 200
 INSUFFICIENT_SCOPE = "insufficient_scope"
-_PART = re.compile(  # possessive, so that a long one costs no more than its length
+_PART = re.compile(  # possessive quantifiers: no backtracking, so the time is linear
     r"""(?P<name>[\w!#$%&'*+.^`|~-]++)\s*+=\s*+(?:"(?P<quoted>(?:[^"\\]|\\.)*+)"|(?P<bare>[^\s,"]*+))|(?P<word>[^\s,]++)"""
 )
 _ESCAPED = re.compile(r"\\(.)")
@@ -21,9 +21,9 @@ _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
 class Challenge:
     """
     Attributes:
-        resource_metadata: where the server says it tells who signs people in; not checked.
-        scopes: what the refused request needs.
-        error: why it was refused, where a token was sent.
+        resource_metadata: the URL of the protected resource metadata (RFC 9728); not checked.
+        scopes: the scopes that the refused request needs.
+        error: the error code, if the request had a token.
     """
 
     resource_metadata: str | None = None
@@ -32,15 +32,15 @@ class Challenge:
 
     @property
     def needs_more(self) -> bool:
-        """Whether the token is good but not for this."""
+        """Whether the token is valid but lacks scopes for the request."""
         return self.error == INSUFFICIENT_SCOPE
 
 
 def read_challenge(text: str | None) -> Challenge:
-    """The first Bearer challenge; an empty one if there is none.
+    """Returns the first Bearer challenge; an empty one if there is none.
 
     Args:
-        text: the value of the header; of several such headers their values, joined by commas.
+        text: the value of the header; the values of several headers are joined by commas.
     """
     for scheme, parameters in _challenges((text or "")[:MAX_CHALLENGE_CHARACTERS]):
         if scheme.lower() == "bearer":
@@ -53,7 +53,7 @@ def read_challenge(text: str | None) -> Challenge:
 
 
 def read_scopes(text: object) -> tuple[str, ...]:
-    """The scopes in a text with spaces between them, each once; what cannot be one is left out."""
+    """Splits a space-separated text into distinct scopes; invalid ones are left out."""
     words = text.split() if isinstance(text, str) else ()
     return tuple(dict.fromkeys(word for word in words if _SCOPE.fullmatch(word)))[:MAX_SCOPES]
 

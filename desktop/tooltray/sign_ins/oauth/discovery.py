@@ -1,9 +1,9 @@
-"""Where a person signs in to a server: what the server says, what its authorization server says, and whether that can be trusted.
+"""Discovers the authorization server of an MCP server, and checks that its metadata can be trusted.
 
-Above it: authorization_client. Below it: metadata and addresses, which read and compare; Web, which asks.
+Above it: authorization_client. Below it: metadata and addresses, which parse and compare; WebClient, which fetches.
 
-The order is that of the MCP specification (2025-11-25, 2026-07-28): the address in the server's refusal, the well-known addresses, and of
-servers that tell nothing (2025-03-26) the server's own origin.
+The order is that of the MCP specification (2025-11-25, 2026-07-28): the metadata URL in the server's challenge, the well-known URLs, and
+for servers without metadata (2025-03-26) the server's own origin.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tooltray.sign_ins.oauth.addresses import (
     server_metadata_urls,
 )
 from tooltray.sign_ins.oauth.challenges import Challenge
-from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer, as_shown
+from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer, sanitized
 from tooltray.sign_ins.oauth.metadata import (
     ResourceMetadata,
     ServerMetadata,
@@ -32,19 +32,20 @@ from tooltray.sign_ins.oauth.metadata import (
     read_server_metadata,
     unsafe_endpoints,
 )
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer, Web
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse, WebClient
 
-FOUND_WITHIN_S = 60.0  # a server may name many places, and each may take its time; a person waits
+FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and a person waits
 _ITS_MAKERS = "Tell the makers of the server."
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where to sign in, and for what.
+    """The result of a discovery: where to sign in, and for what.
 
     Attributes:
-        resource: what the tokens are to be for (RFC 8707).
-        scopes: what the server says it takes.
+        resource: the resource indicator for the tokens (RFC 8707).
+        scopes: the scopes that the MCP server lists in its metadata.
+        server: the metadata of the authorization server.
     """
 
     resource: str
@@ -53,22 +54,23 @@ class Place:
 
 
 class Discovery:
-    """Finds the place for one server; keeps nothing between two searches."""
+    """Finds the authorization server of one MCP server; keeps no state between two searches."""
 
-    def __init__(self, *, server: str, url: str, web: Web, issuer: str | None) -> None:
+    def __init__(self, *, server: str, url: str, web: WebClient, issuer: str | None) -> None:
         """
         Args:
-            server, url: of the MCP server.
-            issuer: which authorization server, if the person said so.
+            server, url: name and URL of the MCP server.
+            issuer: the authorization server named in the settings; None if there is none.
         """
         self._server, self._url, self._web, self._issuer = server, url, web, issuer
         self._may_be_local = is_local(url) or is_local(issuer or "")
 
     async def find(self, challenge: Challenge) -> Place:
-        """
+        """Finds the authorization server.
+
         Raises:
-            NoAuthorizationServer, WrongIssuer: there is no place, or none that can be trusted.
-            AuthorizationUnreachable: somebody did not answer, or not soon.
+            NoAuthorizationServer, WrongIssuer: there is none that can be found and trusted.
+            AuthorizationUnreachable: a server did not respond, or not in time.
         """
         try:
             async with asyncio.timeout(FOUND_WITHIN_S):
@@ -77,16 +79,16 @@ class Discovery:
             raise AuthorizationUnreachable(self._server, f"where to sign in was not found within {FOUND_WITHIN_S:g} s") from None
 
     async def _find(self, challenge: Challenge) -> Place:
-        told = await self._ask_server(challenge.resource_metadata)
-        resource = self._resource(told)
-        issuers = (self._issuer,) if self._issuer else told.issuers
+        metadata = await self._fetch_resource_metadata(challenge.resource_metadata)
+        resource = self._resource(metadata)
+        issuers = (self._issuer,) if self._issuer else metadata.issuers
         server = await self._first_usable(issuers) if issuers else await self._ask_origin()
-        return Place(resource, told.scopes, server)
+        return Place(resource, metadata.scopes, server)
 
-    # what the MCP server says
+    # metadata of the MCP server
 
-    async def _ask_server(self, named: str | None) -> ResourceMetadata:
-        """What it tells; empty if it tells nothing."""
+    async def _fetch_resource_metadata(self, named: str | None) -> ResourceMetadata:
+        """Fetches the MCP server's metadata; empty if it has none. `named` is the URL in its challenge."""
         first = [named] if named and self._may_ask(named) else []
         async for document in self._documents([*first, *resource_metadata_urls(self._url)]):
             if "resource" in document or "authorization_servers" in document:
@@ -96,15 +98,15 @@ class Discovery:
     def _may_ask(self, url: str) -> bool:
         return bool(read_url(url)) and (is_safe(url, may_be_local=self._may_be_local) or origin_of(url) == origin_of(self._url))
 
-    def _resource(self, told: ResourceMetadata) -> str:
-        if told.resource is None:
+    def _resource(self, metadata: ResourceMetadata) -> str:
+        if metadata.resource is None:
             return resource_of(self._url)
-        if not covers(told.resource, self._url):
-            message = f"what it says about signing in is meant for {as_shown(told.resource)}, which is another server"
+        if not covers(metadata.resource, self._url):
+            message = f"what it says about signing in is meant for {sanitized(metadata.resource)}, which is another server"
             raise NoAuthorizationServer(self._server, message, f"Check the URL in the server's settings. {_ITS_MAKERS}")
-        return told.resource
+        return metadata.resource
 
-    # what the authorization server says
+    # metadata of the authorization server
 
     async def _first_usable(self, issuers: Iterable[str]) -> ServerMetadata:
         failures = list[AuthorizationFailed]()
@@ -117,13 +119,13 @@ class Discovery:
 
     async def _ask_issuer(self, issuer: str) -> ServerMetadata:
         if not is_safe(issuer, may_be_local=self._may_be_local):
-            raise NoAuthorizationServer(self._server, f"its authorization server {as_shown(issuer)} {_why_unsafe(issuer)}", _ITS_MAKERS)
+            raise NoAuthorizationServer(self._server, f"its authorization server {sanitized(issuer)} {_why_unsafe(issuer)}", _ITS_MAKERS)
         if metadata := await self._metadata_of(issuer):
             return self._checked(metadata)
-        raise NoAuthorizationServer(self._server, f"{as_shown(issuer)}, where one should sign in, is no authorization server", _ITS_MAKERS)
+        raise NoAuthorizationServer(self._server, f"{sanitized(issuer)}, where one should sign in, is no authorization server", _ITS_MAKERS)
 
     async def _ask_origin(self) -> ServerMetadata:
-        """Of a server that names nobody: it may be its own authorization server."""
+        """Treats a server that names no authorization server as its own one (2025-03-26)."""
         origin = origin_of(self._url)
         if not is_safe(origin, may_be_local=self._may_be_local):
             raise NoAuthorizationServer(self._server, "it wants a token, and nobody signs in over plain http")
@@ -137,26 +139,26 @@ class Discovery:
                 return metadata
             other = other or metadata.issuer
         if other:
-            raise WrongIssuer(self._server, f"{as_shown(issuer)} was asked, and {as_shown(other)} is said to have answered")
+            raise WrongIssuer(self._server, f"{sanitized(issuer)} was asked, and {sanitized(other)} is said to have answered")
         return None
 
     def _checked(self, metadata: ServerMetadata) -> ServerMetadata:
-        issuer = as_shown(metadata.issuer)
+        issuer = sanitized(metadata.issuer)
         if not metadata.token_endpoint:
             raise NoAuthorizationServer(self._server, f"{issuer} names no address that gives tokens", _ITS_MAKERS)
         if unsafe := unsafe_endpoints(metadata, may_be_local=self._may_be_local):
-            message = f"{issuer} wants secrets sent to {as_shown(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
+            message = f"{issuer} wants secrets sent to {sanitized(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
             raise NoAuthorizationServer(self._server, message, _ITS_MAKERS)
         return metadata
 
-    # asking
+    # requests
 
     async def _documents(self, urls: Iterable[str]) -> AsyncIterator[dict[str, Any]]:
-        """What stands at some addresses, as far as it is a JSON object.
+        """Fetches URLs in order and yields those that are JSON objects.
 
         Raises:
-            AuthorizationUnreachable: an address has no answer at all; or, after the last, one had none for now: that nothing stands there
-                cannot be told from it.
+            AuthorizationUnreachable: a server did not respond; or, after the last URL, one was overloaded, which does not prove that it
+                has no metadata.
         """
         overloaded = ""
         for url in dict.fromkeys(urls):
@@ -171,7 +173,7 @@ class Discovery:
     async def _ask(self, url: str) -> Answer:
         try:
             return await self._web.get(url)
-        except NoAnswer as silent:
+        except NoResponse as silent:
             raise AuthorizationUnreachable(self._server, silent.reason) from None
 
 

@@ -1,6 +1,6 @@
-"""What can go wrong with a sign-in, in words for a person. The lowest layer of servers/oauth.
+"""The errors of a sign-in, with texts for a person. The lowest layer of sign_ins/oauth.
 
-No token, code, verifier or secret is in any of them. What somebody else's program says is shown short and on one line.
+No error contains a token, code, verifier or secret. Texts of other programs are shortened to one line.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from tooltray.errors import TooltrayError
 
 MAX_SHOWN_CHARACTERS = 200
-MASK = "•••"  # where a secret stood
-SHORTEST_SECRET = 4  # characters; fewer keep nobody out, and stand in every sentence
+MASK = "•••"  # replaces a secret
+SHORTEST_SECRET = 4  # characters; a shorter text protects nothing and occurs in every sentence
 
 
 class AuthorizationFailed(TooltrayError):
-    """A sign-in, or the keeping of one, failed. The kinds of it say what that means for what is held."""
+    """A sign-in or a renewal failed. The subclass decides what happens to the current tokens."""
 
     title: ClassVar[str] = "cannot sign in to '{}'"
     hint: ClassVar[str] = ""
@@ -23,27 +23,27 @@ class AuthorizationFailed(TooltrayError):
         """
         Args:
             server: the name of the MCP server that the sign-in is for.
-            hint: in the place of the usual one.
-            code: how the authorization server calls it.
+            hint: replaces the hint of the class.
+            code: the authorization server's error code.
         """
         super().__init__(self.title.format(server), message, hint or self.hint)
         self.code = code
 
     @property
     def is_about_client(self) -> bool:
-        """Whether the authorization server does not know this client, or not any more."""
+        """Whether the authorization server does not know this client (any more)."""
         return self.code in ("invalid_client", "unauthorized_client")
 
 
 class AuthorizationUnreachable(AuthorizationFailed):
-    """No answer, or none that says anything about the sign-in; what is held stays good, and it may work later."""
+    """There was no response about the sign-in. The current tokens stay valid, and a retry may succeed."""
 
     title = "the sign-in of '{}' cannot be reached"
     hint = "Check the network, and try again later."
 
 
 class NoAuthorizationServer(AuthorizationFailed):
-    """Where to sign in cannot be found out, or what stands there cannot be used safely."""
+    """No authorization server was found, or none that can be used safely."""
 
     title = "'{}' does not say how to sign in"
     hint = (
@@ -53,45 +53,45 @@ class NoAuthorizationServer(AuthorizationFailed):
 
 
 class WrongIssuer(AuthorizationFailed):
-    """An authorization server says that it is another than the one asked for, as one would that impersonates."""
+    """An authorization server names another issuer than the expected one, as in an impersonation."""
 
     title = "the sign-in of '{}' is not trusted"
     hint = "Do not sign in there. Tell the makers of the server."
 
 
 class SignInRefused(AuthorizationFailed):
-    """The person said no."""
+    """The person declined."""
 
     title = "the sign-in to '{}' was declined in the browser"
     hint = "Sign in again if that was not meant."
 
 
 class AuthorizationRefused(AuthorizationFailed):
-    """The authorization server said no: settings, or what it knows of this client, are not as it wants them."""
+    """The authorization server refused, because of the settings or this client's registration."""
 
     title = "the sign-in to '{}' was refused"
     hint = "Sign in again. If that does not help, check `oauth` in the server's settings."
 
 
 class SignInExpired(AuthorizationFailed):
-    """What is held is good for nothing any more: the person has to sign in again."""
+    """The tokens are no longer valid: the person has to sign in again."""
 
     title = "the sign-in to '{}' has ended"
     hint = "Sign in again."
 
 
 class SignInUnanswered(AuthorizationFailed):
-    """Nobody came back from the browser."""
+    """The browser did not return."""
 
     title = "nobody has signed in to '{}'"
     hint = "Sign in again."
 
 
-def as_shown(text: object, hidden: Iterable[str] = ()) -> str:
-    """Words of somebody else's as they may be shown; nothing if it is no text.
+def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
+    """Returns a text of another program on one line, shortened, without control characters; empty if it is no text.
 
     Args:
-        hidden: secrets that they were sent and may repeat.
+        hidden: secrets that were sent to the program, which its text may repeat; they are masked.
     """
     if not isinstance(text, str):
         return ""
@@ -101,7 +101,7 @@ def as_shown(text: object, hidden: Iterable[str] = ()) -> str:
     return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[:MAX_SHOWN_CHARACTERS]}…"
 
 
-def words_of(document: Mapping[str, Any], hidden: Iterable[str] = ()) -> str:
-    """What an error of OAuth says; empty if there is none in it."""
-    error, said = as_shown(document.get("error"), hidden), as_shown(document.get("error_description"), hidden)
-    return f"the authorization server said '{error}'{f': {said}' if said else ''}" if error else ""
+def error_text(document: Mapping[str, Any], hidden: Iterable[str] = ()) -> str:
+    """Describes the OAuth error in a response; empty if there is none."""
+    error, description = sanitized(document.get("error"), hidden), sanitized(document.get("error_description"), hidden)
+    return f"the authorization server said '{error}'{f': {description}' if description else ''}" if error else ""

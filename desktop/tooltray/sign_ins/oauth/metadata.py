@@ -1,6 +1,6 @@
-"""What servers and authorization servers tell about themselves (RFC 9728, RFC 8414, OpenID Connect Discovery), read with suspicion.
+"""Parses the metadata of MCP servers (RFC 9728) and authorization servers (RFC 8414, OpenID Connect Discovery).
 
-Above it: discovery. Pure; whatever a stranger wrote goes in.
+Above it: discovery. Pure. The input is untrusted: members of the wrong type are ignored.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,18 +10,19 @@ from typing import Any
 from tooltray.sign_ins.oauth.addresses import is_safe, read_url
 from tooltray.sign_ins.oauth.challenges import read_scopes
 
-MAX_ISSUERS = 5  # that a server may name; each costs questions
+MAX_ISSUERS = 5  # authorization servers of one MCP server; each costs requests
 REFRESH, OFFLINE = "refresh_token", "offline_access"
 S256 = "S256"  # RFC 7636, section 4.2
 
 
 @dataclass(frozen=True)
 class ResourceMetadata:
-    """
+    """Protected resource metadata (RFC 9728).
+
     Attributes:
-        resource: what the tokens are for; None if it does not say.
+        resource: the resource indicator for tokens; None if missing.
         issuers: the authorization servers, in the server's order.
-        scopes: what it takes to use the server.
+        scopes: the scopes that the server supports.
     """
 
     resource: str | None = None
@@ -31,11 +32,12 @@ class ResourceMetadata:
 
 @dataclass(frozen=True)
 class ServerMetadata:
-    """
+    """Authorization server metadata (RFC 8414).
+
     Attributes:
-        scopes, grants, auth_methods, challenge_methods: None where it does not say.
-        names_itself: whether every answer that the browser brings back has to name the issuer (RFC 9207).
-        is_assumed: it told nothing; these are the addresses that servers of 2025-03-26 have then.
+        scopes, grants, auth_methods, challenge_methods: None if missing.
+        sends_issuer: whether every authorization response names the issuer (RFC 9207).
+        is_assumed: the server has no metadata, and these are the default endpoints of 2025-03-26.
     """
 
     issuer: str
@@ -47,12 +49,12 @@ class ServerMetadata:
     grants: tuple[str, ...] | None = None
     auth_methods: tuple[str, ...] | None = None
     challenge_methods: tuple[str, ...] | None = None
-    names_itself: bool = False
+    sends_issuer: bool = False
     is_assumed: bool = False
 
     @property
     def renews(self) -> bool:
-        """Whether tokens may be renewed without the person."""
+        """Whether tokens can be refreshed without the person."""
         return self.grants is None or REFRESH in self.grants
 
     @property
@@ -79,12 +81,12 @@ def read_server_metadata(document: Mapping[str, Any]) -> ServerMetadata:
         grants=_texts(document.get("grant_types_supported")),
         auth_methods=_texts(document.get("token_endpoint_auth_methods_supported")),
         challenge_methods=_texts(document.get("code_challenge_methods_supported")),
-        names_itself=document.get("authorization_response_iss_parameter_supported") is True,
+        sends_issuer=document.get("authorization_response_iss_parameter_supported") is True,
     )
 
 
 def assumed_metadata(origin: str) -> ServerMetadata:
-    """Of a server that tells nothing (specification 2025-03-26, "Fallbacks for Servers without Metadata Discovery")."""
+    """Returns the default endpoints (specification 2025-03-26, "Fallbacks for Servers without Metadata Discovery")."""
     return ServerMetadata(
         issuer=origin,
         authorization_endpoint=f"{origin}/authorize",
@@ -95,17 +97,17 @@ def assumed_metadata(origin: str) -> ServerMetadata:
 
 
 def unsafe_endpoints(metadata: ServerMetadata, *, may_be_local: bool) -> list[str]:
-    """The addresses to which nothing may be sent."""
+    """Returns the endpoints to which no secrets may be sent."""
     optional = (metadata.authorization_endpoint, metadata.registration_endpoint, metadata.revocation_endpoint)
     given = [metadata.token_endpoint, *(address for address in optional if address)]
     return [address for address in given if address and not is_safe(address, may_be_local=may_be_local)]
 
 
 def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:
-    """Why a person cannot sign in there safely; empty if they can.
+    """Explains why a person cannot sign in safely in the browser; empty if they can.
 
-    PKCE has to be promised in the metadata (specification 2025-11-25). Some large providers that every client has to be registered at by
-    hand have it and do not say so: who did register knows whom they have to do with.
+    The metadata must announce PKCE (specification 2025-11-25). Some large providers support it without announcing it. Their clients must be
+    registered by hand, so a configured client is accepted: the person who registered it trusts the provider.
     """
     methods = metadata.challenge_methods
     if not metadata.authorization_endpoint:
@@ -116,7 +118,7 @@ def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:
 
 
 def wanted_scopes(*groups: Iterable[str]) -> tuple[str, ...]:
-    """All of some groups of scopes, each once, in their order."""
+    """Joins groups of scopes in their order, without duplicates."""
     return tuple(dict.fromkeys(scope for group in groups for scope in group))
 
 

@@ -1,6 +1,6 @@
-"""This client as one authorization server knows it: given in the settings, kept from before, or registered by itself (RFC 7591).
+"""The registration of this client at an authorization server: configured, reused, or made by dynamic registration (RFC 7591).
 
-Above it: authorization_client, and Tokens, which carry the registration that they were made for.
+Above it: authorization_client, and Tokens, which contain the registration that they were issued to.
 """
 
 import base64
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
 
-from tooltray.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, as_shown, words_of
+from tooltray.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, error_text, sanitized
 from tooltray.sign_ins.oauth.metadata import ServerMetadata
-from tooltray.sign_ins.oauth.web_requests import NoAnswer, Web
+from tooltray.sign_ins.oauth.web_requests import NoResponse, WebClient
 
-PRODUCT = "Tooltray"  # what the authorization server's page calls us
+PRODUCT = "Tooltray"  # the client name on the authorization server's page
 NONE, BASIC, POST = "none", "client_secret_basic", "client_secret_post"
 _METHODS = (NONE, BASIC, POST)
 _SECRET_METHODS = (BASIC, POST)
@@ -24,11 +24,11 @@ BY_HAND = "Register a client there by hand, and name it in the server's settings
 class Registration:
     """
     Attributes:
-        issuer: of the authorization server that knows it; no other one is told of it.
-        auth_method: how it says who it is at the token endpoint.
-        redirect_uri: the only address that a browser may come back to, where it was registered by itself.
-        secret_expires_at: unix seconds; None: never.
-        is_configured: whether the person registered it and the settings name it; its secret then stays where it is.
+        issuer: the authorization server that knows the client; it is used with no other.
+        auth_method: how the client authenticates at the token endpoint.
+        redirect_uri: the only URL to which a browser may return; None for a configured client.
+        secret_expires_at: unix seconds; None for never.
+        is_configured: whether the settings name the client; its secret is then not stored with the tokens.
     """
 
     issuer: str
@@ -41,57 +41,57 @@ class Registration:
 
     @property
     def redirect_port(self) -> int:
-        """The port to come back to, if this registration is to serve again; 0 if any will do."""
+        """The port of the redirect URI, needed to reuse this registration; 0 for any port."""
         return urlsplit(self.redirect_uri or "").port or 0
 
     def is_expired(self, now: float) -> bool:
         return self.secret_expires_at is not None and now >= self.secret_expires_at
 
     def fits(self, issuer: str, redirect_uri: str, now: float) -> bool:
-        """Whether it serves for a sign-in that comes back to this address."""
+        """Returns whether the registration can be reused for a sign-in with this issuer and redirect URI."""
         return (self.issuer, self.redirect_uri) == (issuer, redirect_uri) and not self.is_configured and not self.is_expired(now)
 
     def signed(self, form: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-        """A form that says whose it is, and the headers that go with it (RFC 6749, section 2.3.1)."""
+        """Returns a form with the client's authentication, and the headers for it (RFC 6749, section 2.3.1)."""
         secret = self.client_secret or ""
-        whose = {**form, "client_id": self.client_id}  # with BASIC too: servers made with the MCP SDK look for it there
+        identified = {**form, "client_id": self.client_id}  # with BASIC too: servers made with the MCP SDK expect it there
         if self.auth_method == BASIC:
             pair = f"{quote_plus(self.client_id)}:{quote_plus(secret)}".encode()
-            return whose, {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
-        return whose | ({"client_secret": secret} if self.auth_method == POST else {}), {}
+            return identified, {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+        return identified | ({"client_secret": secret} if self.auth_method == POST else {}), {}
 
 
 def configured(server: str, metadata: ServerMetadata, client_id: str, secret: str | None) -> Registration:
-    """The client that the settings name.
+    """Returns the registration of the client that the settings name.
 
     Raises:
-        AuthorizationRefused: the authorization server takes its secret in no way that we know.
+        AuthorizationRefused: the authorization server supports no authentication method that we know.
     """
     method = _first(_SECRET_METHODS, metadata.auth_methods, default=BASIC) if secret else NONE  # RFC 8414, section 2: basic
     if method is None:
-        ways = ", ".join(map(as_shown, metadata.auth_methods or ()))
-        message = f"{as_shown(metadata.issuer)} takes clients with a secret only by {ways or 'no way that it names'}"
+        ways = ", ".join(map(sanitized, metadata.auth_methods or ()))
+        message = f"{sanitized(metadata.issuer)} takes clients with a secret only by {ways or 'no way that it names'}"
         raise AuthorizationRefused(server, message, "Register a client that authenticates by client_secret_basic or client_secret_post.")
     return Registration(metadata.issuer, client_id, secret, method, is_configured=True)
 
 
-async def register(server: str, web: Web, metadata: ServerMetadata, *, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
-    """Makes this client known.
+async def register(server: str, web: WebClient, metadata: ServerMetadata, *, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
+    """Registers this client dynamically.
 
     Raises:
-        AuthorizationRefused: clients cannot register themselves there, or not as we can be.
-        AuthorizationUnreachable: no answer.
-        NoAuthorizationServer: there is nothing, where the server said nothing and it was worth a try.
+        AuthorizationRefused: the authorization server allows no dynamic registration, or none of a client like this one.
+        AuthorizationUnreachable: there was no response.
+        NoAuthorizationServer: the endpoint was only assumed, and there is none.
     """
-    issuer, method = as_shown(metadata.issuer), _first(_METHODS, metadata.auth_methods, default=NONE)
+    issuer, method = sanitized(metadata.issuer), _first(_METHODS, metadata.auth_methods, default=NONE)
     if not metadata.registration_endpoint:
         raise AuthorizationRefused(server, f"{issuer} lets no client register itself", BY_HAND)
     if method is None:
         raise AuthorizationRefused(server, f"{issuer} knows no way to authenticate that a client like this one has", BY_HAND)
-    wish = _wish(metadata, method, redirect_uri, scopes)
+    request = _registration_request(metadata, method, redirect_uri, scopes)
     try:
-        answer = await web.post(metadata.registration_endpoint, document=wish)
-    except NoAnswer as silent:
+        answer = await web.post(metadata.registration_endpoint, document=request)
+    except NoResponse as silent:
         raise AuthorizationUnreachable(server, silent.reason) from None
     if answer.is_overloaded:
         raise AuthorizationUnreachable(server, f"{issuer} could not register this client (HTTP {answer.status})")
@@ -99,14 +99,14 @@ async def register(server: str, web: Web, metadata: ServerMetadata, *, redirect_
     if document is None and metadata.is_assumed:
         raise NoAuthorizationServer(server, "it wants a token, names no authorization server, and is none itself")
     if document is None or not answer.is_good:
-        words = words_of(document or {}) or f"{issuer} answered HTTP {answer.status}"
+        words = error_text(document or {}) or f"{issuer} answered HTTP {answer.status}"
         raise AuthorizationRefused(server, f"this client could not be registered: {words}", BY_HAND)
     return _read(server, metadata.issuer, document, method, redirect_uri)
 
 
-def _wish(metadata: ServerMetadata, method: str, redirect_uri: str, scopes: tuple[str, ...]) -> dict[str, Any]:
+def _registration_request(metadata: ServerMetadata, method: str, redirect_uri: str, scopes: tuple[str, ...]) -> dict[str, str | list[str]]:
     grants = ["authorization_code", *(["refresh_token"] if metadata.renews else [])]
-    wish = {
+    request: dict[str, str | list[str]] = {
         "client_name": PRODUCT,
         "application_type": "native",
         "redirect_uris": [redirect_uri],
@@ -114,15 +114,15 @@ def _wish(metadata: ServerMetadata, method: str, redirect_uri: str, scopes: tupl
         "response_types": ["code"],
         "token_endpoint_auth_method": method,
     }
-    return wish | ({"scope": " ".join(scopes)} if scopes else {})
+    return {**request, "scope": " ".join(scopes)} if scopes else request
 
 
-def _read(server: str, issuer: str, document: Mapping[str, Any], wished: str, redirect_uri: str) -> Registration:
-    """What was registered; it may differ from what was wished (RFC 7591, section 3.2.1)."""
+def _read(server: str, issuer: str, document: Mapping[str, Any], requested: str, redirect_uri: str) -> Registration:
+    """Parses the registration, which may differ from the request (RFC 7591, section 3.2.1); `requested` is the auth method."""
     client_id, secret = _text(document.get("client_id")), _text(document.get("client_secret"))
-    method, ends = document.get("token_endpoint_auth_method", wished), document.get("client_secret_expires_at")
+    method, ends = document.get("token_endpoint_auth_method", requested), document.get("client_secret_expires_at")
     if not client_id or method not in _METHODS or (method != NONE and not secret):
-        raise AuthorizationRefused(server, f"{as_shown(issuer)} registered this client in a way that it cannot use", BY_HAND)
+        raise AuthorizationRefused(server, f"{sanitized(issuer)} registered this client in a way that it cannot use", BY_HAND)
     expires_at = float(ends) if secret and isinstance(ends, int) and 0 < ends < 2**53 else None
     return Registration(issuer, client_id, secret if method != NONE else None, method, redirect_uri, expires_at)
 
@@ -132,7 +132,7 @@ def _text(value: object) -> str | None:
 
 
 def _first(ours: tuple[str, ...], theirs: tuple[str, ...] | None, *, default: str) -> str | None:
-    """The way to authenticate: none, if that is one for both, else the first of theirs, which they have tried out most."""
+    """Chooses an auth method: `none` if both sides support it, else the server's first that we support, which is the best tested."""
     if theirs is None:
         return default
     if NONE in ours and NONE in theirs:

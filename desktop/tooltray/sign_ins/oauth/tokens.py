@@ -1,6 +1,6 @@
-"""What a sign-in leaves: the tokens, and all that is needed to renew them after a restart without asking anybody where.
+"""The tokens of a sign-in, with everything needed to refresh them after a restart without a new discovery.
 
-Above it: authorization_client makes them; presenter/sign_ins keeps them in the keyring, each as one text. Below it: Registration.
+Above it: authorization_client, which gets them; token_store, which keeps them in the keyring as one text. Below it: Registration.
 """
 
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ from tooltray.sign_ins.oauth.addresses import resource_of
 from tooltray.sign_ins.oauth.challenges import read_scopes
 from tooltray.sign_ins.oauth.registrations import Registration
 
-RENEWED_EARLY_S = 60.0  # before the end: clocks differ, and a call must not meet the end on its way
-RENEWED_EARLY_SHARE = 0.1  # of a life, at most: a token of a minute would be renewed with every request
-LONGEST_LIFE_S = 10 * 365 * 86400.0  # what is said to live longer is taken to live so long
+RENEWED_EARLY_S = 60.0  # before the expiry: clocks differ, and a token must not expire while a request is on its way
+RENEWED_EARLY_SHARE = 0.1  # of the lifetime, at most: a token of one minute would otherwise be renewed with every request
+LONGEST_LIFE_S = 10 * 365 * 86400.0  # longer lifetimes are reduced to this
 
 
 @dataclass(frozen=True)
 class Tokens:
     """
     Attributes:
-        expires_at: of the access token, in unix seconds; None if nobody said.
-        scopes: what they are good for.
-        url: of the MCP server, without user, query and fragment. They are for no other.
-        resource: how the authorization server knows that server.
-        lifetime_s: of the access token, when it was new; None if nobody said.
+        expires_at: expiry of the access token in unix seconds; None if unknown.
+        scopes: the granted scopes.
+        url: the MCP server's URL without user, query and fragment. The tokens are sent to no other.
+        resource: the resource indicator of the MCP server (RFC 8707).
+        lifetime_s: lifetime of the access token when it was issued; None if unknown.
     """
 
     access_token: str = field(repr=False)
@@ -42,22 +42,22 @@ class Tokens:
     lifetime_s: float | None = None
 
     def is_for(self, url: str) -> bool:
-        """Whether they may be sent to a server's URL."""
+        """Returns whether the tokens may be sent to a server's URL."""
         return self.url == resource_of(url)
 
     def is_expired(self, now: float, *, early_s: float = RENEWED_EARLY_S) -> bool:
-        """Whether the access token has ended, or will within `early_s`; one of a short life is good for most of it."""
+        """Returns whether the access token has expired or will within `early_s`, which is reduced for a short lifetime."""
         early_s = early_s if self.lifetime_s is None else min(early_s, self.lifetime_s * RENEWED_EARLY_SHARE)
         return self.expires_at is not None and now >= self.expires_at - early_s
 
     def to_json(self) -> str:
-        """For the keyring. A secret that the settings name stays where it is."""
+        """Returns the text for the keyring, without the secret of a configured client."""
         kept = self if not self.registration.is_configured else replace(self, registration=replace(self.registration, client_secret=None))
         return msgspec.json.encode(asdict(kept)).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "Tokens | None":
-        """What `to_json` wrote, of this version or another; None if that cannot be made out."""
+        """Parses a text of `to_json`, of this version or another; None if that is impossible."""
         try:
             tokens = msgspec.json.decode(text, type=cls)
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -67,10 +67,10 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Grant:
-    """What a token endpoint gave (RFC 6749, section 5.1).
+    """A successful response of a token endpoint (RFC 6749, section 5.1).
 
     Attributes:
-        scopes: None: those that were asked for.
+        scopes: None if they are those of the request.
     """
 
     access_token: str = field(repr=False)
@@ -81,7 +81,7 @@ class Grant:
 
 
 def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
-    """None if there is no token in it that can be sent."""
+    """Parses a token response; None if it has no usable bearer token. `now` is in unix seconds."""
     access, refresh, scope = document.get("access_token"), document.get("refresh_token"), document.get("scope")
     kind = document.get("token_type", "bearer")
     if not is_token(access) or not isinstance(kind, str) or kind.lower() != "bearer":
@@ -97,16 +97,16 @@ def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
 
 
 def is_token(value: object) -> TypeGuard[str]:
-    """Whether it can stand in a header."""
+    """Returns whether a value can be sent in a header."""
     return isinstance(value, str) and bool(value) and value.isascii() and value.isprintable() and " " not in value
 
 
 def _seconds(value: object) -> float | None:
-    """How long a token lives; some servers write the number as a text, and some a zero where they do not know."""
+    """Parses a lifetime in seconds; some servers write it as a string, and some send 0 for an unknown one, which gives None."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         seconds = float(value)
     except (ValueError, OverflowError):
         return None
-    return min(seconds, LONGEST_LIFE_S) if seconds > 0 else None  # NaN is not, either
+    return min(seconds, LONGEST_LIFE_S) if seconds > 0 else None  # also None for NaN

@@ -1,22 +1,19 @@
-"""HTTP as a sign-in needs it: small questions with small answers. What is asked of it, and how it is made.
+"""The interface of HTTP for a sign-in: small requests with small responses.
 
-Above it: discovery, registrations, authorization_client. Below it: aiohttp_web, imported in a thread when it is first needed: the HTTP
-library takes a quarter of a second.
+Above it: discovery, registrations, token_requests; aiohttp_web implements it. Imports no HTTP library.
 """
 
-import asyncio
-import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 
-class NoAnswer(Exception):
-    """Nothing came back, or nothing that ends.
+class NoResponse(Exception):
+    """There was no complete response.
 
     Attributes:
-        reason: in words, without a query, a user or a password.
+        reason: a text for people, without a query, a user or a password.
     """
 
     def __init__(self, reason: str) -> None:
@@ -26,7 +23,7 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: any status, at most MAX_ANSWER_BYTES."""
+    """A response with any status and a body of at most 1 MiB."""
 
     status: int
     body: bytes = field(default=b"", repr=False)
@@ -37,11 +34,11 @@ class Answer:
 
     @property
     def is_overloaded(self) -> bool:
-        """Whether it says nothing about what was asked, only that it cannot answer now."""
+        """Whether the status only means that the server cannot answer now, and says nothing about the request."""
         return self.status >= 500 or self.status in (408, 425, 429)
 
     def document(self) -> dict[str, Any] | None:
-        """The JSON object that it is; None for anything else, like the page for people that many servers answer to everything."""
+        """Parses the body as a JSON object; None for anything else, such as the HTML page that many servers send for every URL."""
         try:
             read = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -49,13 +46,14 @@ class Answer:
         return read if isinstance(read, dict) else None
 
 
-class Web(Protocol):
-    """Asks authorization servers. Keeps nothing open between two questions, so that there is nothing to close."""
+class WebClient(Protocol):
+    """Sends requests to authorization servers. Keeps no connection open between requests, so there is nothing to close."""
 
     async def get(self, url: str) -> Answer:
-        """
+        """Fetches a document and follows redirects within the same origin.
+
         Raises:
-            NoAnswer: within 20 s.
+            NoResponse: there was no response within 20 s.
         """
         ...
 
@@ -65,19 +63,6 @@ class Web(Protocol):
         """Sends a form, or a document as JSON. Follows no redirect.
 
         Raises:
-            NoAnswer: within 20 s.
+            NoResponse: there was no response within 20 s.
         """
         ...
-
-
-async def make_web(environ: Mapping[str, str]) -> Web:
-    """
-    Args:
-        environ: the person's login-shell environment, for proxies and certificate authorities.
-    """
-    for module in ("tooltray.sign_ins.oauth.aiohttp_web", "tooltray.transports.http.certificate_trust"):
-        await asyncio.to_thread(importlib.import_module, module)
-    from tooltray.sign_ins.oauth.aiohttp_web import AiohttpWeb
-    from tooltray.transports.http.certificate_trust import tls_context
-
-    return AiohttpWeb(environ=environ, trust=await asyncio.to_thread(tls_context, environ))

@@ -1,7 +1,7 @@
-"""Whose certificates are trusted: the operating system's store, and what the person's environment names besides.
+"""The trusted certificate authorities: those of the operating system's store, and those named by environment variables.
 
-Above it: http_connections. Companies have certificate authorities of their own; their people have told so one program or another, each by
-its own variable, and expect the next program to have heard it.
+Above it: remote_transport, web_client, registries and the doctor. Companies have their own certificate authorities. Their staff has set the
+variable of one program or another and expects every program to honour it, so the variables of all common programs are read.
 """
 
 import logging
@@ -20,7 +20,9 @@ REMEMBERED = 4  # contexts; each holds its authorities in memory, and one enviro
 
 
 def tls_context(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Reads files: to be called in a thread. A file that cannot be read is noted in the log and left out.
+    """Returns a TLS context for clients. A certificate file that cannot be read is logged and left out.
+
+    Reads files, so it must be called in a thread.
 
     Args:
         environ: the person's login-shell environment.

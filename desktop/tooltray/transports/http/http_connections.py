@@ -1,7 +1,7 @@
-"""HTTP to one server: its own headers, cookies, trust and proxy, opened and closed with it.
+"""The HTTP connections to one server, with the server's own headers, cookies, trusted certificates and proxy.
 
-Above it: HttpTransport and SseTransport. Below it: aiohttp, which is imported with this module and takes a quarter of a second; so this
-module is imported when the first server over HTTP is started (see remote_transport). Knows nothing of MCP.
+Above it: HttpTransport and SseTransport; sign_ins and registries use the functions at the end. Below it: aiohttp, whose import takes a
+quarter of a second; so this module is imported when the first remote server is started (see remote_transport). Knows nothing of MCP.
 """
 
 import asyncio
@@ -19,37 +19,37 @@ from yarl import URL
 from tooltray import __version__
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
-from tooltray.transports.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotLetIn, Refusal
+from tooltray.transports.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotAuthorized, Refusal
 from tooltray.transports.http.http_failures import (
     MAX_ERROR_BODY_BYTES,
     ExchangeFailed,
-    failed,
+    explain_error,
     failure_of,
+    redacted_url,
     retry_after_s,
-    shown,
     status_failure,
 )
 from tooltray.transports.http.proxies import proxy_for
 from tooltray.transports.http.request_body import Delivery, RequestBody
-from tooltray.transports.http.response_parts import read_up_to, redirection
 from tooltray.transports.transport import ConnectionFailure
 
-CONNECT_TIMEOUT_S = 30.0  # an answer may take as long as it likes, a connection may not
+CONNECT_TIMEOUT_S = 30.0  # only for the connection; a response may take as long as the server needs
 KEPT_ALIVE_S = 4.0  # common servers close an idle connection after 5 s; a request that meets this may be lost
-STALE_CONNECTIONS = 3  # that a request may meet in a row: those kept since the last one, when a server goes
-LONGEST_RETRY_AFTER_S = 10.0  # in all, for a server that says when to come again: somebody waits
+STALE_CONNECTIONS = 3  # in a row for one request: when a server ends, all its idle connections are stale
+LONGEST_RETRY_AFTER_S = 10.0  # in total for one request with `Retry-After`; somebody waits for the reply
 MAX_REDIRECTS = 5
 ERRORS_BEGIN, NOT_ALLOWED = 300, 405  # of HTTP's status codes; a redirection that was not followed is one, too
 READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
 MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
-PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # an idle connection, so that a silent end is noticed within two minutes
-GOODBYE = "DELETE"  # ends a session that ends anyway: not worth a renewed sign-in, let alone a person's
+PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # TCP keep-alive: a silent end is noticed within two minutes
+SESSION_END = "DELETE"  # ends a session that would expire anyway: not worth a token renewal, let alone a sign-in
+_REDIRECTS = (301, 302, 303, 307, 308)
 _PRESERVING = (307, 308)  # redirects that keep the method
 _PORTS = {"http": 80, "https": 443}
 
 
 class HttpConnection:
-    """One server's HTTP. Belongs to one event loop; `close` may be called without `open`, and twice."""
+    """Sends requests to one server. Belongs to one event loop; `close` may be called without `open`, and twice."""
 
     def __init__(
         self,
@@ -64,28 +64,28 @@ class HttpConnection:
     ) -> None:
         """
         Args:
-            server: its name, for errors.
-            headers: sent with every request, unless the protocol itself needs another value there.
+            server: the server's name, for errors.
+            headers: sent with every request, unless the protocol itself sets the same header.
             environ: the person's login-shell environment, for proxies.
-            trust: whose certificates are trusted.
-            mask: takes secrets out of what is said about an exchange: the server may repeat them, and a path may be one.
-            authorization: what lets requests in; None where `headers` or the URL do, or nothing is to.
+            trust: the TLS context with the trusted certificates.
+            mask: masks secrets in error messages: a server may repeat them, and a path may be one.
+            authorization: supplies the `Authorization` header; None if `headers` or the URL do, or if there is none.
 
         Raises:
-            CannotStart: the URL, a header or the proxy cannot be used; says which and why.
+            CannotStart: the URL, a header or the proxy cannot be used; the error gives the reason.
         """
         self.url, self.mask, self._authorization = _read_url(server, url), mask, authorization
         self._headers = _checked_headers(server, headers)
         self._proxy, self._trust = proxy_for(self.url, environ), trust
         if any(name.lower() == "authorization" for name in headers):
-            self.url = self.url.with_user(None)  # the library takes one of both
+            self.url = self.url.with_user(None)  # aiohttp accepts only one of the two
         self._session: aiohttp.ClientSession | None = None
         self.failure: ConnectionFailure | None = None  # of the last exchange
 
     def open(self) -> None:
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_ALIVE_S, ssl=self._trust, socket_factory=_new_socket),
-            cookie_jar=aiohttp.CookieJar(unsafe=True),  # "unsafe": of hosts that are addresses, too
+            cookie_jar=aiohttp.CookieJar(unsafe=True),  # "unsafe": also cookies of hosts given as IP addresses
             headers=self._headers,
             timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_TIMEOUT_S),
             read_bufsize=READ_BUFFER_BYTES,
@@ -102,31 +102,33 @@ class HttpConnection:
     async def exchange(
         self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None, delivery: Delivery | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A request and its answer, whose body may be read inside.
+        """Sends a request and yields the response, whose body may be read inside the context.
 
         Args:
-            url: where to, if not to the server's own URL.
-            delivery: told whether the server can have the request.
+            url: the target, if it is not the server's own URL.
+            delivery: records whether the server may have received the request.
 
         Raises:
-            ExchangeFailed: at once or while the body is read.
+            ExchangeFailed: on entering the context, or while the body is read.
         """
         target = url or self.url
         try:
-            response = await self._taken(_Request(method, headers, body, delivery or Delivery()), target)
+            response = await self._send_with_retry(_Request(method, headers, body, delivery or Delivery()), target)
             self._note_status(method, response.status)
             async with response:
                 yield response
-        except NotLetIn as error:
-            self.failure = None  # whoever wants a sign-in says it in its own way
-            raise ExchangeFailed(self.mask(error.reason), is_unreachable=error.is_temporary, is_not_let_in=not error.is_temporary) from None
+        except NotAuthorized as error:
+            self.failure = None  # the sign-in is reported by its own event
+            raise ExchangeFailed(
+                self.mask(error.reason), is_unreachable=error.is_temporary, is_unauthorized=not error.is_temporary
+            ) from None
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise self._masked(failed(error, target)) from None
+            raise self._masked(explain_error(error, target)) from None
         except ExchangeFailed as error:
             raise self._masked(error) from None
 
     def _note_status(self, method: str, status: int) -> None:
-        """A GET says little: any web page answers it, and a server need not have a standing stream."""
+        """Records or clears the failure. A GET proves little: any web page answers it, and a standing stream is optional."""
         if status >= ERRORS_BEGIN and (method, status) != ("GET", NOT_ALLOWED):
             self.failure = status_failure(status, self.url)
         elif method != "GET":
@@ -143,36 +145,36 @@ class HttpConnection:
         self.failure = failure_of(masked)
         return masked
 
-    async def _taken(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
-        """The answer to a request, which is made again where the server wants that soon."""
+    async def _send_with_retry(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
+        """Sends a request and repeats it as long as the server asks for a retry within `LONGEST_RETRY_AFTER_S` in total."""
         waited_s = 0.0
         while True:
-            response = await self._admitted(request, url)
+            response = await self._send_authorized(request, url)
             pause_s = retry_after_s(response.status, response.headers)
             if pause_s is None or waited_s + pause_s > LONGEST_RETRY_AFTER_S:
                 return response
             response.close()
-            request.delivery.again()
+            request.delivery.restart()
             waited_s += pause_s
             await asyncio.sleep(pause_s)
 
-    async def _admitted(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
-        """The answer to a request with what lets it in; that is renewed where it has ended."""
+    async def _send_authorized(self, request: "_Request", url: URL) -> aiohttp.ClientResponse:
+        """Sends a request with its `Authorization` header; when refused, renews the token and sends the request once more."""
         access = self._authorization
-        if access is None or request.method == GOODBYE:
-            return await self._answered(request, url, access.held if access else None)
+        if access is None or request.method == SESSION_END:
+            return await self._send_redirected(request, url, access.held if access else None)
         sent = await access.header()
-        response = await self._answered(request, url, sent)
-        if await self._is_to_be_repeated(access, response, sent):
-            request.delivery.again()
-            response = await self._answered(request, url, sent := access.held)
-            await self._is_to_be_repeated(access, response, sent, is_second=True)
+        response = await self._send_redirected(request, url, sent)
+        if await self._renew_authorization(access, response, sent):
+            request.delivery.restart()
+            response = await self._send_redirected(request, url, sent := access.held)
+            await self._renew_authorization(access, response, sent, is_second=True)
         return response
 
-    async def _is_to_be_repeated(
+    async def _renew_authorization(
         self, access: Authorization, response: aiohttp.ClientResponse, sent: str | None, *, is_second: bool = False
     ) -> bool:
-        """A response that nobody will read any more is closed."""
+        """Returns whether a refused request should be repeated; the response is then closed, as nobody will read it."""
         if response.status not in (UNAUTHORIZED, FORBIDDEN):
             return False
         challenge = ", ".join(response.headers.getall("WWW-Authenticate", ()))
@@ -184,24 +186,25 @@ class HttpConnection:
                 response.close()
         return not is_kept
 
-    async def _answered(self, request: "_Request", url: URL, authorization: str | None) -> aiohttp.ClientResponse:
-        headers = _with(request.headers, authorization)
+    async def _send_redirected(self, request: "_Request", url: URL, authorization: str | None) -> aiohttp.ClientResponse:
+        """Sends a request and follows redirects within the same origin."""
+        headers = _with_authorization(request.headers, authorization)
         for _ in range(MAX_REDIRECTS):
-            response = await self._sent(request, url, headers)
+            response = await self._send_on_live_connection(request, url, headers)
             if not (target := redirection(response)):
                 return response
             response.close()
             if not is_same_origin(url, target) or not (request.method == "GET" or response.status in _PRESERVING):
-                raise ExchangeFailed(Phrase("it redirects to {url}; use that URL if it is the right server", url=shown(target)))
+                raise ExchangeFailed(Phrase("it redirects to {url}; use that URL if it is the right server", url=redacted_url(target)))
             url = as_ours(url, target)
         raise ExchangeFailed(Phrase("it redirects in a circle"))
 
-    async def _sent(self, request: "_Request", url: URL, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
-        """The answer to a request, which is sent once more for each connection that has ended without taking it."""
+    async def _send_on_live_connection(self, request: "_Request", url: URL, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
+        """Sends a request, again for each stale connection that the server has closed without receiving it."""
         assert self._session
         delivery, stale = request.delivery, 0
         while True:
-            delivery.again()
+            delivery.restart()
             data = RequestBody(request.body, delivery) if request.body else None
             try:
                 return await self._session.request(request.method, url, headers=headers, data=data, allow_redirects=False)
@@ -212,7 +215,7 @@ class HttpConnection:
                     raise
                 stale += 1
                 if delivery.has_begun or delivery.is_given_up or stale > STALE_CONNECTIONS:
-                    raise ExchangeFailed(failed(error, url).reason, is_undelivered=True) from None
+                    raise ExchangeFailed(explain_error(error, url).reason, is_undelivered=True) from None
 
 
 class _Request(NamedTuple):
@@ -222,23 +225,42 @@ class _Request(NamedTuple):
     delivery: Delivery
 
 
-def _with(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:
+def _with_authorization(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:
     return {**headers, HEADER: authorization} if authorization else headers
 
 
 def is_same_origin(url: URL, target: URL) -> bool:
-    """Whether what is meant for one may be sent to the other; from http to https of the same host it may."""
+    """Returns whether a request for one URL may be sent to the other; an upgrade from http to https on the same host is allowed."""
     is_upgrade = (url.scheme, target.scheme) == ("http", "https") and all(_PORTS[each.scheme] == each.port for each in (url, target))
     return url.host == target.host and (is_upgrade or (url.scheme, url.port) == (target.scheme, target.port))
 
 
 def as_ours(url: URL, target: URL) -> URL:
-    """An address that the server at a URL named, with the user and password of that URL: who we are is not for the server to say."""
+    """Returns a URL named by the server, with the user and password of our URL: the server must not choose our credentials."""
     return target.with_user(url.user).with_password(url.password)
 
 
-async def read_start(response: aiohttp.ClientResponse) -> bytes:
-    """The body of an error, as far as anybody looks at it."""
+def redirection(response: aiohttp.ClientResponse) -> URL | None:
+    """Returns the target of a redirect without following it; None if the response is no redirect or has no valid `Location`."""
+    location = response.headers.get("Location") if response.status in _REDIRECTS else None
+    try:
+        return response.url.join(URL(location)) if location else None
+    except ValueError:
+        return None
+
+
+async def read_up_to(response: aiohttp.ClientResponse, limit_bytes: int) -> bytes:
+    """Returns the body; if it is larger than the limit, only a beginning that is slightly larger than the limit."""
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > limit_bytes:
+            break
+    return bytes(body)
+
+
+async def read_error_body(response: aiohttp.ClientResponse) -> bytes:
+    """Returns the first `MAX_ERROR_BODY_BYTES` or a little more of an error response."""
     return await read_up_to(response, MAX_ERROR_BODY_BYTES)
 
 

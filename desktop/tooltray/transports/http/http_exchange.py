@@ -1,6 +1,6 @@
-"""One request over streamable HTTP: its POST, the reply as JSON or as events, and what becomes of it when no reply comes.
+"""One request over streamable HTTP: its POST, the reply as JSON or as a stream of events, and the error if there is no reply.
 
-Above it: http_transport, which runs each in a task of its own and cancels it when the request is given up. Below it: HttpSession.
+Above it: http_transport, which runs each exchange in its own task and cancels it with the request. Below it: UpstreamHttpSession.
 """
 
 import asyncio
@@ -14,31 +14,31 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered, worded
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
-from tooltray.transports.http.http_connections import read_start
+from tooltray.transports.http.http_connections import read_error_body
 from tooltray.transports.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
-from tooltray.transports.http.http_session import LAST_EVENT_HEADER, POST_HEADERS, HttpSession, is_event_stream
 from tooltray.transports.http.intake import intake, read_whole
 from tooltray.transports.http.request_body import Delivery
+from tooltray.transports.http.upstream_session import LAST_EVENT_HEADER, POST_HEADERS, UpstreamHttpSession, is_event_stream
 
 logger = logging.getLogger(__name__)
-LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be used again
-RESUME_AFTER_MS = 1000  # where the server names no time
-LONGEST_RESUME_PAUSE_S = 60.0  # also where the server names a longer time: somebody waits
-RESUME_ATTEMPTS = 6  # that fail in a row; each waits twice as long as the one before
+LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be reused
+RESUME_AFTER_MS = 1000  # if the server sends no `retry`
+LONGEST_RESUME_PAUSE_S = 60.0  # even if the server's `retry` is longer: somebody waits
+RESUME_ATTEMPTS = 6  # failures in a row; each pause is twice the one before
 GREETINGS = ("initialize", "server/discover")
 
 
 class HttpExchange:
-    """Ends when the request is answered, by the server or by us."""
+    """Carries one request until it is answered, by the server or with an error of ours."""
 
-    def __init__(self, session: HttpSession, message: Outgoing, modern_headers: Mapping[str, str]) -> None:
+    def __init__(self, session: UpstreamHttpSession, message: Outgoing, modern_headers: Mapping[str, str]) -> None:
         """
         Args:
-            modern_headers: of a request that names its version itself; nothing for a legacy one.
+            modern_headers: the headers of a modern request, which names its protocol version itself; empty for a legacy request.
         """
         self._session, self._message = session, message
         self.is_modern = bool(modern_headers)
-        self._session_headers = session.headers()  # also when the session is over: what is left of its answer belongs to that
+        self._session_headers = session.headers()  # kept after the session's end: a resumed stream belongs to that session
         self._headers = {**POST_HEADERS, **(modern_headers or self._session_headers)}
         self._delivery = Delivery()
         self._had_session = bool(session.id) and not self.is_modern
@@ -47,13 +47,14 @@ class HttpExchange:
         self._is_handed_over = False
 
     async def run(self) -> None:
+        """Sends the request, reads or resumes the reply, and settles the request in any case."""
         try:
             await self._post()
             if self._is_unanswered and self._can_resume:
                 await self._resume()
         except ExchangeFailed as failed:
             self._on_failed(failed)
-        except Exception:  # a bug of ours: nobody waits for ever
+        except Exception:  # a bug of ours must not leave the caller waiting forever
             logger.exception("a request to '%s' failed", self._session.server)
             self._why = Phrase("could not be asked: an internal error; the log has the details")
         if self._is_unanswered:
@@ -61,11 +62,11 @@ class HttpExchange:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether somebody waits for the reply."""
+        """Whether a caller still waits for the reply."""
         return self._session.dispatcher.waits_for(self._message.id)
 
     def give_up(self, reason: str) -> None:
-        """Answers it with an error, if nothing else has; what the server cannot have yet, it does not get any more."""
+        """Settles an open request with an error; the rest of an unsent body is not sent any more."""
         self._delivery.is_given_up = True
         self._settle(unanswered(reason) if self._delivery.is_whole else not_delivered(reason))
 
@@ -81,7 +82,7 @@ class HttpExchange:
         self._session.dispatcher.settle(self._message.id, reply)
 
     def _on_failed(self, failed: ExchangeFailed) -> None:
-        if failed.is_not_let_in:  # said with what a person can do, if that has ended the connection
+        if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection
             self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
         is_afar, reason = failed.is_unreachable, failed.reason
         self._why = Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
@@ -95,7 +96,7 @@ class HttpExchange:
         try:
             async with exchange as response:
                 if response.status >= 300:
-                    await self._refused(response)
+                    await self._handle_refusal(response)
                 elif is_event_stream(response):
                     await self._read_events(response)
                 else:
@@ -104,10 +105,10 @@ class HttpExchange:
             if not self._can_resume:
                 raise
 
-    # what the answer is
+    # the response
 
-    async def _refused(self, response: ClientResponse) -> None:
-        body = await read_start(response)
+    async def _handle_refusal(self, response: ClientResponse) -> None:
+        body = await read_error_body(response)
         if self._had_session and is_lost_session(response.status, body, self._message.id):
             self._settle(NOT_DELIVERED)
             self._session.expire()
@@ -121,12 +122,12 @@ class HttpExchange:
             self._why = Phrase("accepted the request and does not answer it (HTTP 202)")
             return
         is_json = response.content_type == "application/json" or "Content-Type" not in response.headers
-        body = await (read_whole(response, self._session.dispatcher.unsent.all) if is_json else read_start(response))
+        body = await (read_whole(response, self._session.dispatcher.unsent.all) if is_json else read_error_body(response))
         if body.strip()[:1] in (b"{", b"["):
             self._take(response, body)
         if not self._is_unanswered:
             return
-        if error := error_in(body):  # with another id, or none
+        if error := error_in(body):  # an error with another id or none
             self._settle(Envelope(error=error))
         else:
             kind, status = response.content_type, response.status
@@ -157,10 +158,10 @@ class HttpExchange:
             self._session.learn(response, message)
         self._session.dispatcher.receive(message, along_with=self._message.id)
 
-    # when its stream ended before the reply
+    # resuming a stream that ended before the reply
 
     async def _resume(self) -> None:
-        """Asks for the rest of the stream until the reply has come; a server may end it again and again while it works."""
+        """Resumes the stream by `Last-Event-ID` until the reply has come; a server may end it repeatedly while it works."""
         failures = 0
         while self._is_unanswered and failures < RESUME_ATTEMPTS:
             await asyncio.sleep(min(self._retry_ms / 1000 * 2**failures, LONGEST_RESUME_PAUSE_S))
@@ -172,14 +173,14 @@ class HttpExchange:
                     raise ExchangeFailed(failed.reason) from None  # unreachable now, but the request was delivered
 
     async def _read_rest(self) -> bool:
-        """Whether it is worth while to ask again."""
+        """Reads the resumed stream and returns whether another attempt makes sense."""
         headers = {"Accept": MEDIA_TYPE, **(self._session_headers or self._session.headers()), LAST_EVENT_HEADER: self._last_event_id}
         async with self._session.connection.exchange("GET", headers) as response:
             if response.status == 200 and is_event_stream(response):
                 with contextlib.suppress(ExchangeFailed):
                     await self._read_events(response)
                 return True
-            body = await read_start(response)
+            body = await read_error_body(response)
             if self._had_session and is_lost_session(response.status, body, self._message.id):
                 self._session.expire()
                 self._why = Phrase("has ended the session")

@@ -1,7 +1,7 @@
-"""What can go wrong over HTTP, in words, and as the reply to the request that it happened to.
+"""Explains errors of HTTP: as text for people, and as the JSON-RPC reply to the request that failed.
 
-Above it: http_connections and the transports over it. Knows what statuses and errors mean; shows no query, no user name, no password and no
-header of ours, since any of these may be a secret.
+Above it: http_connections and the transports over it; sign_ins and registries. Knows the meaning of statuses and aiohttp's errors. Shows no
+query, user name, password or header of ours, since any of these may be a secret.
 """
 
 import json
@@ -22,8 +22,8 @@ from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
 from tooltray.transports.transport import ConnectionFailure
 
 SHOWN_BODY_CHARACTERS = 200
-MAX_ERROR_BODY_BYTES = 65536  # of an answer that is an error; more is no JSON-RPC error
-SHORTEST_RETRY_AFTER_S = 1.0  # where the server says 0
+MAX_ERROR_BODY_BYTES = 65536  # of an error response; a larger one is no JSON-RPC error
+SHORTEST_RETRY_AFTER_S = 1.0  # for `Retry-After: 0`
 MAX_SHOWN_CHALLENGE = 500  # of `WWW-Authenticate`
 INTERNAL_FAULT = 500
 NOBODY_THERE = Phrase("nothing answers there (connection refused)")
@@ -37,14 +37,14 @@ _SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
 
 
 class ExchangeFailed(Exception):
-    """There was no answer, or not the whole of it.
+    """There was no response, or not all of it.
 
     Attributes:
-        reason: in words, without the server's name.
-        is_unreachable: no connection came about, so that nothing was sent; the next request would fare alike.
-        is_undelivered: the server cannot have the whole request.
-        is_not_let_in: it was refused, and nobody but a person can change that; the reason then says all.
-        title, hint: what happened as a headline, and what to do about it; empty where nothing is known but the reason.
+        reason: a text for people, without the server's name.
+        is_unreachable: no connection was made, so nothing was sent; the next request would fail alike.
+        is_undelivered: the server cannot have received the whole request, so it may be sent again.
+        is_unauthorized: the request was refused until a person signs in; `reason` is then a whole sentence.
+        title, hint: the headline, and what a person can do; empty if only the reason is known.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class ExchangeFailed(Exception):
         *,
         is_unreachable: bool = False,
         is_undelivered: bool = False,
-        is_not_let_in: bool = False,
+        is_unauthorized: bool = False,
         title: str = "",
         hint: str = "",
     ) -> None:
         super().__init__(reason)
         self.reason, self.is_unreachable, self.title, self.hint = reason, is_unreachable, title, hint
-        self.is_undelivered, self.is_not_let_in = is_undelivered or is_unreachable, is_not_let_in
+        self.is_undelivered, self.is_unauthorized = is_undelivered or is_unreachable, is_unauthorized
 
 
 class _RpcError(msgspec.Struct):
@@ -67,13 +67,17 @@ class _RpcError(msgspec.Struct):
     message: str = ""
 
 
-def shown(url: URL) -> str:
-    """A URL as it may be seen: without user, password, query and fragment."""
+def redacted_url(url: URL) -> str:
+    """Returns a URL without user, password, query and fragment, which may be secrets."""
     return str(url.with_user(None).with_query(None).with_fragment(None)) if url.absolute else ""
 
 
-def failed(error: Exception, url: URL) -> ExchangeFailed:
-    """What an error of the HTTP library means."""
+def explain_error(error: Exception, url: URL) -> ExchangeFailed:
+    """Translates an error of aiohttp or of a socket.
+
+    Args:
+        url: the URL of the request; only parts of it that are no secrets are shown.
+    """
     match error:
         case aiohttp.ClientConnectorCertificateError():
             title = Phrase("the certificate of {host} is not trusted", host=url.host)
@@ -85,17 +89,17 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
         case aiohttp.ClientProxyConnectionError():
             return _proxy_failed(error)
         case aiohttp.ClientHttpProxyError():
-            said = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
+            reason = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
             title = Phrase("the proxy does not let through to {host}", host=url.host)
-            return ExchangeFailed(said, is_unreachable=True, title=title, hint=CHECK_PROXY)
+            return ExchangeFailed(reason, is_unreachable=True, title=title, hint=CHECK_PROXY)
         case aiohttp.ClientConnectorSSLError():
-            said = Phrase("no encrypted connection to {url}: {reason}", url=shown(url), reason=_ssl_words(error.os_error))
+            reason = Phrase("no encrypted connection to {url}: {reason}", url=redacted_url(url), reason=_ssl_words(error.os_error))
             title = Phrase("{host} speaks no https", host=_place(url))
-            return ExchangeFailed(said, is_unreachable=True, title=title, hint=Phrase("Check the URL: http or https?"))
+            return ExchangeFailed(reason, is_unreachable=True, title=title, hint=Phrase("Check the URL: http or https?"))
         case aiohttp.ConnectionTimeoutError():
             title = Phrase("{host} does not answer", host=_place(url))
             return ExchangeFailed(
-                Phrase("no connection to {url} in time", url=shown(url)), is_unreachable=True, title=title, hint=CHECK_WAY
+                Phrase("no connection to {url} in time", url=redacted_url(url)), is_unreachable=True, title=title, hint=CHECK_WAY
             )
         case aiohttp.ClientConnectorError():
             return _connection_failed(error, url)
@@ -106,39 +110,40 @@ def failed(error: Exception, url: URL) -> ExchangeFailed:
         case aiohttp.ClientResponseError():
             return ExchangeFailed(Phrase("its answer is no HTTP that can be read (status {status})", status=error.status))
         case OSError(errno=int(number)):
-            broken = os.strerror(number)  # its own text may have the whole URL in it
+            broken = os.strerror(number)  # the error's own text may contain the whole URL
             return ExchangeFailed(Phrase("the connection broke ({reason})", reason=broken))
         case _:
             return ExchangeFailed(Phrase("the connection broke ({reason})", reason=type(error).__name__))
 
 
 def _proxy_failed(error: aiohttp.ClientProxyConnectionError) -> ExchangeFailed:
-    reason, proxy = error.os_error.strerror or "no connection", f"{error.host}:{error.port}"
-    said = Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=reason)
-    return ExchangeFailed(said, is_unreachable=True, title=Phrase("the proxy {proxy} cannot be reached", proxy=proxy), hint=CHECK_PROXY)
+    cause, proxy = error.os_error.strerror or "no connection", f"{error.host}:{error.port}"
+    reason = Phrase("the proxy {proxy} cannot be reached: {reason}", proxy=proxy, reason=cause)
+    return ExchangeFailed(reason, is_unreachable=True, title=Phrase("the proxy {proxy} cannot be reached", proxy=proxy), hint=CHECK_PROXY)
 
 
 def _connection_failed(error: aiohttp.ClientConnectorError, url: URL) -> ExchangeFailed:
     words = _os_words(error.os_error)
     if words == NOBODY_THERE:
-        title, said = Phrase("nothing answers at {host}", host=_place(url)), Phrase("the connection to {url} was refused", url=shown(url))
-        return ExchangeFailed(said, is_unreachable=True, title=title, hint=START_IT)
-    said = Phrase("no connection to {url}: {reason}", url=shown(url), reason=words)
-    return ExchangeFailed(said, is_unreachable=True, title=Phrase("{host} cannot be reached", host=_place(url)), hint=CHECK_WAY)
+        title = Phrase("nothing answers at {host}", host=_place(url))
+        reason = Phrase("the connection to {url} was refused", url=redacted_url(url))
+        return ExchangeFailed(reason, is_unreachable=True, title=title, hint=START_IT)
+    reason = Phrase("no connection to {url}: {reason}", url=redacted_url(url), reason=words)
+    return ExchangeFailed(reason, is_unreachable=True, title=Phrase("{host} cannot be reached", host=_place(url)), hint=CHECK_WAY)
 
 
 def _place(url: URL) -> str:
-    """Where a URL leads, without its path: that may be a secret."""
+    """Returns host and explicit port of a URL; its path may be a secret."""
     return f"{url.host}:{url.port}" if url.explicit_port else str(url.host)
 
 
 def failure_of(error: ExchangeFailed) -> ConnectionFailure | None:
-    """Why a server cannot be reached, for a card; None where only the reason is known."""
+    """Returns the failure to show on a server's card; None if only the reason is known."""
     return ConnectionFailure(Problem(error.title, error.reason, error.hint)) if error.title else None
 
 
 def status_failure(status: int, url: URL) -> ConnectionFailure | None:
-    """The same for an answer that is an HTTP error; what the server says itself is still to be added as its message."""
+    """Returns the failure to show for an HTTP error status, without the server's own message; None for other statuses."""
     host = _place(url)
     match status:
         case 401 | 403:
@@ -158,7 +163,7 @@ def status_failure(status: int, url: URL) -> ConnectionFailure | None:
 
 
 def _os_words(error: OSError) -> str:
-    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # several addresses were tried: a text is all there is
+    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():  # after several addresses there is only a text
         return NOBODY_THERE
     return error.strerror or type(error).__name__
 
@@ -169,7 +174,7 @@ def _ssl_words(error: OSError) -> str:
 
 
 def _certificate_words(error: Exception, url: URL) -> str:
-    said = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
+    reason = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
     code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
     if code == _EXPIRED:
         remedy = Phrase("whoever runs the server has to renew it; check this computer's clock too")
@@ -177,21 +182,21 @@ def _certificate_words(error: Exception, url: URL) -> str:
         remedy = Phrase("check the host in the URL")
     else:
         remedy = Phrase("if a company's own authority signed it, name that authority's file in SSL_CERT_FILE in your shell's profile")
-    return Phrase("the certificate of {host} is not trusted: {reason}; {remedy}", host=url.host, reason=said, remedy=remedy)
+    return Phrase("the certificate of {host} is not trusted: {reason}; {remedy}", host=url.host, reason=reason, remedy=remedy)
 
 
 def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
-    """After how long a server wants a request made again that it has not taken; None if it does not say so.
+    """Returns after how many seconds a rejected request should be retried (429 with `Retry-After`); None if the server does not say.
 
-    503 does not count: what stands in front of a server says it, with a time, also when the server had the request and gave no answer.
+    503 does not count: a proxy sends it with `Retry-After` even when the server received the request and did not answer.
     """
     after = headers.get("Retry-After", "").strip()
-    is_said = status == _TOO_MANY and after.isascii() and after.isdigit()
-    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_said else None
+    is_requested = status == _TOO_MANY and after.isascii() and after.isdigit()
+    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_requested else None
 
 
 def error_in(body: bytes) -> Raw:
-    """The JSON-RPC error that an answer's body is; empty if it is none. Its id does not matter: it may be null."""
+    """Returns the JSON-RPC error in a response body; empty if there is none. The id is not checked, since it may be null."""
     if len(body) > MAX_ERROR_BODY_BYTES or not body.lstrip().startswith(b"{"):
         return NOTHING
     try:
@@ -203,9 +208,12 @@ def error_in(body: bytes) -> Raw:
 
 
 def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
-    """Whether an answer to a message that named a session says that there is no such session.
+    """Returns whether the response to a message with a session id means that the server does not know the session.
 
-    404 is what the specification asks for. Many servers are made after examples that answer 400 and say so in words.
+    The specification requires 404. Many servers follow examples that respond with 400 and an error text that mentions the session.
+
+    Args:
+        id: the id of the request; a JSON-RPC error with the same id is about the request and not about the session.
     """
     if status not in _SESSION_REFUSALS:
         return False
@@ -216,35 +224,35 @@ def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
 
 
 def is_lost_stream(status: int, body: bytes, id: Raw) -> bool:
-    """The same over HTTP+SSE, whose servers say it in plain words."""
+    """Returns the same for HTTP+SSE, whose servers respond with plain text."""
     return is_lost_session(status, body, id) or bool(status in _SESSION_REFUSALS and not error_in(body) and _SAYS_SESSION.search(body))
 
 
 def may_be_older(status: int, body: bytes) -> bool:
-    """Whether a refused `initialize` is what a server of the transport before this one would answer; the specification has this test."""
+    """Returns whether a refused `initialize` looks like a server that speaks only HTTP+SSE; this test is the specification's."""
     return status in (400, _NOT_FOUND, _WRONG_METHOD) and not error_in(body)
 
 
 def refusal(
     server: str, status: int, reason: str, headers: Mapping[str, str], body: bytes, *, url: URL, mask: Callable[[str], str] = str
 ) -> Envelope:
-    """The reply to a request that was answered with an HTTP error: the JSON-RPC error in its body unchanged, else one in words.
+    """Builds the reply to a request that got an HTTP error: the JSON-RPC error in the body unchanged, else an error in words.
 
     Args:
-        reason: the words behind the status.
-        body: its first MAX_ERROR_BODY_BYTES.
-        mask: takes secrets out of what is said in words.
+        reason: the reason phrase after the status.
+        body: the first `MAX_ERROR_BODY_BYTES` of the body.
+        mask: masks secrets in an error in words.
     """
     error = error_in(body)
     if error and status != _SIGN_IN:
         return Envelope(error=error)
-    said = Phrase("server '{name}' {how}", name=server, how=refusal_words(status, reason, headers, url=url))
+    summary = Phrase("server '{name}' {how}", name=server, how=refusal_words(status, reason, headers, url=url))
     text = _text_of(body, headers)
-    return worded(INTERNAL_ERROR, mask(Phrase("{how}: {words}", how=said, words=text) if text else said), {"httpStatus": status})
+    return worded(INTERNAL_ERROR, mask(Phrase("{how}: {words}", how=summary, words=text) if text else summary), {"httpStatus": status})
 
 
 def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: URL) -> str:
-    """What an HTTP error means, to be read behind the server's name."""
+    """Describes an HTTP error; the text continues a sentence that begins with the server's name."""
     challenge = _clean(headers.get("WWW-Authenticate", ""))[:MAX_SHOWN_CHALLENGE]
     behind = f" ({challenge})" if challenge else ""
     match status:
@@ -253,7 +261,7 @@ def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: 
         case 403:
             return Phrase("refuses access (HTTP {status}){behind}", status=status, behind=behind)
         case 404 | 405:
-            return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=shown(url), status=status)
+            return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=redacted_url(url), status=status)
         case 429:
             after = _clean(headers.get("Retry-After", ""))
             if after.isdigit():
@@ -278,8 +286,8 @@ def _message_in(body: bytes) -> str:
         return ""
     if isinstance(value, dict) and isinstance(error := value.get("error"), dict):
         value = error
-    said = [value.get(name) for name in ("error_description", "message", "detail", "error")] if isinstance(value, dict) else []
-    return next((each for each in said if isinstance(each, str)), "")
+    texts = [value.get(name) for name in ("error_description", "message", "detail", "error")] if isinstance(value, dict) else []
+    return next((each for each in texts if isinstance(each, str)), "")
 
 
 def _clean(text: str) -> str:

@@ -1,8 +1,8 @@
-"""A server over streamable HTTP, in both eras (2025-03-26 to 2025-11-25, and 2026-07-28).
+"""The streamable HTTP transport, in both eras: legacy (2025-03-26 to 2025-11-25) and modern (2026-07-28).
 
 Above it: McpClient. Below it: one HttpExchange per request, the StandingStream of a legacy session, HttpConnection. A request that names
-its version in `_meta` is modern and carries that version's headers; any other belongs to the session that `initialize` opened. A server
-that turns out to speak the transport of 2024-11-05 alone is handed over to SseChannel.
+its protocol version in `_meta` is modern and carries the headers of that version; any other belongs to the session that `initialize`
+opened. A server that speaks only HTTP+SSE (2024-11-05) is handed over to SseChannel.
 """
 
 import asyncio
@@ -20,24 +20,24 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.protocol import MODERN_VERSIONS
 from tooltray.protocol.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
 from tooltray.tasks import TaskKeeper
-from tooltray.transports.http.http_connections import HttpConnection, read_start
+from tooltray.transports.http.http_connections import HttpConnection, read_error_body
 from tooltray.transports.http.http_exchange import HttpExchange
 from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_session
-from tooltray.transports.http.http_session import POST_HEADERS, HttpSession
 from tooltray.transports.http.intake import count_until_done
 from tooltray.transports.http.post_order import INITIALIZED, PostOrder
-from tooltray.transports.http.sse_transport import LAST_ANSWERS_S, SseChannel, speaks_sse
+from tooltray.transports.http.sse_transport import LAST_REPLIES_S, SseChannel, speaks_sse
 from tooltray.transports.http.standing_stream import StandingStream
+from tooltray.transports.http.upstream_session import POST_HEADERS, UpstreamHttpSession
 from tooltray.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)
-GOODBYE_TIMEOUT_S = 2.0  # for the DELETE at the end; the server forgets an idle session by itself, too
+SESSION_END_TIMEOUT_S = 2.0  # for the DELETE; the server also forgets an idle session by itself
 
 ToolSchema = Callable[[str], Raw | None]
 
 
 def no_schema(tool: str) -> Raw | None:
-    """Where no tool marks an argument for a header."""
+    """The default for servers without a tool that maps an argument to a header."""
     return None
 
 
@@ -51,8 +51,8 @@ class HttpTransport:
     def __init__(self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema) -> None:
         """
         Args:
-            name: the server's, for errors.
-            tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
+            name: the server's name, for errors.
+            tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
         """
         self._name, self._connection, self._tool_schema = name, connection, tool_schema
         self._channel: HttpChannel | None = None
@@ -67,27 +67,27 @@ class HttpTransport:
 
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._connection.open()
-        session = HttpSession(server=self._name, connection=self._connection, dispatcher=dispatcher)
+        session = UpstreamHttpSession(server=self._name, connection=self._connection, dispatcher=dispatcher)
         self._channel = HttpChannel(session, self._tool_schema)
         dispatcher.attach_messages(self._channel)
 
     async def close(self) -> None:
-        """Gives up what is under way, ends the session and the connections."""
+        """Ends the requests under way, the session and the connections."""
         if self._channel:
             await self._channel.end()
         await self._connection.close()
 
 
 class HttpChannel:
-    """The dispatcher's channel. Satisfies MessageChannel."""
+    """Sends the dispatcher's messages over streamable HTTP. Satisfies MessageChannel."""
 
-    def __init__(self, session: HttpSession, tool_schema: ToolSchema) -> None:
+    def __init__(self, session: UpstreamHttpSession, tool_schema: ToolSchema) -> None:
         self.session, self._tool_schema = session, tool_schema
         self._tasks = TaskKeeper()
         self._order = PostOrder(self._tasks.spawn)
         self._exchanges: dict[bytes, tuple[HttpExchange, asyncio.Task[None]]] = {}  # by the id of the request
         self._has_standing_stream = False
-        self._older: SseChannel | None = None  # what took over
+        self._older: SseChannel | None = None  # took over, if the server speaks only HTTP+SSE
         session.hand_over = self._hand_over
 
     def send(self, message: Outgoing) -> None:
@@ -104,27 +104,27 @@ class HttpChannel:
         count_until_done(sending, message, self.session.dispatcher.unsent)
 
     def close(self) -> None:
-        """Nothing more is sent, and what nobody waits for is given up."""
+        """Cancels the requests that no caller waits for; the dispatcher sends nothing more."""
         for exchange, task in list(self._exchanges.values()):
             if not exchange.is_awaited:
                 task.cancel()
 
     async def end(self) -> None:
-        """Bounded; may be called twice."""
+        """Ends the requests under way and the session in bounded time; may be called twice."""
         if self._older:
             await self._older.end()
-        await self._hear_last_answers()
+        await self._await_last_replies()
         await self._tasks.close()
         if session_id := self.session.id:
             headers = self.session.headers()
             self.session.id = ""
             with contextlib.suppress(ExchangeFailed, TimeoutError):
-                async with asyncio.timeout(GOODBYE_TIMEOUT_S), self.session.connection.exchange("DELETE", headers) as response:
+                async with asyncio.timeout(SESSION_END_TIMEOUT_S), self.session.connection.exchange("DELETE", headers) as response:
                     logger.debug("session %s… ended: HTTP %d", session_id[:4], response.status)
 
-    async def _hear_last_answers(self) -> None:
-        """A request that the next server did not take is to be sent again, not to fail with the session that another one found gone."""
-        await self.session.dispatcher.last_replies(timeout_s=LAST_ANSWERS_S)
+    async def _await_last_replies(self) -> None:
+        """Waits for replies under way, then settles the rest, so that a request the server did not receive can be sent again."""
+        await self.session.dispatcher.last_replies(timeout_s=LAST_REPLIES_S)
         for exchange, _ in list(self._exchanges.values()):
             exchange.give_up(self.session.dispatcher.closed_because)
 
@@ -152,28 +152,28 @@ class HttpChannel:
         task.add_done_callback(lambda _: self._exchanges.pop(key, None))
 
     def _begin(self) -> None:
-        """What was tried before in the modern era is given up."""
+        """Cancels the requests of a modern attempt before the legacy session begins."""
         for _, task in list(self._exchanges.values()):
             task.cancel()
         self.session.begin()
 
     def _cancel(self, message: Outgoing) -> None:
-        """A modern request is cancelled by closing its response; a legacy server is told, and need not answer any more."""
+        """Cancels a modern request by closing its response; a legacy server gets the notification and need not reply any more."""
         exchange, task = self._exchanges.get(_cancelled_id(message.payload), (None, None))
         if not (exchange.is_modern if exchange else self.session.is_modern):
-            self._order.notify(CANCELLED, partial(self._tell_cancelled, message, task))
+            self._order.notify(CANCELLED, partial(self._send_cancelled, message, task))
         elif task:
             task.cancel()
 
-    async def _tell_cancelled(self, message: Outgoing, task: asyncio.Task[None] | None) -> None:
+    async def _send_cancelled(self, message: Outgoing, task: asyncio.Task[None] | None) -> None:
         await self._post(message)
         if task:
             task.cancel()
 
-    # everything else
+    # notifications and replies
 
     async def _post(self, message: Outgoing) -> None:
-        """Sends what gets no reply."""
+        """Sends a message that gets no reply."""
         headers = {**POST_HEADERS, **self.session.headers()}
         if self.session.is_modern:
             headers |= {VERSION_HEADER: MODERN_VERSIONS[-1]} | ({METHOD_HEADER: message.method} if message.method else {})
@@ -191,7 +191,7 @@ class HttpChannel:
             if response.status < 300:
                 self._on_taken(message)
                 return
-            body = await read_start(response)
+            body = await read_error_body(response)
             if had_session and is_lost_session(response.status, body):
                 self.session.expire()
             else:

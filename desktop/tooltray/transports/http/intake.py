@@ -1,7 +1,7 @@
-"""Large messages from and to a server over HTTP: counted while they travel, and not read on while too much waits for clients.
+"""Flow control for messages over HTTP: counts large messages in memory, and pauses reading while too much waits for AI clients.
 
-Above it: the exchanges and streams that read one. Below it: wire/unsent. A server in a process is paused by its pipe; over HTTP each
-message comes by a connection of its own, and all of them together are to be bounded.
+Above it: the exchanges and streams that read messages. Below it: protocol/unsent. A child process is paused by its pipe. Over HTTP each
+message has its own connection, so the sum over all of them must be bounded.
 """
 
 import asyncio
@@ -15,15 +15,15 @@ from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.unsent import AllUnsent, Unsent
 from tooltray.transports.http.http_failures import ExchangeFailed
 
-COUNTED_FROM_BYTES = 65536  # nearly every message is whole before that
+COUNTED_FROM_BYTES = 65536  # nearly every message is smaller
 
 Holds = Callable[[int], Awaitable[None]]
-"""Told how many bytes of a message have come that is not whole; returns when more may be read."""
+"""Takes the number of bytes of an incomplete message in memory; returns when more may be read."""
 
 
 @contextmanager
 def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
-    """For as long as a response is read; where there is no room for its message, its connection is closed."""
+    """Counts a response's bytes while it is read; closes its connection if there is no room for its message."""
     account = unsent.of(is_server=False)
     account.ends.add(response.close)
 
@@ -41,7 +41,11 @@ def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
 
 
 async def read_whole(response: ClientResponse, unsent: AllUnsent) -> bytes:
-    """The body."""
+    """Returns the whole body.
+
+    Raises:
+        ExchangeFailed: the body is larger than `MAX_SERVER_LINE_BYTES`.
+    """
     chunks, size = [], 0
     with intake(response, unsent) as holds:
         async for chunk in response.content.iter_any():
@@ -52,7 +56,7 @@ async def read_whole(response: ClientResponse, unsent: AllUnsent) -> bytes:
 
 
 def count_until_done(sending: asyncio.Task[None], message: Outgoing, unsent: Unsent) -> None:
-    """A message to a server counts as waiting until its POST is over; the server may not read it for as long."""
+    """Counts a large message to a server as unsent until its POST ends, since the server may not have read it before."""
     size = len(memoryview(message.payload))
     if size >= COUNTED_FROM_BYTES:
         unsent.add(size)

@@ -1,8 +1,8 @@
-"""Which message may leave when, where each travels on its own and would overtake the others.
+"""Keeps the order of messages where each has its own POST and could overtake the others.
 
-Above it: HttpTransport and SseTransport. Requests and replies leave at once and together; notifications one after the other; and nothing
-leaves before `notifications/initialized` has arrived, since servers refuse requests until then. Waiting is bounded: a server may take a
-message and answer the POST late or never.
+Above it: HttpTransport and SseTransport. Requests and replies are sent at once and in parallel, notifications one after another. Nothing is
+sent before `notifications/initialized` has been accepted, since servers refuse requests until then. Every wait is bounded: a server may
+receive a message and answer its POST late or never.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from tooltray.tasks import Spawn
 WAIT_S = 5.0
 INITIALIZED = "notifications/initialized"
 
-Sending = Callable[[], Awaitable[None]]  # not begun before its turn, and never if it is cancelled until then
+Sending = Callable[[], Awaitable[None]]  # a function, so that a task cancelled while it waits leaves no coroutine that was never awaited
 
 
 class PostOrder:
-    """Belongs to one connection."""
+    """The order of the messages of one connection."""
 
     def __init__(self, spawn: Spawn) -> None:
         self._spawn = spawn
@@ -25,7 +25,7 @@ class PostOrder:
         self._opening: asyncio.Task[None] | None = None
 
     def notify(self, method: str, sending: Sending) -> asyncio.Task[None]:
-        """Sends a notification after those before it."""
+        """Sends a notification after the previous one."""
         task = self._spawn(self._after(self._last_notification, sending), name=method)
         self._last_notification = task
         if method == INITIALIZED:
@@ -33,7 +33,7 @@ class PostOrder:
         return task
 
     def start(self, name: str, sending: Sending) -> asyncio.Task[None]:
-        """Sends anything else."""
+        """Sends a request or a reply."""
         return self._spawn(self._after(self._opening, sending), name=name)
 
     async def _after(self, task: asyncio.Task[None] | None, sending: Sending) -> None:

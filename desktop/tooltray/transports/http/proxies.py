@@ -1,6 +1,6 @@
-"""Which proxy leads to a URL, by the variables that every other program goes by.
+"""Chooses the proxy for a URL by the usual environment variables.
 
-Above it: http_connections. Knows no environment of its own: the variables are handed in.
+Above it: http_connections, web_client, registries and reachability. Reads no environment itself: the variables are arguments.
 
 The rules: lower case counts before upper case; `no_proxy` has hosts (each with its subdomains, a leading dot or not), addresses, networks
 (10.0.0.0/8) and `*`, each with a port or not; this machine itself is never reached through a proxy.
@@ -18,9 +18,10 @@ LOOPBACK_NAMES = {"localhost", "localhost.localdomain", "ip6-localhost"}
 
 
 def proxy_for(url: URL, environ: Mapping[str, str]) -> URL | None:
-    """
+    """Returns the proxy for a URL; None for a direct connection.
+
     Raises:
-        CannotStart: the proxy is of a kind that cannot be used, or its URL is none.
+        CannotStart: the proxy's scheme is not supported, or its URL is invalid.
     """
     host = (url.host or "").lower().rstrip(".")
     value = _variable(environ, f"{url.scheme}_proxy") or _variable(environ, "all_proxy")
@@ -30,7 +31,7 @@ def proxy_for(url: URL, environ: Mapping[str, str]) -> URL | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine, by its name alone."""
+    """Returns whether a host name or address means this machine, without resolving it."""
     address = _address(host)
     return address.is_loopback if address else host in LOOPBACK_NAMES or host.endswith(".localhost")
 

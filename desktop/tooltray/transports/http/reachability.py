@@ -1,6 +1,6 @@
-"""Looks how far the way to a URL goes: the proxy, the name, the connection, the certificate. Sends no request.
+"""Tests the route to a URL: the proxy, the host name, the connection, the certificate. Sends no request.
 
-Above it: the doctor, which imports this when it looks at the first server elsewhere (it brings the HTTP library along). Below it: proxies.
+Above it: the doctor, which imports this module for the first remote server, since it imports an HTTP library. Below it: proxies.
 """
 
 import asyncio
@@ -14,16 +14,17 @@ from yarl import URL
 from tooltray.errors import TooltrayError
 from tooltray.transports.http.proxies import proxy_for
 
-LIMIT_S = 5.0  # a person waits in front of it; what takes longer is a finding, too
+LIMIT_S = 5.0  # a person waits; a slower connection is a finding, too
 
 
 @dataclass(frozen=True)
 class Reach:
-    """
+    """The result of the test.
+
     Attributes:
-        proxy: through which proxy the way leads, without user name and password; empty: through none.
-        words: how far it goes: one sentence without a full stop.
-        is_open: whether a connection came about, and is trusted.
+        proxy: the URL of the proxy in use, without user name and password; empty if there is none.
+        words: the finding, in one sentence without a full stop.
+        is_open: whether a connection could be opened and its certificate is trusted.
     """
 
     proxy: str
@@ -36,8 +37,8 @@ async def reach(url: str, *, environ: Mapping[str, str], trust: ssl.SSLContext, 
 
     Args:
         environ: the person's login-shell environment, for proxies.
-        trust: whose certificates are trusted.
-        limit_s: seconds for all of it.
+        trust: the TLS context with the trusted certificates.
+        limit_s: seconds for the whole test.
     """
     try:
         target = URL(url)

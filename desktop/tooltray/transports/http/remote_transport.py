@@ -1,7 +1,7 @@
-"""The transport of a server that is reached by a URL.
+"""Makes the transport of a server that is reached by a URL.
 
-Above it: ServerManager. Below it: HttpTransport and SseTransport, imported in a thread when the first such server is started: the HTTP
-library takes a quarter of a second, which no hub of servers on stdio should pay, and no other call should wait for.
+Above it: transports. Below it: HttpTransport and SseTransport, imported in a thread when the first such server is started: the import of
+aiohttp takes a quarter of a second, which a hub with only stdio servers should not pay and no call should wait for.
 """
 
 import asyncio
@@ -25,14 +25,15 @@ async def make_remote_transport(
     tool_schema: Callable[[str], Raw | None],
     authorization: Authorization | None = None,
 ) -> Transport:
-    """
+    """Makes the transport; no connection is opened yet.
+
     Args:
-        kind: "sse", or "http" for the streamable one.
-        url, headers: with everything filled in.
+        kind: "sse" for HTTP+SSE, "http" for streamable HTTP.
+        url, headers: with all placeholders filled in.
         environ: the person's login-shell environment, for proxies and certificate authorities.
-        mask: takes secrets out of a text.
-        tool_schema: the `inputSchema` of a tool by the server's own name for it; None if it was never listed.
-        authorization: what lets requests in, besides `url` and `headers`.
+        mask: masks secrets in a text.
+        tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
+        authorization: supplies the `Authorization` header, besides what `url` and `headers` contain.
 
     Raises:
         CannotStart: the URL, a header or the proxy cannot be used.

@@ -1,8 +1,7 @@
-"""The body of one request on its way out, and whether the server can have it.
+"""The body of an HTTP request, which records whether the server can have received it.
 
-Above it: http_connections. Below it: aiohttp. A server closes connections that are kept for the next request whenever it likes, also in the
-moment in which that request leaves; what matters then is whether it can have read the request, for only what it cannot have read may be
-sent again.
+Above it: http_connections. Below it: aiohttp. A server may close an idle connection at any time, even while the next request is being sent.
+Such a request may be sent again only if the server cannot have read it.
 """
 
 import asyncio
@@ -16,25 +15,25 @@ SLICE_BYTES = 2**18  # large bodies are written piece by piece, as fast as they 
 
 
 class Delivery:
-    """What is known of a request on its way; made by whoever wants to know, for one request.
+    """The delivery state of one request; created by a caller that needs it.
 
     Attributes:
-        has_begun: something was handed to the system for an open connection.
-        is_whole: all was: the server may have the request. Until then it has not.
-        is_given_up: nothing more of it is to leave.
+        has_begun: part of the body was written to an open connection.
+        is_whole: the whole body was written, so the server may have the request; before, it cannot.
+        is_given_up: no more of the body may be written.
     """
 
     def __init__(self) -> None:
         self.is_given_up = False
-        self.again()
+        self.restart()
 
-    def again(self) -> None:
-        """It is made anew: the server has not taken it."""
+    def restart(self) -> None:
+        """Resets the state before the request is sent again, since the server has not received it."""
         self.has_begun = self.is_whole = False
 
 
 class RequestBody(Payload):
-    """Can be written once."""
+    """A JSON body. Can be written once."""
 
     _value: bytes
 
@@ -46,11 +45,12 @@ class RequestBody(Payload):
         return self._value.decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        """
+        """Writes the body in slices of `SLICE_BYTES` and records the delivery.
+
         Raises:
-            ClientConnectionResetError: the connection ended before everything was written.
+            ClientConnectionResetError: the connection ended before everything was written, or the request was given up.
         """
-        for _ in range(2):  # rounds of the loop, in which the end of a connection that has already come in is heard of
+        for _ in range(2):  # iterations of the loop, in which it notices that the connection has already been closed
             await asyncio.sleep(0)
         view = memoryview(self._value)
         for start in range(0, len(view), SLICE_BYTES):

@@ -1,8 +1,8 @@
-"""A server over HTTP+SSE, the transport of 2024-11-05 that some servers still have alone.
+"""The HTTP+SSE transport of 2024-11-05, the only one that some servers speak.
 
-Above it: McpClient. Below it: HttpConnection. One GET brings everything the server says; its first event names the URL that takes what we
-say, by POST. When that stream ends, so does the connection; what was asked until then is answered by what is known of its POST: that the
-server cannot have it, or that nobody will hear the answer.
+Above it: McpClient. Below it: HttpConnection. The stream of one GET carries all messages of the server; its first event names the URL for
+our messages, which are sent by POST. When the stream ends, so does the connection. An open request is then settled by the state of its
+POST: either the server did not receive it, or its reply is lost.
 """
 
 import asyncio
@@ -20,25 +20,25 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, Envelope, failure, not_delivered, unanswered
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.tasks import TaskKeeper
-from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_start
-from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_stream, refusal, refusal_words, shown
+from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_error_body
+from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_stream, redacted_url, refusal, refusal_words
 from tooltray.transports.http.intake import count_until_done, intake
 from tooltray.transports.http.post_order import PostOrder
 from tooltray.transports.http.request_body import Delivery
 from tooltray.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)
-LAST_ANSWERS_S = 2.0  # for requests under way when the session was lost; it is opened anew only afterwards
-ASKED_FOR_S = 5.0  # its first event comes at once
+LAST_REPLIES_S = 2.0  # for requests under way when the session is lost; the next session is opened only afterwards
+PROBE_TIMEOUT_S = 5.0  # the first event comes at once
 EXPIRED = Phrase("has ended the session")
 STREAM_HEADERS = {"Accept": MEDIA_TYPE, "Cache-Control": "no-store"}
 POST_HEADERS = {"Content-Type": "application/json"}
 
 
 async def speaks_sse(connection: HttpConnection) -> bool:
-    """Whether a server that knows no streamable HTTP speaks this; people seldom say which of the two a URL is."""
+    """Returns whether a server that refuses streamable HTTP speaks HTTP+SSE; settings seldom say which of the two a URL is for."""
     with contextlib.suppress(ExchangeFailed, TimeoutError):
-        async with asyncio.timeout(ASKED_FOR_S), connection.exchange("GET", STREAM_HEADERS) as response:
+        async with asyncio.timeout(PROBE_TIMEOUT_S), connection.exchange("GET", STREAM_HEADERS) as response:
             if response.status == 200 and response.content_type == MEDIA_TYPE:
                 reader = EventReader()
                 async for chunk in response.content.iter_any():
@@ -79,31 +79,31 @@ class SseTransport:
 
 
 class SseChannel:
-    """The dispatcher's channel. Satisfies MessageChannel."""
+    """Sends the dispatcher's messages by POST and reads the stream. Satisfies MessageChannel."""
 
     def __init__(self, name: str, connection: HttpConnection, dispatcher: RawDispatcher) -> None:
         self._name, self._connection, self._dispatcher = name, connection, dispatcher
         self._tasks = TaskKeeper()
         self._order = PostOrder(self._tasks.spawn)
         self._endpoint: asyncio.Future[URL] = asyncio.get_running_loop().create_future()
-        self._posting: dict[bytes, Delivery] = {}  # of requests whose POST is not answered, by their id
+        self._posting: dict[bytes, Delivery] = {}  # by request id, until the POST has its response
         self._has_stream = True
-        self.has_expired = False  # the server has forgotten the session, although its stream may still be there
+        self.has_expired = False  # the server has forgotten the session, although its stream may still be open
 
     def begin(self) -> None:
         self._tasks.spawn(self._listen(), name=f"events of '{self._name}'")
 
     async def end(self) -> None:
-        """Bounded; may be called twice."""
-        await self._hear_last_answers()
+        """Ends the requests under way and the stream in bounded time; may be called twice."""
+        await self._await_last_replies()
         await self._tasks.close()
 
-    async def _hear_last_answers(self) -> None:
-        await self._dispatcher.last_replies(timeout_s=LAST_ANSWERS_S)
+    async def _await_last_replies(self) -> None:
+        await self._dispatcher.last_replies(timeout_s=LAST_REPLIES_S)
         for id in self._dispatcher.unanswered():
             self._give_up(id, self._posting.get(bytes(id)))
 
-    # what we say
+    # our messages
 
     def send(self, message: Outgoing) -> None:
         if message.method and not message.id:
@@ -116,16 +116,16 @@ class SseChannel:
         count_until_done(sending, message, self._dispatcher.unsent)
 
     def close(self) -> None:
-        """What is under way ends with the transport."""
+        """Does nothing: requests under way end with the transport."""
 
     async def _post(self, message: Outgoing) -> None:
-        """Sends what gets no reply."""
-        if await self._refused(message, Delivery()):
+        """Sends a message that gets no reply."""
+        if await self._send(message, Delivery()):
             logger.info("server '%s' did not take %s", self._name, message.method or "a reply")
 
     async def _request(self, message: Outgoing, delivery: Delivery) -> None:
         try:
-            reply = await self._refused(message, delivery)
+            reply = await self._send(message, delivery)
         finally:
             self._posting.pop(bytes(message.id), None)
         if reply:
@@ -133,15 +133,15 @@ class SseChannel:
         elif not self._has_stream:
             self._give_up(message.id, None)
 
-    async def _refused(self, message: Outgoing, delivery: Delivery) -> Envelope | None:
-        """What a POST comes to that the server does not take; None if it does."""
+    async def _send(self, message: Outgoing, delivery: Delivery) -> Envelope | None:
+        """Sends a message by POST and returns an error reply if the server does not accept it, else None."""
         endpoint = await asyncio.shield(self._endpoint)
         try:
             async with self._connection.exchange("POST", POST_HEADERS, message.joined(), url=endpoint, delivery=delivery) as response:
-                return None if response.status < 300 else self._refusal(message, response, await read_start(response))
+                return None if response.status < 300 else self._refusal(message, response, await read_error_body(response))
         except ExchangeFailed as failed:
             return self._failed(failed)
-        except Exception:  # a bug of ours: nobody waits for ever
+        except Exception:  # a bug of ours must not leave the caller waiting forever
             logger.exception("a request to '%s' failed", self._name)
             return failure(INTERNAL_ERROR, f"server '{self._name}' could not be asked: an internal error; the log has the details")
 
@@ -157,13 +157,13 @@ class SseChannel:
         if failed.is_unreachable:
             self._lose(Phrase("is out of reach: {reason}", reason=failed.reason), has_stream=self._has_stream)
             return not_delivered(f"server '{self._name}' is out of reach: {failed.reason}")
-        if failed.is_not_let_in:  # said with what a person can do, if that has ended the connection
+        if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection
             return failure(CONNECTION_CLOSED, self._dispatcher.closed_because or failed.reason)
         if failed.is_undelivered:
             return not_delivered(f"server '{self._name}' did not take the request: {failed.reason}")
         return failure(CONNECTION_CLOSED, f"server '{self._name}' gave no answer: {failed.reason}")
 
-    # what the server says
+    # the server's messages
 
     async def _listen(self) -> None:
         try:
@@ -173,10 +173,10 @@ class SseChannel:
             self._lose(Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("is gone: {reason}", reason=reason))
 
     async def _read_stream(self) -> str:
-        """Returns why it has ended."""
+        """Reads the stream and returns why it has ended."""
         async with self._connection.exchange("GET", STREAM_HEADERS) as response:
             if response.status != 200:
-                await read_start(response)
+                await read_error_body(response)
                 words = refusal_words(response.status, response.reason or "", response.headers, url=self._connection.url)
                 return self._connection.mask(words)
             if response.content_type != MEDIA_TYPE:
@@ -191,7 +191,7 @@ class SseChannel:
         return Phrase("closed its stream of events")
 
     def _take(self, event: Event) -> str:
-        """Why the stream cannot be used, if it cannot."""
+        """Handles an event and returns why the stream cannot be used; empty if it can."""
         if event.type == "message" and event.data:
             self._dispatcher.receive(event.data)
         elif event.type == "endpoint" and not self._endpoint.done():
@@ -204,26 +204,30 @@ class SseChannel:
         except ValueError:
             return Phrase("names no URL to send messages to")
         if not is_same_origin(self._connection.url, endpoint):
-            return Phrase("wants messages sent to another host, {url}", url=shown(endpoint))
+            return Phrase("wants messages sent to another host, {url}", url=redacted_url(endpoint))
         self._endpoint.set_result(as_ours(self._connection.url, endpoint))
         return ""
 
     # the end
 
     def _lose(self, reason: str, *, has_stream: bool = False) -> None:
-        """`has_stream`: a server that takes nothing any more may still finish what it has begun, and say so."""
+        """Reports the connection as lost and settles requests that can get no reply.
+
+        Args:
+            has_stream: the stream is still open, so a server that accepts no more requests may still send pending replies.
+        """
         self._has_stream = has_stream
         if not self._dispatcher.is_closed:
             self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=reason), requests_stay=True)
-            self._tasks.spawn(self._hear_last_answers(), name=f"last answers of '{self._name}'")
+            self._tasks.spawn(self._await_last_replies(), name=f"last answers of '{self._name}'")
         if not has_stream:
             for id in self._dispatcher.unanswered():
                 delivery = self._posting.get(bytes(id))
-                if not (delivery and delivery.is_whole):  # else the answer to its POST will tell
+                if not (delivery and delivery.is_whole):  # else the response to its POST decides
                     self._give_up(id, delivery)
 
     def _give_up(self, id: Raw, delivery: Delivery | None) -> None:
-        """Answers a request in the server's place; what the server cannot have yet, it does not get any more."""
+        """Settles a request with an error; the rest of an unsent body is not sent any more."""
         reason = self._dispatcher.closed_because
         if delivery:
             delivery.is_given_up = True

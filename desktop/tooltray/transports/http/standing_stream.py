@@ -1,31 +1,31 @@
-"""The stream on which a legacy server says what belongs to no request: a GET that stays open as long as the session.
+"""The standing stream of a legacy session: a GET for messages that belong to no request, open as long as the session.
 
-Above it: http_transport. Below it: HttpSession. A server need not offer it.
+Above it: http_transport. Below it: UpstreamHttpSession. Servers need not offer one.
 """
 
 import asyncio
 import logging
 
 from tooltray.protocol.event_stream import MEDIA_TYPE, EventReader
-from tooltray.transports.http.http_connections import read_start
+from tooltray.transports.http.http_connections import read_error_body
 from tooltray.transports.http.http_failures import ExchangeFailed
-from tooltray.transports.http.http_session import LAST_EVENT_HEADER, HttpSession, is_event_stream
 from tooltray.transports.http.intake import intake
+from tooltray.transports.http.upstream_session import LAST_EVENT_HEADER, UpstreamHttpSession, is_event_stream
 
 logger = logging.getLogger(__name__)
-REOPENED_AFTER_MS = 1000  # where the server names no time
+REOPENED_AFTER_MS = 1000  # if the server sends no `retry`
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 60.0
 NOT_FOUND, SERVER_ERROR = 404, 500
 
 
 class StandingStream:
-    """Kept open by `run`, which ends when the server does not offer it or the session is over."""
+    """`run` keeps the stream open until the server does not offer one or the session is over."""
 
-    def __init__(self, session: HttpSession) -> None:
+    def __init__(self, session: UpstreamHttpSession) -> None:
         self._session = session
         self._last_event_id, self._retry_ms = "", REOPENED_AFTER_MS
         self._was_open = False
-        self._fruitless = 0  # attempts in a row that brought nothing
+        self._fruitless = 0  # attempts in a row without an event
 
     async def run(self) -> None:
         while await self._listen():
@@ -34,7 +34,7 @@ class StandingStream:
             await asyncio.sleep(min(pause_s, LONGEST_PAUSE_S))
 
     async def _listen(self) -> bool:
-        """Whether to open it again."""
+        """Reads the stream and returns whether to reopen it."""
         try:
             return await self._listen_once()
         except ExchangeFailed as failed:
@@ -55,7 +55,7 @@ class StandingStream:
                         self._take(reader, chunk)
                         await holds(reader.waiting_bytes)
                 return True
-            await read_start(response)
+            await read_error_body(response)
             if response.status == NOT_FOUND and self._was_open and self._session.id:
                 self._session.expire()
             elif response.status < SERVER_ERROR:

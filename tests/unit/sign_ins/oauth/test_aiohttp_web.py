@@ -11,16 +11,17 @@ from aiohttp import web
 from tests.fakes.authorization_server import AuthorizationServer, Shown, authorizing, breaks_off, browse, hangs, leads_to, says
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.sign_ins.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWeb
-from tooltray.sign_ins.oauth.web_requests import NoAnswer, Web, make_web
+from tooltray.sign_ins.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient
+from tooltray.sign_ins.oauth.web_requests import NoResponse, WebClient
+from tooltray.sign_ins.oauth_clients import make_web_client
 from tooltray.transports.http.certificate_trust import tls_context
 
 
 @asynccontextmanager
-async def asking(environ: dict[str, str] | None = None, **answers: Any) -> AsyncIterator[tuple[AuthorizationServer, Web]]:
+async def asking(environ: dict[str, str] | None = None, **answers: Any) -> AsyncIterator[tuple[AuthorizationServer, WebClient]]:
     async with authorizing() as server:
         server.answers |= {f"/{name}": answer for name, answer in answers.items()}
-        yield server, await make_web(environ or {})
+        yield server, await make_web_client(environ or {})
 
 
 async def test_a_document_is_got() -> None:
@@ -62,7 +63,7 @@ async def test_what_is_sent_is_never_led_on() -> None:
 
 async def test_a_circle_is_left() -> None:
     async with asking(a=leads_to("/a")) as (server, asks):
-        with pytest.raises(NoAnswer, match="circle"):
+        with pytest.raises(NoResponse, match="circle"):
             await asks.get(f"{server.origin}/a")
 
 
@@ -76,32 +77,32 @@ async def test_an_endless_answer_is_not_read_to_its_end() -> None:
         return response
 
     async with asking(a=endless, b=says("x" * MAX_ANSWER_BYTES)) as (server, asks):
-        with pytest.raises(NoAnswer, match=r"127\.0\.0\.1 is larger than 1 MiB"):
+        with pytest.raises(NoResponse, match=r"127\.0\.0\.1 is larger than 1 MiB"):
             await asks.get(f"{server.origin}/a")
         assert len((await asks.get(f"{server.origin}/b")).body) == MAX_ANSWER_BYTES
 
 
 async def test_an_answer_that_breaks_off_is_none() -> None:
     async with asking(a=breaks_off) as (server, asks):
-        with pytest.raises(NoAnswer, match="closed the connection"):
+        with pytest.raises(NoResponse, match="closed the connection"):
             await asks.get(f"{server.origin}/a?secret=x")
 
 
 async def test_nobody_there_is_said_so_without_path_and_query() -> None:
     async with asking() as (server, asks):
         pass
-    with pytest.raises(NoAnswer, match="was refused") as raised:
+    with pytest.raises(NoResponse, match="was refused") as raised:
         await asks.post(f"{server.origin}/secret/a?secret=x", form={})
     assert "secret" not in raised.value.reason
 
 
 async def test_the_persons_proxy_is_used_and_a_bad_one_is_said_so() -> None:
     async with asking() as (server, _):
-        through = await make_web({"http_proxy": server.origin})
+        through = await make_web_client({"http_proxy": server.origin})
         server.answers["/x"] = says({"through": "proxy"})
         assert (await through.get("http://auth.example/x")).document() == {"through": "proxy"}
-        odd = await make_web({"http_proxy": "socks5://127.0.0.1:1"})
-        with pytest.raises(NoAnswer, match="a socks5 proxy cannot be used"):
+        odd = await make_web_client({"http_proxy": "socks5://127.0.0.1:1"})
+        with pytest.raises(NoResponse, match="a socks5 proxy cannot be used"):
             await odd.get("http://auth.example/x")
 
 
@@ -120,8 +121,8 @@ def test_who_does_not_answer_is_waited_for_twenty_seconds_and_no_longer() -> Non
         port = server.sockets[0].getsockname()[1]
         started.append(loop.time())
         try:
-            with pytest.raises(NoAnswer, match=r"no answer from 127\.0\.0\.1 within 20 s"):
-                await AiohttpWeb(environ={}, trust=tls_context({})).get(f"http://127.0.0.1:{port}/")
+            with pytest.raises(NoResponse, match=r"no answer from 127\.0\.0\.1 within 20 s"):
+                await AiohttpWebClient(environ={}, trust=tls_context({})).get(f"http://127.0.0.1:{port}/")
         finally:
             server.close()
         assert loop.time() - started[0] == pytest.approx(TIMEOUT_S, abs=1)
@@ -145,8 +146,8 @@ async def test_the_browser_of_the_tests_goes_where_it_is_led() -> None:
 
 @pytest.mark.parametrize("url", [f"https://{'a' * 64}.example/", "https://xn--/", "/.well-known/x", "https://[::1/"])
 async def test_an_address_that_is_none_has_no_answer(url: str) -> None:
-    asks = await make_web({})
-    with pytest.raises(NoAnswer, match="address"):
+    asks = await make_web_client({})
+    with pytest.raises(NoResponse, match="address"):
         await asks.get(url)
-    with pytest.raises(NoAnswer, match="address"):
+    with pytest.raises(NoResponse, match="address"):
         await asks.post(url, form={})

@@ -37,7 +37,7 @@ from tooltray.sign_ins.oauth.failures import (
 )
 from tooltray.sign_ins.oauth.registrations import Registration
 from tooltray.sign_ins.oauth.tokens import Tokens
-from tooltray.sign_ins.oauth.web_requests import make_web
+from tooltray.sign_ins.oauth_clients import make_web_client
 
 NOW = 1_000_000.0
 SECRET = "the-secret-of-the-client"
@@ -87,7 +87,7 @@ async def desk(*, settings: dict[str, Any] | None = None, **changes: Any) -> Asy
 
 async def another_desk(server: AuthorizationServer, *, settings: dict[str, Any] | None = None, **options: Any) -> Desk:
     clock, chosen = SetClock(NOW), OAuthSettings(**settings) if settings else None
-    client = AuthorizationClient(server="far", url=server.mcp_url, settings=chosen, http=await make_web({}), clock=clock, **options)
+    client = AuthorizationClient(server="far", url=server.mcp_url, settings=chosen, http=await make_web_client({}), clock=clock, **options)
     return Desk(server, client, clock)
 
 
@@ -95,7 +95,7 @@ async def another_desk(server: AuthorizationServer, *, settings: dict[str, Any] 
 
 
 async def test_a_person_signs_in_to_a_server_that_nobody_configured() -> None:
-    async with desk(names_itself=True) as at:
+    async with desk(sends_issuer=True) as at:
         tokens = await at.sign_in()
         assert at.server.access[tokens.access_token] == "notes:read notes:write"
         assert tokens.refresh_token in at.server.refresh
@@ -166,7 +166,7 @@ async def test_a_server_of_the_first_specification_is_signed_in_to_without_any_m
 
 
 async def test_a_url_that_is_none_is_said_so() -> None:
-    client = AuthorizationClient(server="far", url="http://host:port/", settings=None, http=await make_web({}))
+    client = AuthorizationClient(server="far", url="http://host:port/", settings=None, http=await make_web_client({}))
     with pytest.raises(NoAuthorizationServer, match="its URL cannot be used"):
         await client.begin(redirect_uri="http://127.0.0.1:1/callback")
 
@@ -307,7 +307,7 @@ async def test_an_issuer_that_is_another_is_refused_before_anything_is_registere
         assert not at.server.at("/register")
 
 
-@pytest.mark.parametrize("changes", [{"iss": "https://evil.example"}, {"names_itself": True, "iss": "https://evil.example"}])
+@pytest.mark.parametrize("changes", [{"iss": "https://evil.example"}, {"sends_issuer": True, "iss": "https://evil.example"}])
 async def test_an_answer_from_another_issuer_is_refused_and_its_code_sent_nowhere(changes: dict[str, Any]) -> None:
     async with desk(**changes) as at:
         pending, params, _ = await at.come_back()

@@ -12,8 +12,8 @@ from tooltray.sign_ins.oauth.registrations import Registration
 ISSUER, BACK = "https://a.example", "http://127.0.0.1:1/callback"
 
 
-def begun(*scopes: str, page: str = "https://a.example/authorize", names_itself: bool = False) -> PendingSignIn:
-    server = ServerMetadata(issuer=ISSUER, authorization_endpoint=page, names_itself=names_itself)
+def begun(*scopes: str, page: str = "https://a.example/authorize", sends_issuer: bool = False) -> PendingSignIn:
+    server = ServerMetadata(issuer=ISSUER, authorization_endpoint=page, sends_issuer=sends_issuer)
     return begin_in_browser(Place("https://mcp.example", (), server), Registration(ISSUER, "me & you"), BACK, scopes)
 
 
@@ -33,7 +33,7 @@ def test_the_verifier_is_not_on_the_page_and_nothing_secret_in_a_repr() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names_itself", "iss", "is_right"),
+    ("sends_issuer", "iss", "is_right"),
     [
         (False, None, True),
         (False, ISSUER, True),
@@ -44,8 +44,8 @@ def test_the_verifier_is_not_on_the_page_and_nothing_secret_in_a_repr() -> None:
         (True, "", False),
     ],
 )
-def test_who_answers_has_to_be_who_was_asked_to_the_character(names_itself: bool, iss: str | None, is_right: bool) -> None:
-    pending = begun(names_itself=names_itself)
+def test_who_answers_has_to_be_who_was_asked_to_the_character(sends_issuer: bool, iss: str | None, is_right: bool) -> None:
+    pending = begun(sends_issuer=sends_issuer)
     params = {"state": pending.state} | ({} if iss is None else {"iss": iss})
     if is_right:
         check_sender("far", pending, params)
@@ -56,7 +56,7 @@ def test_who_answers_has_to_be_who_was_asked_to_the_character(names_itself: bool
 
 def test_the_state_is_looked_at_first() -> None:
     with pytest.raises(AuthorizationFailed, match="another sign-in"):
-        check_sender("far", begun(names_itself=True), {"state": "another", "iss": "https://b.example"})
+        check_sender("far", begun(sends_issuer=True), {"state": "another", "iss": "https://b.example"})
 
 
 def test_a_code_is_taken_only_where_nothing_was_refused() -> None:

@@ -12,7 +12,7 @@ from tooltray.sign_ins.oauth.challenges import Challenge
 from tooltray.sign_ins.oauth.discovery import FOUND_WITHIN_S, Discovery, Place
 from tooltray.sign_ins.oauth.failures import AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer
 from tooltray.sign_ins.oauth.metadata import assumed_metadata
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 
 URL = "https://mcp.example/team/mcp"
 BELOW = "https://mcp.example/.well-known/oauth-protected-resource/team/mcp"
@@ -202,7 +202,7 @@ async def test_one_that_tells_nothing_over_plain_http_is_not_signed_in_to() -> N
 
 @pytest.mark.parametrize("address", [BELOW, INSERTED])
 async def test_no_answer_is_not_taken_for_nothing(address: str) -> None:
-    answers = {BELOW: protected(ISSUER), INSERTED: about(ISSUER), address: NoAnswer("nothing answers there")}
+    answers = {BELOW: protected(ISSUER), INSERTED: about(ISSUER), address: NoResponse("nothing answers there")}
     with pytest.raises(AuthorizationUnreachable, match="nothing answers there"):
         await find(WebAnswers(answers))
 

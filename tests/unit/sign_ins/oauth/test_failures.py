@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.sign_ins.oauth import failures
-from tooltray.sign_ins.oauth.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, as_shown, words_of
+from tooltray.sign_ins.oauth.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, error_text, sanitized
 
 KINDS = [kind for kind in vars(failures).values() if isinstance(kind, type) and issubclass(kind, AuthorizationFailed)]
 
@@ -21,22 +21,22 @@ def test_every_failure_names_the_server_and_says_what_to_do(kind: type[Authoriza
 
 @given(st.text())
 def test_words_of_others_are_short_and_on_one_line(text: str) -> None:
-    shown = as_shown(text)
+    shown = sanitized(text)
     assert len(shown) <= MAX_SHOWN_CHARACTERS + 1
     assert not shown or shown.isprintable()
 
 
 def test_what_is_no_text_is_not_shown() -> None:
-    assert as_shown(None) == as_shown(5) == as_shown({"a": 1}) == ""
+    assert sanitized(None) == sanitized(5) == sanitized({"a": 1}) == ""
 
 
 def test_secrets_are_taken_out_of_what_others_say_before_it_is_cut() -> None:
-    assert as_shown("token abcdef and abcd", ["abcd", "abcdef", "", "tok"]) == "token ••• and •••"
+    assert sanitized("token abcdef and abcd", ["abcd", "abcdef", "", "tok"]) == "token ••• and •••"
     secret = "s" * 50
-    assert "s" * 5 not in as_shown("x " * (MAX_SHOWN_CHARACTERS - 10) + secret, [secret])
+    assert "s" * 5 not in sanitized("x " * (MAX_SHOWN_CHARACTERS - 10) + secret, [secret])
 
 
 def test_an_error_of_oauth_is_said_in_one_sentence() -> None:
-    assert words_of({"error": "e"}) == "the authorization server said 'e'"
-    assert words_of({"error": "e", "error_description": "why"}) == "the authorization server said 'e': why"
-    assert words_of({"error": {}, "error_description": "why"}) == words_of({}) == ""
+    assert error_text({"error": "e"}) == "the authorization server said 'e'"
+    assert error_text({"error": "e", "error_description": "why"}) == "the authorization server said 'e': why"
+    assert error_text({"error": {}, "error_description": "why"}) == error_text({}) == ""

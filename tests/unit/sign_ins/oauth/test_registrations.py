@@ -10,7 +10,7 @@ from tests.fakes.web_answers import WebAnswers
 from tooltray.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer
 from tooltray.sign_ins.oauth.metadata import ServerMetadata, assumed_metadata
 from tooltray.sign_ins.oauth.registrations import Registration, configured, register
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 
 ISSUER, PLACE, BACK = "https://a.example", "https://a.example/register", "http://127.0.0.1:4321/callback"
 THERE = ServerMetadata(issuer=ISSUER, token_endpoint="https://a.example/token", registration_endpoint=PLACE)
@@ -93,7 +93,7 @@ async def test_who_is_not_registered_is_told_what_was_said_and_how_to_go_on(answ
     assert "clientId" in raised.value.problem.hint
 
 
-@pytest.mark.parametrize("answer", [NoAnswer("nothing answers there"), 503, 429])
+@pytest.mark.parametrize("answer", [NoResponse("nothing answers there"), 503, 429])
 async def test_no_answer_is_no_refusal(answer: Any) -> None:
     with pytest.raises(AuthorizationUnreachable):
         await registered(answer)

@@ -10,7 +10,7 @@ from tooltray.sign_ins.oauth.failures import AuthorizationRefused, Authorization
 from tooltray.sign_ins.oauth.registrations import Registration
 from tooltray.sign_ins.oauth.token_requests import ask_for_tokens, end_token, renew_tokens
 from tooltray.sign_ins.oauth.tokens import Grant
-from tooltray.sign_ins.oauth.web_requests import Answer, NoAnswer
+from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 
 AT = "https://a.example/token"
 ME = Registration("https://a.example", "me", "hush-hush", "client_secret_post")
@@ -37,7 +37,7 @@ async def test_tokens_are_given(ask: Any) -> None:
 @pytest.mark.parametrize("ask", [asked, renewed])
 @pytest.mark.parametrize(
     "answer",
-    [NoAnswer("nothing answers there"), 500, 502, 429, said(400, error="temporarily_unavailable"), said(400, error="server_error")],
+    [NoResponse("nothing answers there"), 500, 502, 429, said(400, error="temporarily_unavailable"), said(400, error="server_error")],
 )
 async def test_no_answer_for_now_is_no_refusal(ask: Any, answer: Any) -> None:
     with pytest.raises(AuthorizationUnreachable):
@@ -86,7 +86,7 @@ async def test_an_authorization_server_that_does_not_know_the_client_is_told_fro
         assert raised.value.is_about_client is is_about_client
 
 
-@pytest.mark.parametrize("answer", [200, 400, 503, NoAnswer("nothing answers there")])
+@pytest.mark.parametrize("answer", [200, 400, 503, NoResponse("nothing answers there")])
 async def test_the_end_of_a_token_is_told_and_nobody_waits_for_more(answer: Any) -> None:
     web = WebAnswers({"https://a.example/revoke": answer})
     await end_token(web, "https://a.example/revoke", "t", "refresh_token", ME)

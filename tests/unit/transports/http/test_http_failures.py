@@ -14,7 +14,7 @@ from tooltray.protocol.envelope import Worded
 from tooltray.transports.http.http_failures import (
     SHOWN_BODY_CHARACTERS,
     error_in,
-    failed,
+    explain_error,
     failure_of,
     is_lost_session,
     refusal,
@@ -118,7 +118,7 @@ def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_l
     ],
 )
 def test_each_error_has_words_that_show_no_secret(error: Any, is_unreachable: bool) -> None:
-    found = failed(error, AT)
+    found = explain_error(error, AT)
     assert found.reason
     assert "hidden" not in found.reason
     assert found.is_unreachable is is_unreachable
@@ -127,7 +127,7 @@ def test_each_error_has_words_that_show_no_secret(error: Any, is_unreachable: bo
 def test_a_network_that_leads_nowhere_is_said_in_the_system_s_words() -> None:
     key: Any = type("Key", (), {"host": "far.example", "port": 443, "ssl": True})()
     error = aiohttp.ClientConnectorError(key, OSError(113, "No route to host"))
-    assert failed(error, AT).reason == "no connection to https://far.example/mcp: No route to host"
+    assert explain_error(error, AT).reason == "no connection to https://far.example/mcp: No route to host"
 
 
 # headlines
@@ -153,7 +153,7 @@ def key_of(host: str, port: int) -> Any:
     ],
 )
 def test_a_server_that_cannot_be_reached_has_the_reason_as_its_headline_and_what_to_do(error: Any, title: str) -> None:
-    found = failure_of(failed(error, AT))
+    found = failure_of(explain_error(error, AT))
     assert found is not None
     assert (found.problem.title, found.is_lasting) == (title, False)
     assert "hidden" not in str(found.problem)
@@ -162,7 +162,7 @@ def test_a_server_that_cannot_be_reached_has_the_reason_as_its_headline_and_what
 
 
 def test_what_breaks_on_the_way_has_no_headline_of_its_own() -> None:
-    assert failure_of(failed(aiohttp.ServerDisconnectedError(), AT)) is None
+    assert failure_of(explain_error(aiohttp.ServerDisconnectedError(), AT)) is None
 
 
 @pytest.mark.parametrize(

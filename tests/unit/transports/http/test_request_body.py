@@ -25,7 +25,7 @@ async def test_a_request_is_whole_with_its_last_piece() -> None:
     await RequestBody(data, delivery).write_with_length(writer, len(data))
     assert transport.written == data
     assert seen == [(True, False), (True, False), (True, True)]
-    delivery.again()
+    delivery.restart()
     assert not (delivery.has_begun)
     assert not (delivery.is_whole)
 

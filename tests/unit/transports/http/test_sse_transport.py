@@ -10,7 +10,7 @@ from tests.fakes.http_server import EventStream, Hit, HttpServer, aborting, answ
 from tests.unit.transports.http.test_http_connections import LetIn
 
 from tooltray.protocol.envelope import NotDelivered
-from tooltray.transports.authorization import NotLetIn
+from tooltray.transports.authorization import NotAuthorized
 from tooltray.transports.http import request_body, sse_transport
 from tooltray.transports.http.certificate_trust import tls_context
 from tooltray.transports.http.http_connections import HttpConnection
@@ -169,7 +169,7 @@ async def test_a_server_that_takes_no_calls_any_more_may_still_answer_those_it_h
 
 
 async def test_a_call_that_is_never_answered_ends_a_while_after_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sse_transport, "LAST_ANSWERS_S", 0.01)
+    monkeypatch.setattr(sse_transport, "LAST_REPLIES_S", 0.01)
     async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
         await client.call("initialize")
         server.on["tools/call"], server.on["tools/list"] = answering(202), answering(404)
@@ -324,7 +324,7 @@ class Barred(BrokenLater):
     async def header(self) -> str:
         self.asked += 1
         if self.asked > 1:
-            raise NotLetIn("the sign-in has ended")
+            raise NotAuthorized("the sign-in has ended")
         return self.held
 
 

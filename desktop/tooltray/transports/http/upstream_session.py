@@ -1,4 +1,4 @@
-"""What the exchanges with one server over streamable HTTP share: the session it gave us, its version, and the way to the dispatcher.
+"""The session with one server over streamable HTTP: its id, its protocol version, and the dispatcher that gets its messages.
 
 Above it: http_exchange, standing_stream, http_transport. Below it: HttpConnection and the dispatcher.
 """
@@ -29,14 +29,15 @@ class _Greeted(msgspec.Struct):
     version: str = msgspec.field(name="protocolVersion", default="")
 
 
-class HttpSession:
-    """
+class UpstreamHttpSession:
+    """The state that all exchanges of one session share.
+
     Attributes:
-        id: empty before `initialize`, where the server gives none, and in the modern era.
-        version: what `initialize` agreed on; empty before, and in the modern era.
-        is_modern: the last request named its version itself.
-        has_expired: the server has forgotten the session.
-        hand_over: carries on over the older transport, beginning with this message, if the server speaks that; says whether it does.
+        id: the `Mcp-Session-Id`; empty before `initialize`, if the server gives none, and in the modern era.
+        version: the protocol version that `initialize` agreed on; empty before, and in the modern era.
+        is_modern: whether the last request named its protocol version itself.
+        has_expired: whether the server has forgotten the session.
+        hand_over: continues over HTTP+SSE, beginning with the given message, if the server speaks that; returns whether it does.
     """
 
     def __init__(self, *, server: str, connection: HttpConnection, dispatcher: RawDispatcher) -> None:
@@ -46,17 +47,17 @@ class HttpSession:
         self.hand_over: Callable[[Outgoing], Awaitable[bool]] = _stay
 
     def headers(self) -> dict[str, str]:
-        """What every request carries once `initialize` is answered."""
+        """Returns the headers of every legacy request after `initialize`."""
         headers = {SESSION_HEADER: self.id} if self.id else {}
         return headers | ({VERSION_HEADER: self.version} if self.version else {})
 
     def begin(self) -> None:
-        """`initialize` is about to be sent: what was known before is void."""
+        """Forgets the previous session, since `initialize` is about to be sent."""
         self.id = self.version = ""
         self.is_modern = False
 
     def learn(self, response: ClientResponse, message: bytes | bytearray) -> None:
-        """Takes what counts from now on out of the reply to `initialize`."""
+        """Takes session id and version from the response to `initialize`; a reply that is an error or malformed changes nothing."""
         try:
             reply = envelope.decode(message)
             greeted = msgspec.json.decode(reply.result, type=_Greeted) if reply.result else None
@@ -66,16 +67,17 @@ class HttpSession:
             self.id, self.version = response.headers.get(SESSION_HEADER, ""), greeted.version
 
     def expire(self) -> None:
-        """The server has forgotten the session. Each request under way learns by itself whether it was still taken."""
+        """Ends the session, which the server has forgotten. Requests under way go on: each gets its own reply or error."""
         self.has_expired, self.id = True, ""
         self.dispatcher.connection_lost(Phrase("server '{name}': {reason}", name=self.server, reason=EXPIRED), requests_stay=True)
 
     def lose(self, reason: str) -> None:
-        """The server is out of reach, for everybody; requests under way as above."""
+        """Ends the session, since the server is unreachable. Requests under way go on as in `expire`."""
         why = Phrase("server '{name}' is out of reach: {reason}", name=self.server, reason=reason)
         self.dispatcher.connection_lost(why, requests_stay=True)
 
     def refusal(self, response: ClientResponse, body: bytes) -> Envelope:
+        """Builds the reply to a request whose response is an HTTP error."""
         connection, reason = self.connection, response.reason or ""
         return refusal(self.server, response.status, reason, response.headers, body, url=connection.url, mask=connection.mask)
 

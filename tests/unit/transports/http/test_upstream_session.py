@@ -140,7 +140,7 @@ async def test_the_session_is_ended_when_the_connection_is_closed() -> None:
 
 
 async def test_a_server_that_does_not_answer_the_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.transports.http.http_transport.GOODBYE_TIMEOUT_S", 0.01)
+    monkeypatch.setattr("tooltray.transports.http.http_transport.SESSION_END_TIMEOUT_S", 0.01)
 
     async def never(hit: Hit) -> web.StreamResponse:
         await asyncio.sleep(PATIENCE_S)
@@ -209,7 +209,7 @@ async def test_a_call_hears_from_its_server_itself_when_the_standing_stream_find
 
 
 async def test_a_call_that_is_never_answered_ends_with_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_transport, "LAST_ANSWERS_S", 0.01)
+    monkeypatch.setattr(http_transport, "LAST_REPLIES_S", 0.01)
     async with serving() as server, connected(server.url) as client:
         server.on["tools/call"] = hang
         server.on["tools/list"] = answering(404)
@@ -223,7 +223,7 @@ async def test_a_call_that_is_never_answered_ends_with_the_session(monkeypatch: 
 
 
 async def test_a_call_that_waits_for_its_turn_when_the_session_ends_is_never_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_transport, "LAST_ANSWERS_S", 0.01)
+    monkeypatch.setattr(http_transport, "LAST_REPLIES_S", 0.01)
     async with serving() as server, connected(server.url) as client:
         server.on["notifications/initialized"] = hang
         await client.initialize()

@@ -1,6 +1,6 @@
-"""server_files/startup_lines.py: files with servers in them, told in lines."""
+"""server_files/file_reports.py: lines about files with servers."""
 
-from tooltray.server_files.startup_lines import MOST_NAMES, served_lines, waiting_lines
+from tooltray.server_files.file_reports import MOST_NAMES, served_lines, waiting_lines
 from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 OWN = ServerFileSnapshot("/h/settings.json", "settings", entries=(FileEntrySnapshot("git", "git", "used"),))

@@ -1,0 +1,38 @@
+"""Makes the client that a sign-in uses to talk to authorization servers over HTTP.
+
+Above it: SignIns. Below it: AuthorizationClient, and aiohttp_web, which is imported in a thread when it is first needed: the import of
+aiohttp takes a quarter of a second.
+"""
+
+import asyncio
+import importlib
+from collections.abc import Mapping
+
+from tooltray.sign_ins.oauth.authorization_client import AuthorizationClient
+from tooltray.sign_ins.oauth.registrations import Registration
+from tooltray.sign_ins.oauth.web_requests import WebClient
+from tooltray.sign_ins.sign_in_target import Target
+
+
+async def make_client(target: Target, registration: Registration | None) -> AuthorizationClient:
+    """Makes the client for one server's sign-in, which uses the person's proxies and certificate authorities.
+
+    Args:
+        registration: of an earlier sign-in, to be used again where it fits.
+    """
+    web = await make_web_client(target.environ)
+    return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)
+
+
+async def make_web_client(environ: Mapping[str, str]) -> WebClient:
+    """Makes an HTTP client for small requests; opens nothing yet.
+
+    Args:
+        environ: the person's login-shell environment, for proxies and certificate authorities.
+    """
+    for module in ("tooltray.sign_ins.oauth.aiohttp_web", "tooltray.transports.http.certificate_trust"):
+        await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.sign_ins.oauth.aiohttp_web import AiohttpWebClient
+    from tooltray.transports.http.certificate_trust import tls_context
+
+    return AiohttpWebClient(environ=environ, trust=await asyncio.to_thread(tls_context, environ))
