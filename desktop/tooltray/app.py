@@ -25,8 +25,8 @@ from tooltray.uncaught import log_loop_exception
 if TYPE_CHECKING:
     from tooltray.engine import Engine, EngineOptions
     from tooltray.home.hub_place import HubRunning
-    from tooltray.ui.desktop import Desktop
     from tooltray.ui.presenter.link import EngineLink
+    from tooltray.ui.shell.desktop import Desktop
 
 logger = logging.getLogger(__name__)
 
@@ -74,25 +74,25 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.files.atomic_file import write_atomically
     from tooltray.home.one_time_notices import SaidOnce
     from tooltray.tasks import TaskKeeper
-    from tooltray.ui.api_commands import ApiCommands
-    from tooltray.ui.approval_prompt import ApprovalPrompt
-    from tooltray.ui.commands import Commands
-    from tooltray.ui.desktop import Desktop
-    from tooltray.ui.feedback_windows import FeedbackWindows
-    from tooltray.ui.file_commands import FileCommands
-    from tooltray.ui.garbage import GarbageCollector
-    from tooltray.ui.grant_commands import GrantCommands
+    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+    from tooltray.ui.approvals.grant_actions import GrantCommands
+    from tooltray.ui.clients.client_actions import ViewCommands
+    from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+    from tooltray.ui.files.file_actions import FileCommands
     from tooltray.ui.i18n import install_language, wanted_language
-    from tooltray.ui.main_window import MainWindow
+    from tooltray.ui.pages.page_links import ServerWishes
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
     from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-    from tooltray.ui.server_requests import ServerWishes
-    from tooltray.ui.settings_commands import SettingsCommands
+    from tooltray.ui.servers.server_actions import Commands
+    from tooltray.ui.settings.settings_actions import SettingsCommands
+    from tooltray.ui.settings.token_actions import ApiCommands
+    from tooltray.ui.shell.desktop import Desktop
+    from tooltray.ui.shell.garbage import GarbageCollector
+    from tooltray.ui.shell.main_window import MainWindow
+    from tooltray.ui.shell.tray import Tray
     from tooltray.ui.theme import Theme, system_mode
-    from tooltray.ui.tray import Tray
-    from tooltray.ui.view_commands import ViewCommands
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # addresses of sign-ins; the window says that no browser opened

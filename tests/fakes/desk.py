@@ -13,21 +13,21 @@ from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.api_commands import ApiCommands
-from tooltray.ui.commands import Commands
-from tooltray.ui.file_commands import FileCommands
-from tooltray.ui.grant_commands import GrantCommands
-from tooltray.ui.hub_phase import HubPhase
-from tooltray.ui.main_window import MainWindow
+from tooltray.ui.approvals.grant_actions import GrantCommands
+from tooltray.ui.clients.client_actions import ViewCommands
+from tooltray.ui.files.file_actions import FileCommands
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page_links import ServerWishes
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-from tooltray.ui.server_requests import ServerWishes
-from tooltray.ui.settings_commands import SettingsCommands
+from tooltray.ui.servers.server_actions import Commands
+from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.settings.settings_actions import SettingsCommands
+from tooltray.ui.settings.token_actions import ApiCommands
+from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
-from tooltray.ui.view_commands import ViewCommands
-from tooltray.ui.widgets.server_card import ServerCard
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 

@@ -17,13 +17,13 @@ from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.main_window import CLIENTS, PROFILES, SETTINGS
-from tooltray.ui.settings_commands import SetupPreview
+from tooltray.ui.settings.settings_actions import SetupPreview
+from tooltray.ui.shell.main_window import CLIENTS, PROFILES, SETTINGS
+from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.keyboard_focus import PaintedButton
-from tooltray.ui.widgets.sidebar import NavItem
 from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Table
 

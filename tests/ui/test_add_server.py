@@ -15,12 +15,12 @@ from tests.ui.seen import control, field, words
 
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.errors import TooltrayError
-from tooltray.ui.dialogs.add_server import AddServerPanel
+from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.covered_code import CoveredCode
-from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.switch import Switch
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.snapshots.questions import AnswerKind, ElicitationField
-from tooltray.ui import answers
+from tooltray.ui.questions import answers
 
 K = AnswerKind
 

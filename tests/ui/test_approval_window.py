@@ -14,8 +14,9 @@ from tests.fakes.server_snapshots import server
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.ui.approval_prompt import ApprovalPrompt
-from tooltray.ui.dialogs.approval_window import GUARD_MS, ApprovalWindow
+from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+from tooltray.ui.approvals.approval_window import ApprovalWindow
+from tooltray.ui.guard import GUARD_MS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.diff_view import LONGEST, DiffView
 

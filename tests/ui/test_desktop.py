@@ -27,14 +27,14 @@ from tooltray.snapshots.clients import SessionSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.approval_prompt import ApprovalPrompt
-from tooltray.ui.desktop import Desktop
-from tooltray.ui.dialogs.quit_question import who
-from tooltray.ui.feedback_windows import FeedbackWindows
-from tooltray.ui.hub_phase import HubPhase, hub_words
+from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+from tooltray.ui.pages.hub_phase import HubPhase, hub_words
 from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.shell.desktop import Desktop
+from tooltray.ui.shell.quit_question import who
+from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme
-from tooltray.ui.tray import Tray
 from tooltray.ui.widgets.toast import Toast
 
 FAILURE = Problem("the disk is full", "settings.json", "Free some space")

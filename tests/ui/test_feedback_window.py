@@ -24,13 +24,13 @@ from tests.ui.test_attachments import bomb, encoded
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
-from tooltray.ui import feedback_drafts
-from tooltray.ui.dialogs.approval_body import WIDTH as APPROVAL_WIDTH
-from tooltray.ui.dialogs.feedback_window import SIZE, FeedbackWindow
-from tooltray.ui.feedback_windows import GAP, FeedbackWindows, place_for
+from tooltray.ui.approvals.approval_body import WIDTH as APPROVAL_WIDTH
+from tooltray.ui.feedback import feedback_drafts
+from tooltray.ui.feedback.attachment_chip import AttachmentChip
+from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
+from tooltray.ui.feedback.feedback_windows import GAP, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.attachment_chip import AttachmentChip
 from tooltray.ui.widgets.markdown_view import MarkdownView
 
 NOW = time.time()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tooltray.snapshots.feedback import FeedbackSnapshot
-from tooltray.ui.feedback_words import (
+from tooltray.ui.feedback.feedback_words import (
     duration_words,
     moment_words,
     place_words,

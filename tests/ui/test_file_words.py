@@ -8,11 +8,10 @@ from tests.ui.scenes.shown_files import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE,
 from tooltray.errors import Problem
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry
-from tooltray.ui.file_words import (
+from tooltray.ui.files.file_words import (
     entry_look,
     file_kind,
     file_look,
-    folder_name,
     here,
     problem_line,
     problem_place,
@@ -24,11 +23,11 @@ from tooltray.ui.file_words import (
     trust_text,
     trusted_title,
     unasked,
-    visible_path,
     waiting_entries,
     waiting_text,
     waiting_title,
 )
+from tooltray.ui.origins import folder_name, visible_path
 
 PLAIN = ServerFileSnapshot(f"{SHOP}/.mcp.json", "mcp.json", project=SHOP)
 

@@ -19,12 +19,12 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.setup import SettingsDocument
-from tooltray.ui.dialogs.file_sheet import FileSheet
-from tooltray.ui.dialogs.reload_plan import ReloadPlanPanel
-from tooltray.ui.main_window import FILES as FILES_PAGE
-from tooltray.ui.pages.files import FilesPage
+from tooltray.ui.files.file_problems import MOST_FILES
+from tooltray.ui.files.file_sheet import FileSheet
+from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.files.reload_plan import ReloadPlanPanel
+from tooltray.ui.shell.main_window import FILES as FILES_PAGE
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.file_problems import MOST_FILES
 
 
 def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:

@@ -19,11 +19,11 @@ from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
-from tooltray.ui.dialogs.tool_change import ToolChangePanel
-from tooltray.ui.grant_commands import GrantSubjects, GrantWish
-from tooltray.ui.main_window import GRANTS
-from tooltray.ui.pages.grants import GrantsPage
+from tooltray.ui.approvals.allow_tools import AllowToolsPanel
+from tooltray.ui.approvals.grant_actions import GrantSubjects, GrantWish
+from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.approvals.tool_change import ToolChangePanel
+from tooltray.ui.shell.main_window import GRANTS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.option_list import Option

@@ -19,7 +19,7 @@ from tooltray.settings.settings_places import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import in_a_row, whole
-from tooltray.ui.server_words import foot
+from tooltray.ui.servers.server_words import foot
 
 DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
 UI = DESKTOP / "ui"

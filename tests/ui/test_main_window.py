@@ -15,12 +15,12 @@ from tests.ui.seen import control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.dialogs.log_panel import LogPanel
-from tooltray.ui.hub_phase import HubPhase
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.notice_area import NoticeArea
-from tooltray.ui.widgets.secrets_help import SecretsHelp
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast
 

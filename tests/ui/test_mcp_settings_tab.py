@@ -8,11 +8,11 @@ from tests.ui.seen import button, words
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.server_words import reached_shortly
+from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_words import reached_shortly
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 SERVERS = [
     server("filesystem", tool_count=2),

@@ -13,11 +13,11 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.dialogs.add_server import AddServerPanel
-from tooltray.ui.file_words import change_there, origin, origin_chip
+from tooltray.ui.origins import change_there, origin, origin_chip
+from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 OF_PROJECT = server("db", origin="project", file=SHOP_FILE.path, project=SHOP)
 OF_ALL = replace(OF_PROJECT, project="")  # as of `serve --project`

@@ -3,7 +3,7 @@
 from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.ui.profile_choice import Choice, ProfileChoice, choices, profile_choice
+from tooltray.ui.clients.profile_choice import Choice, ProfileChoice, choices, profile_choice
 
 SERVERS = [server("files", description="Reads and writes"), server("web")]
 TOOLS = [tool("read", "files"), tool("write", "files", description="Changes a file"), tool("fetch", "web")]

@@ -11,10 +11,10 @@ from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.ui.dialogs.profile_panel import ProfilePanel
-from tooltray.ui.main_window import PROFILES
+from tooltray.ui.clients.check_table import CheckTable
+from tooltray.ui.clients.profile_panel import ProfilePanel
+from tooltray.ui.shell.main_window import PROFILES
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.check_table import CheckTable
 from tooltray.ui.widgets.toast import Toast
 
 TOOLS = [tool("read", "files"), tool("write", "files"), tool("fetch", "web")]

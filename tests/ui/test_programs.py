@@ -15,8 +15,8 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.http import HttpStatus
-from tooltray.ui.dialogs.new_token import NewTokenPanel
-from tooltray.ui.main_window import SERVERS, SETTINGS
+from tooltray.ui.settings.new_token import NewTokenPanel
+from tooltray.ui.shell.main_window import SERVERS, SETTINGS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 

@@ -13,14 +13,14 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ToolListChanged
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.dialogs.server_options import ServerOptionsPanel
-from tooltray.ui.server_requests import ServerWishes
-from tooltray.ui.server_words import Action, button_face, foot
+from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_options import ServerOptionsPanel
+from tooltray.ui.servers.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.option_list import Option
-from tooltray.ui.widgets.server_details import ServerDetails
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 NOW = datetime(2026, 11, 21, 12, 0)

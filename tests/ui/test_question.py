@@ -17,9 +17,10 @@ from tests.ui.seen import control, field, words
 from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
-from tooltray.ui.dialogs.add_server import AddServerPanel
-from tooltray.ui.dialogs.log_panel import LogPanel
-from tooltray.ui.dialogs.question import QuestionPanel, host_of
+from tooltray.ui.addresses import host_of
+from tooltray.ui.questions.question import QuestionPanel
+from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.option_list import Option
 from tooltray.ui.widgets.switch import Switch

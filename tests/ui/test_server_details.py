@@ -7,11 +7,11 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.server_requests import ServerWishes
+from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.server_details import ServerDetails
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 WAITING = server("a", S.NEEDS_SIGN_IN, has_sign_in_page=True)

@@ -19,8 +19,8 @@ from tooltray.events import NpmRegistryChanged
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.main_window import SETTINGS
-from tooltray.ui.settings_commands import LONGEST_FILE, SetupPreview
+from tooltray.ui.settings.settings_actions import LONGEST_FILE, SetupPreview
+from tooltray.ui.shell.main_window import SETTINGS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import JsonTranslator
-from tooltray.ui.settings_words import change_look, does_something, measured, registry_look, registry_time, subject, where_from
+from tooltray.ui.settings.settings_words import change_look, does_something, measured, registry_look, registry_time, subject, where_from
 
 NPM = RegistryMeasurement("https://npm.example/", "npm", "npm", "", 200.0)
 MIRROR = RegistryMeasurement("https://mirror.example/", "M", "mirror", "China", 50.0)

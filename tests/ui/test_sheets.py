@@ -11,10 +11,10 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
-from tooltray.ui.dialogs.add_server import AddServerPanel
-from tooltray.ui.dialogs.allow_tools import AllowToolsPanel
-from tooltray.ui.grant_commands import GrantSubjects
-from tooltray.ui.main_window import FILES, SERVERS
+from tooltray.ui.approvals.allow_tools import AllowToolsPanel
+from tooltray.ui.approvals.grant_actions import GrantSubjects
+from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.shell.main_window import FILES, SERVERS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.page_scroll import FittedScroll

@@ -15,8 +15,8 @@ from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.dialogs.log_panel import LogPanel
-from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
+from tooltray.ui.servers.log_panel import LogPanel
+from tooltray.ui.servers.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 

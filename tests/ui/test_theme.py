@@ -14,10 +14,10 @@ from tests.fakes.server_snapshots import server, tool
 from tooltray.errors import Problem
 from tooltray.resources import resource
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.motion import MotionSetting
+from tooltray.ui.shell.motion import MotionSetting
+from tooltray.ui.shell.tray_icon import INKS, ON_ANY_PANEL
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import PLACEHOLDER, Theme, _families
-from tooltray.ui.tray_icon import INKS, ON_ANY_PANEL
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.switch import Switch
 

@@ -11,11 +11,11 @@ from tests.fakes.server_snapshots import server
 from tooltray.errors import Problem
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.hub_phase import HubPhase, TrayState, hub_words, summary, tray_state
-from tooltray.ui.server_requests import ServerWishes
+from tooltray.ui.pages.hub_phase import HubPhase, TrayState, hub_words, summary, tray_state
+from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.shell.tray import SHOWN_SERVERS, ServerEntry, Tray, TrayMenu
+from tooltray.ui.shell.tray_icon import SIZES, tray_icon
 from tooltray.ui.theme import Theme
-from tooltray.ui.tray import SHOWN_SERVERS, ServerEntry, Tray, TrayMenu
-from tooltray.ui.tray_icon import SIZES, tray_icon
 
 S = ServerState
 FAILED = server("bad", S.ERROR, problem=Problem("x"))

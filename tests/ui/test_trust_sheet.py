@@ -18,8 +18,8 @@ from tooltray.errors import Conflict
 from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
-from tooltray.ui.dialogs.trust_sheet import MOST_ENTRIES, TrustPanel
-from tooltray.ui.main_window import FILES
+from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
+from tooltray.ui.shell.main_window import FILES
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.switch import Switch
 

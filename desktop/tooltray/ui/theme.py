@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 
 from tooltray.resources import resource
-from tooltray.ui.widgets.spin_clock import SpinClock
+from tooltray.ui.spin_clock import SpinClock
 
 PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")
 

@@ -8,7 +8,7 @@ from tests.ui.scenes.shot import Shot, shot_of
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.ui.dialogs.approval_window import ApprovalWindow
+from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme
 
 EDIT = ApprovalSnapshot(

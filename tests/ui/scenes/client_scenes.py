@@ -12,7 +12,7 @@ from tests.ui.scenes.shown_files import SHOP
 
 from tooltray.phrases import Phrase
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.ui.main_window import CLIENTS, PROFILES
+from tooltray.ui.shell.main_window import CLIENTS, PROFILES
 from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)

@@ -14,9 +14,9 @@ from tooltray.snapshots.files import ServerFileSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.snapshots.trust import TrustRequest
-from tooltray.ui.main_window import FILES as FILES_PAGE
+from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.shell.main_window import FILES as FILES_PAGE
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 OF_FILES = (

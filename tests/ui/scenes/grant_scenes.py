@@ -10,7 +10,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.main_window import GRANTS
+from tooltray.ui.shell.main_window import GRANTS
 from tooltray.ui.theme import Theme
 
 

@@ -12,8 +12,8 @@ from tests.ui.scenes.shown_files import SHOP, SITE
 from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 COSTS = ToolCosts(

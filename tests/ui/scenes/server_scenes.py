@@ -10,10 +10,10 @@ from tests.ui.scenes.shot import Shot
 from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.hub_phase import HubPhase
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.server_menu import ServerMenu
 
 S = ServerState
 UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")

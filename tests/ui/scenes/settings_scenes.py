@@ -13,8 +13,8 @@ from tooltray.errors import Problem
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.main_window import SETTINGS
-from tooltray.ui.settings_commands import SetupPreview
+from tooltray.ui.settings.settings_actions import SetupPreview
+from tooltray.ui.shell.main_window import SETTINGS
 from tooltray.ui.theme import Theme
 
 REGISTRIES = NpmRegistryStatus(

@@ -1,0 +1,16 @@
+"""Addresses that a person may open: where they lead, and whether they are pages of the web."""
+
+from PySide6.QtCore import QUrl
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def host_of(url: QUrl) -> str:
+    """The host that will be reached, with its port; letters of other alphabets in the form that cannot be mistaken."""
+    host = url.host(QUrl.ComponentFormattingOption.FullyEncoded)
+    return f"{host}:{url.port()}" if url.port() != -1 else host
+
+
+def can_follow(url: QUrl) -> bool:
+    """Whether it is a page of the web; a file, a script or a program's own scheme is not."""
+    return url.isValid() and url.scheme() in ("http", "https") and bool(url.host())

@@ -1,0 +1,99 @@
+"""What a waiting tool call is: who wants what, with which arguments, what it would change, and why somebody is asked."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.ui.approvals.approval_words import because, question, warnings, wish
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.diff_view import DiffView
+from tooltray.ui.widgets.icon import Icon, IconTile
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+WIDTH, MARGIN = 480, 24  # px
+INNER_WIDTH = WIDTH - 2 * MARGIN
+MOST_LINES = 9  # of the arguments in sight at once; the rest scrolls
+FACT_WIDTH = 76
+LONGEST_DESCRIPTION = 400  # characters; what matters is above, and servers write pages
+
+
+class ApprovalBody(QWidget):
+    """Draws one frozen request; another request is another body.
+
+    Args:
+        place: e.g. "1 of 3"; empty where nothing else waits.
+    """
+
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str) -> None:
+        super().__init__()
+        self._theme, self._request = theme, request
+        layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16), spacing=12)
+        layout.addLayout(self._title(place))
+        if request.warnings:
+            layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))
+        if request.definition_diff:
+            layout.addWidget(Label(theme, tr("The tool is defined in another way since you allowed it:"), "strong", wrap=True))
+            name = tr("What is different in the tool's definition")
+            layout.addWidget(DiffView(theme, request.definition_diff, name, width=INNER_WIDTH))
+        layout.addWidget(self._facts())
+        for part in self._content():
+            layout.addWidget(part)
+        layout.addLayout(self._reason())
+        layout.addStretch(1)
+
+    def set_place(self, place: str) -> None:
+        self._place.setText(place)
+
+    def _title(self, place: str) -> QHBoxLayout:
+        theme, request = self._theme, self._request
+        line = row(spacing=14)
+        is_writing = request.category == "write"
+        tile = IconTile(theme, "edit" if is_writing else "search", tone="warning" if is_writing else "neutral")
+        line.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
+        words = column(spacing=1)
+        words.addWidget(Label(theme, question(request), "heading", wrap=True))
+        words.addWidget(Label(theme, wish(request), "body", "secondary", wrap=True))
+        line.addLayout(words, 1)
+        self._place = Label(theme, place, "caption", "muted", tabular=True)
+        line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _facts(self) -> QWidget:
+        request = self._request
+        box = Surface(self._theme, "surface", "border", "m")
+        layout = column(box, margins=(14, 2, 14, 2))
+        facts = ((tr("Tool"), request.tool), (tr("Server"), request.server), (tr("Project"), request.project))
+        for index, (name, value) in enumerate(each for each in facts if each[1]):
+            if index:
+                layout.addWidget(divider())
+            line = row(margins=(0, 7, 0, 7))
+            label = Label(self._theme, name, "caption", "muted")
+            label.setFixedWidth(FACT_WIDTH)
+            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(CodeLabel(self._theme, value), 1)
+            layout.addLayout(line)
+        return box
+
+    def _content(self) -> Iterator[QWidget]:
+        theme, request = self._theme, self._request
+        if request.diff:
+            yield DiffView(theme, request.diff, tr("What would change"), width=INNER_WIDTH)
+        if request.arguments.strip() not in ("", "{}"):
+            arguments = CodeView(theme, request.arguments, tr("What it is called with"), json=True)
+            arguments.wrap(INNER_WIDTH, MOST_LINES)
+            yield arguments
+        if description := " ".join(request.description.split()):
+            shown = description if len(description) <= LONGEST_DESCRIPTION else f"{description[:LONGEST_DESCRIPTION]}…"
+            yield Label(theme, tr("The server says of it: {description}", description=shown), "caption", "secondary", wrap=True)
+
+    def _reason(self) -> QHBoxLayout:
+        line = row(spacing=8)
+        line.addWidget(Icon(self._theme, "shield", 14, "text.muted", "bg.window"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(Label(self._theme, because(self._request), "caption", "muted", wrap=True), 1)
+        return line

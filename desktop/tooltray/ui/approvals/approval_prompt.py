@@ -1,0 +1,113 @@
+"""Shows the tool calls that wait for a person's yes, one at a time, and brings the answers to the engine.
+
+Above it: the desktop's life and the tray. Below it: the approval window and the Qt presenter layer. Decides nothing.
+"""
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.approvals.approval_line import ApprovalLine
+from tooltray.ui.approvals.approval_window import ApprovalWindow
+from tooltray.ui.guard import GUARD_MS
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.theme import Theme
+
+
+class ApprovalPrompt(QObject):
+    """`count_changed`: so many calls wait now.
+
+    Args:
+        guard_ms: how long the window takes no answer after each change.
+    """
+
+    count_changed = Signal(int)
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
+        super().__init__()
+        self._theme, self._hub, self._tasks, self._guard_ms = theme, hub, tasks, guard_ms
+        self._line = ApprovalLine(hub, self)
+        self._window: ApprovalWindow | None = None
+        self._answering = ""  # the id of a call whose answer is on its way
+        self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
+        self._is_known = False  # what waited before the engine was listened to
+        self._line.changed.connect(self._on_line_changed)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+
+    @property
+    def window(self) -> ApprovalWindow | None:
+        """What a person sees of it now."""
+        return self._window
+
+    def go_there(self) -> None:
+        """Gives the window the keyboard, if a call waits: the person came from somewhere else of Tooltray."""
+        if self._window is not None:
+            self._window.go_there()
+
+    def close(self) -> None:
+        """Takes the window away; the calls wait on."""
+        if self._window is not None:
+            self._window.hide()
+            self._window.deleteLater()
+            self._window = None
+
+    def _on_snapshot_changed(self) -> None:
+        is_known = self._hub.snapshot is not None
+        if is_known and not self._is_known:
+            self._tasks.spawn(self._catch_up(), name="approvals that wait")
+        self._is_known = is_known
+
+    async def _catch_up(self) -> None:
+        try:
+            self._line.add(await self._hub.get_approvals())
+        except TooltrayError:
+            return  # the engine has just left; what waited has ended with it
+
+    def _on_line_changed(self) -> None:
+        self.count_changed.emit(len(self._line))
+        if not self._answering:
+            self._show()
+
+    def _show(self) -> None:
+        first = self._line.first
+        if first is not None:
+            window = self._opened()
+            window.ask(first, len(self._line))
+            if self._fault is not None:
+                window.show_fault(self._fault)
+            if not window.isVisible():
+                window.show()
+                QApplication.alert(window)
+        elif self._fault is not None and self._window is not None:
+            self._window.show_ended(self._fault)
+        else:
+            self.close()
+
+    def _opened(self) -> ApprovalWindow:
+        if self._window is None:
+            self._window = ApprovalWindow(self._theme, guard_ms=self._guard_ms)
+            self._window.answered.connect(self._on_answered)
+            self._window.put_away.connect(self._on_put_away)
+        return self._window
+
+    def _on_answered(self, id: str, answer: str) -> None:
+        self._answering, self._fault = id, None
+        if self._window is not None:
+            self._window.set_busy()
+        self._tasks.spawn(self._answer(id, answer), name="answer to an approval")
+
+    async def _answer(self, id: str, answer: str) -> None:
+        try:
+            await self._hub.answer_approval(id, answer)
+        except TooltrayError as error:
+            self._fault = error.problem  # stands above what waits now, be it this call or the next one, or alone
+        finally:
+            self._answering = ""
+        if self._fault is None:
+            self._line.drop(id)
+        self._show()
+
+    def _on_put_away(self) -> None:
+        self._fault = None
+        self._show()

@@ -1,0 +1,1 @@
+"""The pages of AI clients and of profiles, and their sheets."""

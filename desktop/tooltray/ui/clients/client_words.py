@@ -1,0 +1,92 @@
+"""What pages say of AI clients' sessions, of how tools are shown to them, and of what definitions cost.
+
+Above it: pages, cards and details. Below it: events and the language of states. Pure functions of snapshots.
+"""
+
+from tooltray.errors import Problem
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import whole
+from tooltray.ui.state_language import Look
+
+MODES = ("", "everything", "lazy", "search", "automatic")
+"""What a person can choose for a kind of client; the first leaves it to the servers' settings."""
+
+
+def mode_name(mode: str) -> str:
+    """Returns how a way to show tools is called."""
+    match mode:
+        case "everything":
+            return tr("All at once")
+        case "lazy":
+            return tr("On demand")
+        case "search":
+            return tr("By search")
+        case "automatic":
+            return tr("Automatic")
+        case _:
+            return tr("As set for all")
+
+
+def mode_text(mode: str) -> str:
+    """Returns what a way to show tools means, in a sentence."""
+    match mode:
+        case "everything":
+            return tr("The client lists every tool from the start, also those of lazy servers.")
+        case "lazy":
+            return tr("Clients see one small tool of each server; using it loads the rest.")
+        case "search":
+            return tr("The client lists two tools: one finds tools, the other calls them.")
+        case "automatic":
+            return tr("All at once if that fits the client, else what it can deal with.")
+        case _:
+            return tr("What is chosen for all clients counts; else servers on demand show one small tool.")
+
+
+def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:
+    """Returns why tools are shown in this way, as a sentence."""
+    return whole(Problem(of.reason))
+
+
+def client_name(session: SessionSnapshot) -> str:
+    """Returns who a session belongs to."""
+    return " ".join(part for part in (session.client or tr("A client without a name"), session.version) if part)
+
+
+def session_look(session: SessionSnapshot) -> Look:
+    if session.is_connected:
+        return Look("state-connected", "success", tr("Connected"))
+    return Look("state-off", "neutral", tr("Has left"))
+
+
+def project_name(project: SessionProject | None) -> str:
+    return project.name if project is not None else tr("Not known")
+
+
+def project_source(project: SessionProject) -> str:
+    """Returns who said that this is the project."""
+    match project.source:
+        case "feedback":
+            return tr("The model said so with its report.")
+        case "roots":
+            return tr("The client declared it.")
+        case "folder":
+            return tr("The client was started there.")
+        case _:
+            return tr("You chose it.")
+
+
+def activated(session: SessionSnapshot) -> str:
+    """Returns which lazy servers a session has asked for."""
+    return ", ".join(session.activated) or "–"
+
+
+def client_title(client: ClientModeSnapshot) -> str:
+    return (client.title or client.client) if client.client else tr("Every other client")
+
+
+def profile_servers(profile: ProfileSnapshot) -> str:
+    """Returns which servers a profile has."""
+    if profile.servers is None:
+        return tr("All servers")
+    return tr("1 server") if len(profile.servers) == 1 else tr("{count} servers", count=len(profile.servers))

@@ -1,0 +1,200 @@
+"""The page of AI clients: the sessions there are, with what each sees and works on, and how tools are shown to each kind of client.
+
+Above it: the window. Below it: ViewCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
+"""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.tools import ToolCosts
+from tooltray.ui.clients.client_details import ClientDetails
+from tooltray.ui.clients.client_tables import ClientTable, SessionTable
+from tooltray.ui.clients.client_words import client_title
+from tooltray.ui.clients.session_details import SessionDetails
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.details_pane import DetailsPane
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.fault_area import FaultArea
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.surface import column, row
+
+SESSIONS, KINDS = 0, 1  # the tabs
+
+
+class ClientsPage(QWidget):
+    """`look_requested`: the page is shown and wants to know how things are; `costs_requested` carries a kind of client."""
+
+    look_requested = Signal()
+    costs_requested = Signal(str)
+    folder_requested = Signal(str)  # a session's id
+    mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
+    profile_requested = Signal(str, str)  # a kind of client, and its profile
+    auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
+    entry_copy_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("Page")
+        self._theme = theme
+        self._profiles: tuple[str, ...] = ()
+        layout = column(self)
+        self._header = Header(theme, tr("AI clients"))
+        layout.addWidget(self._header)
+        filters = row(margins=(24, 14, 24, 12))
+        self._tabs = FilterTabs(theme, [tr("Sessions"), tr("Kinds of clients")])
+        self._tabs.chosen.connect(self.show_tab)
+        filters.addWidget(self._tabs)
+        filters.addStretch(1)
+        layout.addLayout(filters)
+        self._fault = FaultArea(theme, top=0)
+        self._stack = QStackedWidget()
+        self._split = SplitView(self._stack)
+        self._split.closed.connect(self._focus_table)
+        layout.addWidget(NoticesAbove(self._fault, self._split), 1)
+        self._nobody = self._build_nobody()
+        self._sessions, self._kinds = SessionTable(theme), ClientTable(theme)
+        self._sessions.row_chosen.connect(self._open_session)
+        self._kinds.row_chosen.connect(self._open_kind)
+        for content in (self._nobody, self._sessions, self._kinds):
+            self._stack.addWidget(content)
+        self._tab = SESSIONS
+        self.set_usable(False)
+
+    @property
+    def details(self) -> QWidget | None:
+        """What is open beside the table."""
+        return self._split.details
+
+    @property
+    def sessions(self) -> SessionTable:
+        return self._sessions
+
+    @property
+    def kinds(self) -> ClientTable:
+        return self._kinds
+
+    def set_usable(self, is_usable: bool) -> None:
+        """Says whether there is a hub that could be asked for anything."""
+        self._split.setEnabled(is_usable)
+        if is_usable:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Something changed; a page that nobody sees looks when it is shown."""
+        if self.isVisible() and self._split.isEnabled():
+            self.look_requested.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look_again()
+
+    def show_tab(self, tab: int) -> None:
+        """Shows sessions or kinds of clients."""
+        if tab != self._tab:
+            self._split.close_details()
+        self._tab = tab
+        self._tabs.choose(tab)
+        self._draw()
+
+    def show_sessions(self, sessions: Sequence[SessionSnapshot]) -> None:
+        self._sessions.set_rows(sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold())))
+        connected = sum(session.is_connected for session in sessions)
+        self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
+        self._draw()
+        if isinstance(details := self.details, SessionDetails):
+            newer = next((session for session in sessions if session.id == details.session.id), None)
+            if newer is None:
+                self._split.close_details()
+            else:
+                details.set_session(newer)
+
+    def show_clients(self, clients: Sequence[ClientModeSnapshot]) -> None:
+        order = sorted(clients, key=lambda client: (bool(client.client), not client.is_seen, client_title(client).casefold()))
+        self._kinds.set_rows(order)
+        self._draw()
+        if isinstance(details := self.details, ClientDetails):
+            newer = next((client for client in clients if client.client == details.client.client), None)
+            if newer is None:
+                self._split.close_details()
+            elif details.profiles != self._profiles:
+                self._open_kind(newer)
+            else:
+                details.set_client(newer)
+
+    def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
+        """Says which profiles can be chosen."""
+        self._profiles = tuple(profile.name for profile in profiles)
+
+    def show_costs(self, client: str, costs: ToolCosts) -> None:
+        if isinstance(details := self.details, ClientDetails) and details.client.client == client:
+            details.show_costs(costs)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Says what did not work; None takes it away."""
+        self._fault.show_fault(problem)
+
+    def _build_nobody(self) -> EmptyState:
+        empty = EmptyState(
+            self._theme,
+            tr("No AI client is connected"),
+            tr("Each one that connects stands here, with what it sees."),
+            [("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client"))],
+        )
+        empty.way_chosen.connect(self.entry_copy_requested)
+        return empty
+
+    def _draw(self) -> None:
+        self._tabs.set_counts((len(self._sessions.rows), len(self._kinds.rows)))
+        if self._tab == KINDS:
+            self._stack.setCurrentWidget(self._kinds)
+        else:
+            self._stack.setCurrentWidget(self._sessions if self._sessions.rows else self._nobody)
+
+    def _open_session(self, session: SessionSnapshot) -> None:
+        if isinstance(details := self.details, SessionDetails) and details.session.id == session.id:
+            return
+        details = SessionDetails(self._theme, session)
+        details.folder_requested.connect(self.folder_requested)
+        details.client_requested.connect(self._on_client_wanted)
+        self._open(details)
+
+    def _open_kind(self, client: ClientModeSnapshot) -> None:
+        if isinstance(details := self.details, ClientDetails) and (details.client, details.profiles) == (client, self._profiles):
+            return
+        details = ClientDetails(self._theme, client, self._profiles)
+        details.mode_requested.connect(self.mode_requested)
+        details.profile_requested.connect(self.profile_requested)
+        details.auto_approve_requested.connect(self.auto_approve_requested)
+        self._open(details)
+        self.costs_requested.emit(client.client)
+
+    def _open(self, details: DetailsPane) -> None:
+        details.close_requested.connect(self._on_close_details)
+        self._split.open_details(details)
+
+    def _on_client_wanted(self, name: str) -> None:
+        """Shows the kind of client of a session, where its choices are."""
+        self.show_tab(KINDS)
+        kinds = [client for client in self._kinds.rows if fnmatchcase(name, client.client)]  # names can be patterns
+        if kinds:
+            kind = next((client for client in kinds if client.client == name), kinds[0])
+            self._kinds.selectRow(self._kinds.rows.index(kind))
+            self._open_kind(kind)
+        self._focus_table()
+
+    def _on_close_details(self) -> None:
+        self._split.close_details()
+        self._focus_table()
+
+    def _focus_table(self) -> None:
+        (self._kinds if self._tab == KINDS else self._sessions).setFocus()

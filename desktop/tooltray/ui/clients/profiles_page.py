@@ -1,0 +1,105 @@
+"""The page of profiles: named sets of servers and tools, one line each.
+
+Above it: the window, which opens a profile in a sheet. Below it: ViewCommands, which brings what it shows. Draws frozen snapshots.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.ui.clients.client_words import profile_servers
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.fault_area import FaultArea
+from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+MARGIN = 16  # above the table, or a banner
+
+
+class ProfilesPage(QWidget):
+    """`look_requested`: the page is shown and wants to know how things are. `edit_requested` carries a profile, None for a new one."""
+
+    look_requested = Signal()
+    edit_requested = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("Page")
+        self._theme = theme
+        self._add = Button(theme, tr("New profile"), "primary", "plus")
+        self._add.clicked.connect(self._on_add)
+        layout = column(self)
+        self._header = Header(theme, tr("Profiles"), self._add)
+        layout.addWidget(self._header)
+        self._fault = FaultArea(theme)
+        self._stack = QStackedWidget()
+        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        self._nothing = self._build_nothing()
+        self._table = Table(theme, _columns(), tr("Profiles"), lambda profile: profile.name)
+        self._table.row_chosen.connect(self.edit_requested)
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self._table)
+        self.set_usable(False)
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    def set_usable(self, is_usable: bool) -> None:
+        """Says whether there is a hub that could be asked for anything."""
+        self._add.setEnabled(is_usable)
+        self._stack.setEnabled(is_usable)
+        if is_usable:
+            self.look_again()
+
+    def look_again(self) -> None:
+        """Something changed; a page that nobody sees looks when it is shown."""
+        if self.isVisible() and self._stack.isEnabled():
+            self.look_requested.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look_again()
+
+    def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
+        self._table.set_rows(sorted(profiles, key=lambda profile: profile.name.casefold()))
+        self._header.set_subtitle(str(len(profiles) or ""))
+        self._stack.setCurrentWidget(self._table if profiles else self._nothing)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Says what did not work; None takes it away."""
+        self._fault.show_fault(problem)
+
+    def _build_nothing(self) -> EmptyState:
+        nothing = EmptyState(
+            self._theme,
+            tr("Every client gets everything"),
+            tr("A profile is a named set of servers and tools for the clients that you give it to."),
+            [("layers", tr("Make a profile"), tr("For example: coding, with files and git only"))],
+        )
+        nothing.way_chosen.connect(self._on_add)
+        return nothing
+
+    def _on_add(self) -> None:
+        self.edit_requested.emit(None)
+
+
+def _columns() -> list[Column]:
+    def tip(profile: ProfileSnapshot) -> str:
+        return ", ".join(profile.servers or ())
+
+    return [
+        Column(tr("Name"), lambda profile: profile.name, Kind.TEXT, 190),
+        Column(tr("What it is for"), lambda profile: profile.description, Kind.QUIET),
+        Column(tr("Servers"), profile_servers, Kind.QUIET, 130, tip),
+        Column(tr("Tools"), lambda profile: f"{profile.tool_count:,}", Kind.NUMBER, 84),
+    ]

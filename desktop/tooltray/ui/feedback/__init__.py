@@ -1,0 +1,1 @@
+"""The windows in which a person answers a model's report."""

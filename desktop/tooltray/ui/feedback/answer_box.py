@@ -1,0 +1,173 @@
+"""One box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen.
+
+Above it: the feedback window. Below it: attachments. Knows nothing of reports and of who gets the answer.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QSizePolicy, QWidget
+from shiboken6 import isValid
+
+from tooltray.errors import TooltrayError
+from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.ui.feedback.attachment_chip import AttachmentChip
+from tooltray.ui.feedback.attachments import Attachment, Source, check_room, has_sources, read, sources_of
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.flow_layout import FlowArea
+from tooltray.ui.widgets.surface import Surface, column, row
+
+LOWEST, HIGHEST = 64, 160  # logical pixels of the text; it grows with what is written
+TWO_LINES = 134  # logical pixels of chips; more are scrolled to
+CHROME = 20  # logical pixels around the text
+LONGEST_PASTE = 100_000  # characters; a model gets no more, and a whole log pasted by mistake must not freeze the window
+
+
+class AnswerText(QPlainTextEdit):
+    """Text only; `sources_given` carries pasted or dropped files and pictures."""
+
+    sources_given = Signal(object)  # list[Source]
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setFont(theme.font())
+        self.setTabChangesFocus(True)
+        self.setStyleSheet("QPlainTextEdit { border: none; background: transparent; }")
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
+        self.setMinimumHeight(LOWEST)
+        self.setMaximumHeight(HIGHEST)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
+
+    def sizeHint(self) -> QSize:
+        """As high as what is written, within bounds."""
+        lines = round(self.document().size().height())
+        return QSize(super().sizeHint().width(), min(HIGHEST, max(LOWEST, lines * self.fontMetrics().lineSpacing() + CHROME)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, LOWEST)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return has_sources(source) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if sources := sources_of(source):
+            self.sources_given.emit(sources)
+        elif source.hasText():
+            self.insertPlainText(source.text()[:LONGEST_PASTE])
+
+
+class AnswerBox(Surface):
+    """`changed`: there is other text, or other pictures, or one is being read. `refused` carries why something was not taken."""
+
+    changed = Signal()
+    refused = Signal(object)  # Problem
+
+    def __init__(self, theme: Theme, spawn: Spawn) -> None:
+        super().__init__(theme, "surface", "border.control", "m")
+        self._spawn = spawn
+        self._reading = 0
+        self._chips: list[AttachmentChip] = []
+        self.field = AnswerText(theme)
+        self.field.installEventFilter(self)
+        self.field.sources_given.connect(self.add)
+        self.field.textChanged.connect(self.changed)
+        layout = column(self, margins=(4, 4, 10, 10), spacing=4)
+        layout.addWidget(self.field)
+        line = row(margins=(8, 0, 0, 0))
+        self._tray = FlowArea(TWO_LINES)
+        holder = QWidget()  # keeps the button at the right while there is no picture
+        column(holder).addWidget(self._tray)
+        line.addWidget(holder, 1)
+        self._add = IconButton(theme, "image", "", small=True)
+        self._add.clicked.connect(self._on_add)
+        line.addWidget(self._add, 0, Qt.AlignmentFlag.AlignBottom)
+        layout.addLayout(line)
+        self.retranslate()
+
+    @property
+    def text(self) -> str:
+        return self.field.toPlainText()
+
+    @property
+    def attachments(self) -> list[Attachment]:
+        return [chip.attachment for chip in self._chips]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.strip() and not self._chips
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether something that was added is not there yet."""
+        return self._reading > 0
+
+    def retranslate(self) -> None:
+        self.field.setPlaceholderText(tr("Write your answer, or paste a picture"))
+        self.field.setAccessibleName(tr("Your answer"))
+        self._add.set_name(tr("Add a picture or file"))
+
+    def set_content(self, text: str, attachments: Sequence[Attachment]) -> None:
+        self.field.setPlainText(text)
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
+        for attachment in attachments:
+            self._take(attachment)
+
+    def append(self, text: str) -> None:
+        """Puts a sentence behind what is written, on a line of its own, and goes there."""
+        cursor = self.field.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(f"\n{text}" if self.text.strip() else text)
+        self.field.setTextCursor(cursor)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add(self, sources: Sequence[Source]) -> None:
+        """Reads what was pasted, dropped or chosen and shows it; what cannot be taken is `refused`."""
+        self._reading += 1
+        self.changed.emit()
+        self._spawn(self._read(list(sources)), name="reading what was added to an answer")
+
+    async def _read(self, sources: Sequence[Source]) -> None:
+        for source in sources:
+            try:
+                attachment = await finish_in_thread(read, source)
+                if isValid(self):
+                    check_room(self.attachments, attachment)
+                    self._take(attachment)
+            except TooltrayError as error:
+                if isValid(self):
+                    self.refused.emit(error.problem)
+        if isValid(self):  # the window may have been closed meanwhile
+            self._reading -= 1
+            self.changed.emit()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """The box around text and pictures shows the text field's focus."""
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._border = "accent" if event.type() == QEvent.Type.FocusIn else "border.control"
+            self.update()
+        return False
+
+    def _take(self, attachment: Attachment) -> None:
+        chip = AttachmentChip(self._theme, attachment)
+        chip.remove_requested.connect(self._on_remove)
+        self._chips.append(chip)
+        self._tray.add(chip)
+        self.changed.emit()
+
+    def _on_remove(self, attachment: Attachment) -> None:
+        chip = next(each for each in self._chips if each.attachment is attachment)
+        self._chips.remove(chip)
+        self._tray.remove(chip)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()
+
+    def _on_add(self) -> None:
+        dialog = QFileDialog(self.window(), tr("Add a picture or file"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(self.add)
+        dialog.open()

@@ -1,0 +1,313 @@
+"""The feedback window: what a model did, one box to answer, ready answers, pictures and files. One window per report.
+
+Above it: FeedbackWindows. Below it: the widgets it is made of. It is shown without being activated, so that it never takes the keyboard
+from another program. It knows no engine: it tells what a person wants, and is told how that went.
+"""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.tasks import Spawn
+from tooltray.ui import icons
+from tooltray.ui.feedback.answer_box import AnswerBox
+from tooltray.ui.feedback.attachments import has_sources, sources_of
+from tooltray.ui.feedback.feedback_drafts import Draft
+from tooltray.ui.feedback.feedback_sheets import FeedbackSheets
+from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
+from tooltray.ui.feedback.link_question import LinkQuestion
+from tooltray.ui.feedback.ready_answers import ReadyAnswers
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.icon import IconTile
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.markdown_view import MarkdownView
+from tooltray.ui.widgets.note_stack import NoteStack
+from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+SIZE, NARROWEST = (640, 580), 440
+SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below
+SECOND_MS = 1000
+SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
+
+
+class FeedbackWindow(QWidget):
+    """`answered` carries the report's id, a text and FeedbackAttachments; `closed` is told once, when nobody sees the window any more."""
+
+    answered = Signal(str, str, object)
+    closed = Signal()
+    open_requested = Signal(str)  # the address of a link, which a person has seen
+    copy_requested = Signal(str)
+
+    def __init__(self, theme: Theme, request: FeedbackSnapshot, *, spawn: Spawn) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        self.setObjectName("Window")
+        self._theme, self._request = theme, request
+        self._has_ended = False  # it waits no longer, and not because of this window
+        self._is_sending = False
+        self.sheets = FeedbackSheets(theme, self)
+        for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
+            self.setAttribute(attribute)
+        self.setWindowIcon(icons.app_icon())
+        self.setAcceptDrops(True)
+        self.resize(*SIZE)
+        self.setMinimumWidth(NARROWEST)
+        self._notes = NoteStack(theme)
+        self._summary = MarkdownView(theme, "")
+        self._ready = ReadyAnswers(theme)
+        self._box = AnswerBox(theme, spawn)
+        self._clock = QTimer(self, interval=SECOND_MS)
+        self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
+        self._lay_out()
+        self._connect()
+        self.retranslate()
+        self.show_request(request)
+
+    @property
+    def request(self) -> FeedbackSnapshot:
+        return self._request
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the report waits no longer while the window is still there."""
+        return self._has_ended
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(self._box.text, tuple(self._box.attachments))
+
+    @property
+    def sheet(self) -> Sheet | None:
+        return self.sheets.sheet
+
+    @property
+    def box(self) -> AnswerBox:
+        return self._box
+
+    def show_request(self, request: FeedbackSnapshot) -> None:
+        """Shows a report, the first or a newer one; what a person has written stays."""
+        if request.id != self._request.id:
+            self._on_replaced()
+        self._request, self._has_ended = request, False
+        self._summary.set_markdown(request.summary)
+        self._name_it()
+        self._draw()
+
+    def take_over(self, draft: Draft) -> None:
+        """Has what was written to the report before this one, whose answer came too late for it."""
+        self._box.set_content(draft.text, draft.attachments)
+        self._on_replaced()
+        self._draw()
+
+    def set_draft(self, draft: Draft) -> None:
+        """Brings back what was written before, and says so."""
+        self._box.set_content(draft.text, draft.attachments)
+        self._notes.add_banner("info", tr("What you wrote before and did not send is here again."))
+
+    def set_ready_answers(self, answers: Sequence[str]) -> None:
+        self._ready.set_answers(answers)
+
+    def show_failure(self, problem: Problem) -> None:
+        """The answer could not be sent, or something could not be added."""
+        self._is_sending = False
+        self._notes.add_banner("error", title(problem), sentences(problem))
+        self._draw()
+
+    def end(self) -> None:
+        """The report waits no longer. A window in which somebody has written stays."""
+        if self._has_ended:
+            return
+        self._has_ended = True
+        if self._box.is_empty and not self._box.is_reading:
+            QTimer.singleShot(0, self, self._close_if_ended)  # a newer report of the same news takes the window over
+        else:
+            text = tr("What you wrote stays here for its next report.")
+            self._notes.add_banner("warning", tr("This report waits no longer."), text)
+        self._draw()
+
+    def show_up(self) -> None:
+        """Brings the window to a person who asks for it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    # what it is made of
+
+    def _lay_out(self) -> None:
+        layout = column(self)
+        layout.addLayout(self._head())
+        layout.addWidget(divider())
+        layout.addLayout(self._body(), 1)
+        layout.addWidget(divider())
+        layout.addLayout(self._foot())
+
+    def _head(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(24, 14, 16, 14), spacing=12)
+        line.addWidget(IconTile(theme, "message", tone="accent"))
+        words = column()
+        self._title = ElidedLabel(theme, "", "heading")
+        self._place = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        words.addWidget(self._title)
+        words.addWidget(self._place)
+        line.addLayout(words, 1)
+        self._history = Button(theme, "", "ghost", "clock", small=True)
+        line.addWidget(self._history)
+        return line
+
+    def _body(self) -> QVBoxLayout:
+        body = column(margins=(24, 16, 24, 16), spacing=12)
+        box = Surface(self._theme)
+        box.setMinimumHeight(SUMMARY_LOWEST)
+        column(box, margins=(18, 14, 8, 8)).addWidget(self._summary)
+        body.addWidget(self._notes)
+        body.addWidget(box, 1)
+        body.addWidget(self._ready)
+        body.addWidget(self._box)
+        return body
+
+    def _foot(self) -> QHBoxLayout:
+        line = row(margins=(24, 12, 24, 12), spacing=16)
+        self._hint = Label(self._theme, "", "caption", "muted", wrap=True)
+        line.addWidget(self._hint, 1)
+        self._send = Button(self._theme, "", "primary", "send", heeds_enter=False)
+        self._send.setToolTip("Ctrl+Enter")
+        line.addWidget(self._send)
+        return line
+
+    def _connect(self) -> None:
+        self._clock.timeout.connect(self._tick)
+        self._settling.timeout.connect(self._draw)
+        self._summary.link_chosen.connect(self._on_link)
+        self._ready.chosen.connect(self._box.append)
+        self._ready.edit_requested.connect(self._on_edit_ready)
+        self._box.changed.connect(self._draw)
+        self._box.refused.connect(self._on_refused)
+        self._history.clicked.connect(self._on_history)
+        self._send.clicked.connect(self._on_send)
+        self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
+        self.sheets.opened.connect(self._on_sheet)
+        QShortcut(QKeySequence("Ctrl+W"), self, self.close)
+
+    # what it says
+
+    def retranslate(self) -> None:
+        """Says everything again, in the language of now."""
+        self._summary.setAccessibleName(tr("What was done"))
+        self._history.setText(tr("History"))
+        self._ready.retranslate()
+        self._box.retranslate()
+        self._name_it()
+        self._draw()
+
+    def _name_it(self) -> None:
+        self.setWindowTitle(window_title(self._request))
+        self._title.set_text(headline(self._request))
+        self._tick()
+
+    def _tick(self) -> None:
+        self._place.set_text(place_words(self._request, time.time()))
+
+    def _draw(self) -> None:
+        self._send.setText(tr("Sending…") if self._is_sending else tr("Send"))
+        is_busy = self._is_sending or self._settling.isActive() or self._box.is_reading
+        self._send.setEnabled(not (is_busy or self._has_ended or self._box.is_empty))
+        self._hint.setText(self._hint_words())
+
+    def _hint_words(self) -> str:
+        if self._box.is_reading:
+            return tr("Reading what you added…")
+        if self._has_ended:
+            return tr("Closing the window keeps what you wrote for the next report of this project, while Tooltray runs.")
+        if self._box.is_empty:
+            return tr("Closing the window tells the AI that you gave no answer.")
+        return tr(
+            "Closing the window tells the AI that you gave no answer; what you wrote is kept for its next report, while Tooltray runs."
+        )
+
+    def _on_replaced(self) -> None:
+        """Another report than the one that a person has read is here."""
+        self._notes.clear()
+        text = "" if self._box.is_empty else tr("What you wrote is still here, and was not sent.")
+        self._notes.add_banner("info", tr("This is a newer report, in the place of the one before."), text)
+        self._settling.start()
+
+    # what a person does
+
+    def _on_send(self) -> None:
+        if self._send.isEnabled() and self.sheet is None:
+            self._notes.clear()
+            self._is_sending = True
+            self._draw()
+            sent: list[FeedbackAttachment] = [each.for_engine() for each in self._box.attachments]
+            self.answered.emit(self._request.id, self._box.text.strip(), sent)
+
+    def _on_refused(self, problem: Problem) -> None:
+        self._notes.add_banner("error", title(problem), sentences(problem))
+
+    def _on_link(self, address: str) -> None:
+        question = LinkQuestion(self._theme, address)
+        question.open_requested.connect(self.open_requested)
+        question.copy_requested.connect(self.copy_requested)
+        question.closed.connect(partial(self._notes.remove, question))
+        self._notes.add(question)
+
+    def _on_history(self) -> None:
+        self.sheets.open_history(self._request.project_name)
+
+    def _on_edit_ready(self) -> None:
+        self.sheets.open_ready_answers(self._ready.answers)
+
+    def _on_sheet(self, is_open: bool) -> None:
+        """A sheet has the same keys for its own button; Qt would give them to neither."""
+        for shortcut in self._send_keys:
+            shortcut.setEnabled(not is_open)
+
+    def _close_if_ended(self) -> None:
+        if self._has_ended:
+            self.close()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if has_sources(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if sources := sources_of(event.mimeData()):
+            event.acceptProposedAction()
+            self._box.add(sources)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._clock.start()
+        self._tick()
+        if self.focusWidget() is None:
+            self._box.field.setFocus(Qt.FocusReason.OtherFocusReason)  # for the moment when the person comes here
+
+    def event(self, event: QEvent) -> bool:
+        is_done = super().event(event)
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize) and (layout := self.layout()) is not None:
+            self.setMinimumHeight(layout.totalMinimumHeightForWidth(self.width()))  # by itself Qt forgets that text wraps
+        return is_done
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._clock.stop()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self.retranslate()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        super().closeEvent(event)
+        self.closed.emit()

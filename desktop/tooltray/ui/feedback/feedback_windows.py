@@ -1,0 +1,229 @@
+"""The feedback windows: opens one for each report that waits, and carries answers to the engine.
+
+Above it: desktop.py, which tells a person of a new one. Below it: FeedbackWindow and the Qt presenter layer. What was written and not sent
+stays in memory, by project, until its next report.
+"""
+
+import contextlib
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.feedback.feedback_drafts import Drafts, whose
+from tooltray.ui.feedback.feedback_history import MOST
+from tooltray.ui.feedback.feedback_window import FeedbackWindow
+from tooltray.ui.i18n import tr
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.theme import Theme
+
+GAP = 24  # px between windows, and to the edges of the screen
+STEP = 32  # px from one window to the next where they do not fit side by side
+
+
+class FeedbackWindows(QObject):
+    """`asked`: a window has come that a person may not see, since it takes no keyboard from anybody."""
+
+    asked = Signal(object)  # FeedbackSnapshot
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__()
+        self._theme, self._hub, self._tasks = theme, hub, tasks
+        self._windows: dict[str, FeedbackWindow] = {}
+        self._drafts = Drafts()
+        self._answers: list[str] = []  # that stand ready
+        hub.feedback_asked.connect(self._on_asked)
+        hub.feedback_ended.connect(self._on_ended)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+        self._has_hub = False
+
+    @property
+    def windows(self) -> list[FeedbackWindow]:
+        """Those that are open, the oldest first."""
+        return list(self._windows.values())
+
+    def go_there(self) -> None:
+        """Brings the windows to a person who asks for them; the oldest report gets the keyboard."""
+        for window in reversed(self.windows):
+            window.show_up()
+
+    def close(self) -> None:
+        """Takes all windows away; no report is answered by it."""
+        for window in self.windows:
+            self._drafts.keep(window.request, window.draft)
+            self._drop(window)
+
+    # the hub
+
+    def _on_snapshot_changed(self) -> None:
+        has_hub = self._hub.snapshot is not None
+        if has_hub and not self._has_hub:
+            self._do(self._catch_up)
+        elif not has_hub:  # the engine is gone, and with it those who would get an answer
+            self.close()
+        self._has_hub = has_hub
+
+    async def _catch_up(self) -> None:
+        """Shows reports that waited before there was a window, as when the desktop takes over from a hub without one."""
+        for request in await self._hub.get_feedback_requests():
+            if request.id not in self._windows:
+                self._on_asked(request)
+
+    def _on_asked(self, request: FeedbackSnapshot) -> None:
+        known = self._windows.get(request.id) or self._left_by(request)
+        if known is not None:
+            self._windows.pop(known.request.id)
+            self._windows[request.id] = known
+            known.show_request(request)
+            QApplication.alert(known)
+        else:
+            self._open(request)
+        if known is None or not known.isActiveWindow():
+            self.asked.emit(request)
+
+    def _left_by(self, request: FeedbackSnapshot) -> FeedbackWindow | None:
+        """A window of the same client and project whose report waits no longer: this is its next one."""
+        wanted = whose(request)
+        return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
+
+    def _open(self, request: FeedbackSnapshot) -> None:
+        window = FeedbackWindow(self._theme, request, spawn=self._tasks.spawn)
+        window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
+        window.answered.connect(partial(self._on_answered, window))
+        window.closed.connect(partial(self._on_closed, window))
+        window.sheets.history_requested.connect(partial(self._on_history, window))
+        window.sheets.ready_answers_saved.connect(partial(self._on_ready_answers_saved, window))
+        window.open_requested.connect(partial(self._on_open, window))
+        window.copy_requested.connect(self._on_copy)
+        window.set_ready_answers(self._answers)
+        if (draft := self._drafts.take(request)) is not None:
+            window.set_draft(draft)
+        window.move(place_for(len(self._windows), window.size(), QGuiApplication.primaryScreen().availableGeometry()))
+        self._windows[request.id] = window
+        window.show()
+        QApplication.alert(window)
+        self._do(self._get_ready_answers)
+
+    def _on_ended(self, id: str) -> None:
+        if (window := self._windows.get(id)) is not None:
+            window.end()
+
+    # a person
+
+    def _on_answered(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+        del self._windows[id]  # the report ends by this answer, and its end is none that has to be told
+        self._do(partial(self._answer, window, id, text, attachments))
+
+    async def _answer(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
+        try:
+            await self._hub.answer_feedback(id, text, attachments)
+        except TooltrayError as error:
+            await self._take_back(window, error.problem)
+            return
+        if not window.isVisible():  # somebody has closed it meanwhile, and what they wrote has arrived all the same
+            self._drafts.take(window.request)
+        self._drop(window)
+
+    async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
+        """The answer did not arrive; a window that was closed meanwhile comes again."""
+        self._drafts.take(window.request)
+        self._windows[window.request.id] = window
+        window.show()
+        window.show_failure(problem)
+        with contextlib.suppress(TooltrayError):
+            waiting = await self._hub.get_feedback_requests()
+            if window in self.windows and all(each.id != window.request.id for each in waiting):
+                self._let_go(window)
+
+    def _let_go(self, window: FeedbackWindow) -> None:
+        """Its report ended while the answer was on its way; where a newer one is shown already, what was written goes there."""
+        wanted = whose(window.request)
+        newer = next((each for each in self.windows if not each.has_ended and each is not window and whose(each.request) == wanted), None)
+        if newer is None or not newer.box.is_empty:
+            window.end()
+            return
+        newer.take_over(window.draft)
+        self._drop(window)
+
+    def _on_closed(self, window: FeedbackWindow) -> None:
+        self._drafts.keep(window.request, window.draft)
+        if window not in self._windows.values():
+            return  # its answer is on its way
+        if not window.has_ended:
+            self._do(partial(self._hub.dismiss_feedback, window.request.id))
+        self._drop(window)
+
+    def _drop(self, window: FeedbackWindow) -> None:
+        self._windows.pop(window.request.id, None)
+        window.closed.disconnect()
+        window.hide()
+        window.deleteLater()
+
+    def _on_history(self, window: FeedbackWindow) -> None:
+        self._do(partial(self._show_history, window), partial(_tell, window, window.sheets.show_failure))
+
+    async def _show_history(self, window: FeedbackWindow) -> None:
+        entries = await self._hub.get_feedback_history(window.request.project_path, MOST)
+        if isValid(window):
+            window.sheets.show_history(entries)
+
+    def _on_ready_answers_saved(self, window: FeedbackWindow, answers: list[str]) -> None:
+        self._do(partial(self._set_ready_answers, window, answers), partial(_tell, window, window.sheets.show_failure))
+
+    async def _set_ready_answers(self, window: FeedbackWindow, answers: list[str]) -> None:
+        await self._hub.set_ready_answers(answers)
+        if isValid(window):
+            window.sheets.dismiss()
+        await self._get_ready_answers()
+
+    async def _get_ready_answers(self) -> None:
+        self._answers = await self._hub.get_ready_answers()
+        for window in self.windows:
+            window.set_ready_answers(self._answers)
+
+    def _on_copy(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+
+    def _on_open(self, window: FeedbackWindow, address: str) -> None:
+        if not QDesktopServices.openUrl(QUrl(address)):
+            window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+
+    def _do(self, verb: Callable[[], Coroutine[Any, Any, Any]], tell: Callable[[Problem], None] | None = None) -> None:
+        """Asks the engine for something in the background; `tell` gets what went wrong, where a person waits for the outcome."""
+        self._tasks.spawn(self._reported(verb, tell), name="wish about feedback")
+
+    async def _reported(self, verb: Callable[[], Coroutine[Any, Any, Any]], tell: Callable[[Problem], None] | None) -> None:
+        try:
+            await verb()
+        except TooltrayError as error:
+            if tell is not None:
+                tell(error.problem)
+
+
+def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
+    """Where a window opens: below, beside each other, then in steps, so that none hides another. The right end comes last, since a call
+    that waits for a yes stands there, and cannot wait long.
+
+    Args:
+        index: how many are open already.
+    """
+    fits = max(1, (screen.width() - GAP) // (size.width() + GAP))
+    column, layer = (index + 1) % fits, index // fits
+    x = screen.right() - (column + 1) * (size.width() + GAP) - layer * STEP
+    if fits == 1:
+        x = min(screen.left() + GAP + layer * STEP, screen.right() - size.width())
+    y = screen.bottom() - size.height() - GAP - layer * STEP
+    return QPoint(max(x, screen.left()), max(y, screen.top()))
+
+
+def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem) -> None:
+    """Shows what went wrong in a window that may be closed by now."""
+    if isValid(window):
+        tell(problem)

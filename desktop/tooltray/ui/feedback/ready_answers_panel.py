@@ -1,0 +1,95 @@
+"""A sheet in which a person changes the answers that stand ready as buttons."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.surface import column, row
+
+WIDTH = 480
+MOST = 12  # more buttons than that are read more slowly than an answer is written
+LONGEST = 200  # characters
+
+
+class ReadyAnswersPanel(SheetFrame):
+    """`saved` carries the answers as they shall be; the sheet stays until somebody closes it."""
+
+    saved = Signal(object)  # list[str]
+
+    def __init__(self, theme: Theme, answers: Sequence[str]) -> None:
+        super().__init__(theme, tr("Ready answers"), WIDTH)
+        self._fields: list[QLineEdit] = []
+        self.body.addWidget(Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True))
+        self._lines = column(spacing=8)
+        self.body.addLayout(self._lines)
+        self._more = Button(theme, tr("Add an answer"), "ghost", "plus", small=True)
+        self._more.clicked.connect(self._on_more)
+        self.body.addWidget(self._more)
+        for answer in answers:
+            self._add(answer)
+        self.buttons.addStretch(1)
+        cancel = Button(theme, tr("Cancel"))
+        cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(cancel)
+        self._save = Button(theme, tr("Save"), "primary")
+        self._save.setToolTip("Ctrl+Enter")
+        self._save.clicked.connect(self._on_save)
+        self.buttons.addWidget(self._save)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, self._on_save)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+    @property
+    def answers(self) -> list[str]:
+        """What stands in the fields, without empty ones and without repetitions."""
+        return list(dict.fromkeys(text for field in self._fields if (text := field.text().strip())))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        first: QWidget = self._fields[0] if self._fields else self._more
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_failure(self, problem: Problem) -> None:
+        self._save.setEnabled(True)
+        self.show_fault(problem)
+
+    def _add(self, answer: str) -> QLineEdit:
+        field = QLineEdit(answer)
+        field.setMaxLength(LONGEST)
+        field.setFixedHeight(self._theme.size("control"))
+        field.setAccessibleName(tr("Ready answer {number}", number=len(self._fields) + 1))
+        remove = IconButton(self._theme, "trash", tr("Remove this answer"), small=True)
+        line = QWidget()
+        layout = row(line)
+        layout.addWidget(field, 1)
+        layout.addWidget(remove)
+        remove.clicked.connect(partial(self._on_remove, line, field))
+        self._fields.append(field)
+        self._lines.addWidget(line)
+        self._more.setEnabled(len(self._fields) < MOST)
+        return field
+
+    def _on_more(self) -> None:
+        self._add("").setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _on_remove(self, line: QWidget, field: QLineEdit) -> None:
+        self._fields.remove(field)
+        self._lines.removeWidget(line)
+        line.hide()
+        line.deleteLater()
+        self._more.setEnabled(True)
+        self._more.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_save(self) -> None:
+        if self._save.isEnabled():
+            self._save.setEnabled(False)
+            self.saved.emit(self.answers)

@@ -1,0 +1,244 @@
+"""What cards, pages and sheets say of files with servers in them, and of what waits for a person's yes. Pure functions of snapshots.
+
+Above it: those views. Below it: events, errors and the language of states.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from tooltray.errors import Problem
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import file_name, folder_name, visible_path
+from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.state_language import Look
+
+
+def file_title(file: ServerFileSnapshot) -> str:
+    return tr("Settings") if file.kind == "settings" else file_name(file.path, file.project)
+
+
+def file_kind(file: ServerFileSnapshot) -> str:
+    match file.kind:
+        case "settings":
+            return tr("for all clients")
+        case "mcp.json" if not file.is_for_all:
+            return tr("for clients in this folder")
+        case "mcp.json":
+            return tr("for all clients")
+        case "tbxark":
+            return tr("TBXark proxy, as started")
+        case _:
+            return tr("mcp-hub, as started")
+
+
+def server_count(count: int) -> str:
+    return tr("1 server") if count == 1 else tr("{count} servers", count=count)
+
+
+def file_look(file: ServerFileSnapshot) -> Look:
+    """Returns how a file is: shape, colour and word."""
+    states = [entry.state for entry in file.entries]
+    if file.problems:
+        count = len(file.problems)
+        return Look("state-error", "error", tr("1 problem") if count == 1 else tr("{count} problems", count=count))
+    if not file.exists:
+        return Look("state-off", "neutral", tr("Not there"))
+    if waiting := sum(state in ("waits", "changed") for state in states):
+        return Look("state-waiting", "warning", tr("1 waits") if waiting == 1 else tr("{count} wait", count=waiting))
+    return Look("state-connected", "success", tr("In use"))
+
+
+def entry_look(entry: FileEntrySnapshot) -> Look:
+    """Returns how one server of a file is."""
+    match entry.state:
+        case "used":
+            return Look("state-connected", "success", tr("In use"))
+        case "waits":
+            return Look("state-waiting", "warning", tr("Not allowed yet"))
+        case "changed":
+            return Look("state-waiting", "warning", tr("Its change waits"))
+        case "off":
+            return Look("state-off", "neutral", tr("Switched off"))
+        case _:
+            return Look("state-error", "error", tr("Not used"))
+
+
+def here(entry: FileEntrySnapshot) -> str:
+    """Returns how a server of a file is called here, if otherwise."""
+    return entry.server if entry.server and entry.server != entry.name else ""
+
+
+def line_word(line: int) -> str:
+    return tr("line {line}", line=line) if line else ""
+
+
+def problem_title(problem: FileProblem) -> str:
+    """Returns what is wrong, and with which server of the file."""
+    shown = title(problem.problem)
+    return shown if not problem.entry or problem.entry in shown else f"{problem.entry}: {say(problem.problem.title)}"
+
+
+def problem_text(problem: FileProblem) -> str:
+    return sentences(problem.problem)
+
+
+def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
+    """Returns where it is wrong."""
+    place = line_word(problem.line)
+    return tr("{file}, {place}", file=file_title(file), place=place) if place else file_title(file)
+
+
+def problem_line(problem: FileProblem) -> str:
+    """Returns the line on which it is wrong, unless its text says that already."""
+    place = line_word(problem.line)
+    return "" if place.casefold() in problem_text(problem).casefold() else place
+
+
+# what waits for a yes
+
+
+def trust_title(project: str) -> str:
+    if not project:
+        return tr("Let a program do this?")
+    return tr("Trust servers of {folder}?", folder=folder_name(project))
+
+
+def trust_text(requests: Sequence[TrustRequest]) -> str:
+    """Returns what is asked, in a sentence or two."""
+    if not requests[0].project:
+        return tr("A program wants to add or change servers. What you switch on runs with your rights, as it is written here.")
+    file = file_name(requests[0].file, requests[0].project)
+    if all(request.is_change for request in requests):
+        return tr("{file} has changed. What you trusted goes on as it was until you say yes to what stands there now.", file=file)
+    return tr("{file} came with the project. What you switch on runs with your rights, as it is written here.", file=file)
+
+
+def waiting_title(requests: Sequence[TrustRequest]) -> str:
+    """Returns what a banner or a notification says first."""
+    projects = list(dict.fromkeys(request.project for request in requests))
+    if projects == [""]:
+        return _proposed(requests)
+    if "" in projects:
+        return tr("{count} servers are not allowed yet", count=len(requests))
+    if len(projects) > 1:
+        return tr("{projects} projects bring {count} servers. Allow them?", count=len(requests), projects=len(projects))
+    folder = folder_name(projects[0])
+    if len(requests) > 1:
+        return tr("{folder} brings {count} servers. Allow them?", count=len(requests), folder=folder)
+    return tr("{folder} brings the server {name}. Allow it?", name=requests[0].entry, folder=folder)
+
+
+def _proposed(requests: Sequence[TrustRequest]) -> str:
+    if len(requests) > 1:
+        return tr("Programs want to add or change {count} servers", count=len(requests))
+    if requests[0].is_change:
+        return tr("A program wants to change the server {name}", name=requests[0].entry)
+    return tr("A program wants to add the server {name}", name=requests[0].entry)
+
+
+def waiting_text(requests: Sequence[TrustRequest]) -> str:
+    if any(not request.project for request in requests):
+        return tr("Nothing of it runs before you have seen what it starts.")
+    if all(request.is_change for request in requests):
+        return tr("Their entries have changed. Until you say yes, what you trusted before goes on.")
+    return tr("A project's own servers run only after you have seen what they start.")
+
+
+def waiting_entries(count: int) -> tuple[str, ...]:
+    """Returns how many servers of projects wait for a yes, for the tray; nothing if none does."""
+    if not count:
+        return ()
+    return (tr("1 server is not allowed yet") if count == 1 else tr("{count} servers are not allowed yet", count=count),)
+
+
+def request_chip(request: TrustRequest) -> tuple[str, str]:
+    """Returns whether an entry is new, and its tone."""
+    return (tr("Changed"), "warning") if request.is_change else (tr("New"), "info")
+
+
+def unasked(request: TrustRequest) -> str:
+    """Returns which of its calls would go through without a question."""
+    rules = request.auto_approve
+    if "all" in rules or "*" in rules:
+        return tr("all calls, also those that write")
+    if rules in (("read",), ("reads",)):
+        return tr("calls that only read")
+    return ", ".join(rules) or tr("none: every call asks")
+
+
+def variable_lines(request: TrustRequest) -> str:
+    """Returns the variables that an entry would get, each with how it is now, if that is known; never what is in it."""
+    states = request.variable_states or ("",) * len(request.variables)
+    return "\n".join(_variable(name, state) for name, state in zip(request.variables, states, strict=True))
+
+
+def _variable(name: str, state: str) -> str:
+    match state:
+        case "set":
+            return tr("{name}: is set now", name=name)
+        case "default":
+            return tr("{name}: is not set; its default counts", name=name)
+        case "missing":
+            return tr("{name}: is not set; without it the server cannot start", name=name)
+        case _:
+            return name
+
+
+def is_another(request: TrustRequest, known: TrustRequest) -> bool:
+    """Whether an entry is another one than a person has seen; that a variable was set meanwhile does not make it one."""
+    return replace(request, variable_states=()) != replace(known, variable_states=())
+
+
+def odd(warning: str) -> str:
+    return whole(Problem(warning))
+
+
+def needs_care(request: TrustRequest) -> bool:
+    """Whether a yes should not be one click away."""
+    return bool(request.warnings)
+
+
+def trusted_title(entry: TrustedEntry) -> str:
+    return entry.entry if entry.server in ("", entry.entry) else f"{entry.entry} ({entry.server})"
+
+
+def trusted_how(entry: TrustedEntry) -> str:
+    return tr("written by Tooltray") if entry.is_own else tr("by you")
+
+
+# reading again
+
+
+def reload_look(change: ReloadChange) -> Look:
+    """Returns what reading again would do to one thing: shape, colour and word."""
+    match change.kind:
+        case "add":
+            return Look("state-connected", "success", tr("Is added"))
+        case "restart":
+            return Look("state-starting", "info", tr("Starts anew"))
+        case "change" | "setting":
+            return Look("state-waiting", "warning", tr("Is changed"))
+        case "remove":
+            return Look("state-error", "error", tr("Is removed"))
+        case "wait":
+            return Look("state-waiting", "warning", tr("Asks you"))
+        case _:
+            return Look("state-off", "neutral", tr("Stays"))
+
+
+def reload_does_something(changes: Sequence[ReloadChange]) -> bool:
+    return any(change.kind not in ("keep", "wait") for change in changes)
+
+
+def reload_name(change: ReloadChange) -> str:
+    """Returns what is concerned: a server, a setting, or the file as a whole."""
+    return change.name or PurePath(change.file).name
+
+
+def reload_file(change: ReloadChange) -> str:
+    """Returns the file by its name and folder: its whole path has no room in a line."""
+    path = PurePath(change.file)
+    return visible_path(f"{path.parent.name}/{path.name}" if path.parent.name else path.name)

@@ -1,0 +1,191 @@
+"""The Files page: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
+
+Above it: FilePages. Below it: FileCommands, which carries its wishes out. Draws frozen snapshots.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.files import ServerFileSnapshot
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.ui.files.file_problems import FileProblems
+from tooltray.ui.files.file_words import file_kind, file_look, file_title, needs_care, server_count, trusted_how, trusted_title
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import folder_name
+from tooltray.ui.theme import Theme
+from tooltray.ui.times import moment
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.fault_area import FaultArea
+from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
+from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+CONTENT_WIDTH = 920
+
+
+@dataclass(frozen=True)
+class WaitingProject:
+    """What of one project waits for a yes."""
+
+    path: str
+    requests: tuple[TrustRequest, ...]
+
+
+class FilesPage(QWidget):
+    """`look_requested`: the page is shown and wants to know how things are."""
+
+    look_requested = Signal()
+    reload_requested = Signal()
+    follow_requested = Signal(bool)
+    trust_requested = Signal(str)  # a project's folder, whose servers a person wants to look at
+    distrust_requested = Signal(str, str)  # a project's folder; an entry's name in its file
+    file_chosen = Signal(object)  # ServerFileSnapshot
+    file_requested = Signal(str)  # a path, to be opened
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setObjectName("Page")
+        self._theme = theme
+        self._is_usable = False
+        outer = column(self)
+        self._reload = Button(theme, tr("Read again…"), icon="refresh")
+        self._reload.clicked.connect(self.reload_requested)
+        outer.addWidget(Header(theme, tr("Files"), self._reload))
+        self._fault = FaultArea(theme)
+        outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
+        self.set_usable(False)
+
+    def set_usable(self, is_usable: bool) -> None:
+        """Says whether there is a hub that could be asked for anything."""
+        self._is_usable = is_usable
+        for widget in (self._reload, self._area):
+            widget.setEnabled(is_usable)
+        if is_usable and self.isVisible():
+            self.look_requested.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_usable:
+            self.look_requested.emit()
+
+    def show_files(self, files: Sequence[ServerFileSnapshot]) -> None:
+        self._problems.set_files(files)
+        self._wrong.setVisible(any(file.problems for file in files))
+        self._fill(self._files, files)
+        self._used.setVisible(bool(files))
+
+    def show_requests(self, requests: Sequence[TrustRequest]) -> None:
+        projects = dict.fromkeys(request.project for request in requests)
+        waiting = [WaitingProject(path, tuple(each for each in requests if each.project == path)) for path in projects]
+        self._fill(self._waiting, waiting)
+        self._asked.setVisible(bool(waiting))
+
+    def show_trusted(self, entries: Sequence[TrustedEntry]) -> None:
+        self._fill(self._trusted, entries)
+        self._known.setVisible(bool(entries))
+
+    def show_follows(self, is_on: bool) -> None:
+        self._follow.set_on(is_on)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Says on top what did not work; None takes it away."""
+        self._fault.show_fault(problem)
+
+    def _fill(self, table: Table, rows: Sequence[object]) -> None:
+        table.set_rows(rows)
+        table.fit_height()
+        table.viewport().update()  # a switch that a refused wish has moved stands as before
+
+    def _lists(self) -> QWidget:
+        theme = self._theme
+        area = self._area = PageScroll(tr("Files"))
+        content = QWidget()
+        line = row(content, margins=(24, 20, 24, 32), spacing=0)
+        inner = QWidget()
+        inner.setMaximumWidth(CONTENT_WIDTH)
+        body = column(inner, spacing=20)
+        line.addWidget(inner, 1)
+        line.addStretch(0)
+        self._waiting = self._table(self._waiting_columns(), tr("Not allowed yet"), lambda each: each.path)
+        self._waiting.row_chosen.connect(self._on_waiting_chosen)
+        text = tr("Servers of a project run only after you have seen what they start.")
+        self._asked = card_section(self._theme, body, tr("Not allowed yet"), text, self._waiting)
+        self._problems = FileProblems(theme)
+        self._problems.open_requested.connect(self.file_requested)
+        self._problems.more_requested.connect(self.file_chosen)
+        text = tr("What is wrong is left out; the rest is used, and what ran goes on.")
+        self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
+        self._files = self._table(self._file_columns(), tr("Files with servers"), lambda each: each.path)
+        self._files.row_chosen.connect(self.file_chosen)
+        text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
+        self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
+        self._follow = Switch(theme, tr("Read files again by itself"), on=True)
+        self._follow.clicked.connect(self.follow_requested)
+        text = tr("Within a second of a save. Only what has changed is started anew.")
+        body.addWidget(group(theme, setting_row(theme, tr("Read files again by itself"), text, self._follow)))
+        self._trusted = self._table(self._trusted_columns(), tr("Trusted"), lambda each: (each.project, each.entry))
+        self._trusted.switched.connect(self._on_switched)
+        text = tr("Servers of projects that run as you have seen them. Switch off to take back.")
+        self._known = card_section(self._theme, body, tr("Trusted"), text, self._trusted)
+        body.addStretch(1)
+        area.setWidget(content)
+        return area
+
+    def _table(self, columns: Sequence[Column], name: str, key: object) -> Table:
+        table = Table(self._theme, columns, name, key, in_card=True, has_header=True)  # type: ignore[arg-type]
+        table.selectionModel().currentChanged.connect(partial(self._keep_in_sight, table))
+        return table
+
+    def _waiting_columns(self) -> list[Column]:
+        def care(each: WaitingProject) -> tuple[str, str]:
+            if any(needs_care(request) for request in each.requests):
+                return tr("Look closely"), "warning"
+            return (tr("Changed"), "warning") if all(request.is_change for request in each.requests) else (tr("New"), "info")
+
+        return [
+            Column(tr("Project"), lambda each: folder_name(each.path) or tr("Programs"), Kind.TEXT, 200, lambda each: each.path),
+            Column(tr("Servers"), lambda each: ", ".join(request.entry for request in each.requests), Kind.QUIET),
+            Column(tr("State"), care, Kind.CHIP, 130),
+            Column(tr("Next"), lambda _: tr("See what they start"), Kind.QUIET, 170),
+        ]
+
+    def _file_columns(self) -> list[Column]:
+        return [
+            Column(tr("File"), file_title, Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Used"), file_kind, Kind.QUIET, 196),
+            Column(tr("Servers"), lambda each: server_count(len(each.entries)), Kind.QUIET, 108),
+            Column(tr("State"), file_look, Kind.STATE, 128),
+        ]
+
+    def _trusted_columns(self) -> list[Column]:
+        return [
+            Column(tr("Server"), trusted_title),
+            Column(tr("Project"), lambda each: folder_name(each.project), Kind.QUIET, 200, lambda each: each.project),
+            Column(tr("How"), trusted_how, Kind.QUIET, 148),
+            Column(tr("Since"), lambda each: moment(each.trusted_at, datetime.now()), Kind.QUIET, 96),
+            Column(tr("Trusted"), lambda _: True, Kind.SWITCH, 76),
+        ]
+
+    def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
+        """The tables are as high as their rows, and what scrolls is the page."""
+        content = self._area.widget()
+        if content is not None and current.isValid() and table.hasFocus():
+            middle = table.viewport().mapTo(content, table.visualRect(current).center())
+            self._area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
+
+    def _on_waiting_chosen(self, waiting: WaitingProject) -> None:
+        self.trust_requested.emit(waiting.path)
+
+    def _on_switched(self, entry: TrustedEntry, _on: bool) -> None:
+        self.distrust_requested.emit(entry.project, entry.entry)

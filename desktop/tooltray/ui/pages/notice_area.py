@@ -1,0 +1,159 @@
+"""The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.keyboard_focus import leave_focus
+from tooltray.ui.widgets.surface import clear, column
+
+
+class NoticeArea(QWidget):
+    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for a person's yes, else the
+    first notice that nobody has put away. `look_requested` and `put_off_requested` are about what waits, `report_requested` carries what is
+    known of a bug."""
+
+    retry_requested = Signal()
+    resume_requested = Signal()
+    report_requested = Signal(str)
+    secrets_choice_requested = Signal(str, str)
+    look_requested = Signal()
+    put_off_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._failure: Problem | None = None
+        self._secrets: Problem | None = None
+        self._is_paused = False
+        self._reports: dict[Problem, str] = {}
+        self._waiting: tuple[str, str] | None = None
+        self._notices: tuple[Problem, ...] = ()
+        self._extra: tuple[Problem, ...] = ()
+        self._put_away: set[Problem] = set()
+        self._shown: tuple[object, ...] = ()
+        self.setObjectName("Notices")  # lies over the page for a while: see NoticesAbove
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._layout = column(self)
+        self.set_top_margin(0)
+        self.hide()
+
+    def set_top_margin(self, height: int) -> None:
+        self._layout.setContentsMargins(24, height, 24, 12)
+
+    def set_failure(self, problem: Problem | None) -> None:
+        """The hub does not run, and why."""
+        self._failure = problem
+        self._draw()
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Calls of AI clients are refused until somebody resumes."""
+        self._is_paused = is_paused
+        self._draw()
+
+    def set_secrets_problem(self, problem: Problem | None) -> None:
+        self._secrets = problem
+        self._draw()
+
+    def set_waiting(self, words: tuple[str, str] | None) -> None:
+        """What waits for a person's yes: a title and a sentence; None: nothing does."""
+        self._waiting = words
+        self._draw()
+
+    def set_notices(self, notices: Sequence[Problem]) -> None:
+        """What the hub has to say, e.g. about its settings; what it says no more is over, also if it was news once."""
+        over = set(self._notices).difference(notices)
+        self._extra = tuple(notice for notice in self._extra if notice not in over)
+        self._notices = tuple(notices)
+        self._draw()
+
+    def add_notice(self, problem: Problem) -> None:
+        """What went wrong just now; shown again even if the same was put away before."""
+        self._put_away.discard(problem)
+        if problem not in self._extra:
+            self._extra = (*self._extra, problem)
+        self._draw()
+
+    def add_bug(self, problem: Problem, report: str) -> None:
+        """What went wrong in the program itself, and all that is known of it."""
+        self._reports[problem] = report
+        self.add_notice(problem)
+
+    def _draw(self) -> None:
+        waiting = [notice for notice in dict.fromkeys((*self._extra, *self._notices)) if notice not in self._put_away]
+        shown: tuple[object, ...]
+        if self._failure is not None:
+            shown = ("failure", self._failure)
+        elif self._is_paused:
+            shown = ("paused",)
+        elif self._secrets is not None:
+            shown = ("secrets", self._secrets)
+        elif self._waiting is not None:
+            shown = ("waiting", *self._waiting)
+        elif waiting:
+            shown = ("notice", waiting[0], len(waiting))
+        else:
+            shown = ()
+        if shown == self._shown:
+            return
+        self._shown = shown
+        leave_focus(self)
+        clear(self._layout)
+        if self._failure is not None:
+            self._layout.addWidget(self._failure_banner(self._failure))
+        elif self._is_paused:
+            self._layout.addWidget(self._paused_banner())
+        elif self._secrets is not None:
+            help = SecretsHelp(self._theme, self._secrets)
+            help.chosen.connect(self.secrets_choice_requested)
+            self._layout.addWidget(help)
+        elif self._waiting is not None:
+            self._layout.addWidget(self._waiting_banner(*self._waiting))
+        elif waiting:
+            self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
+        self.setVisible(bool(shown))
+
+    def _failure_banner(self, problem: Problem) -> Banner:
+        again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
+        again.clicked.connect(self.retry_requested)
+        return Banner(self._theme, "error", title(problem), sentences(problem), again)
+
+    def _paused_banner(self) -> Banner:
+        resume = Button(self._theme, tr("Resume"), icon="play", small=True)
+        resume.clicked.connect(self.resume_requested)
+        return Banner(self._theme, "warning", tr("Everything is paused"), tr("AI clients see their tools; every call is refused."), resume)
+
+    def _waiting_banner(self, name: str, text: str) -> Banner:
+        look = Button(self._theme, tr("See what they start"), small=True)
+        look.clicked.connect(self.look_requested)
+        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close.clicked.connect(self.put_off_requested)
+        return Banner(self._theme, "info", name, text, look, close)
+
+    def _notice_banner(self, problem: Problem, more: int) -> Banner:
+        text = sentences(problem)
+        if more:
+            text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
+        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close.clicked.connect(self._on_close)
+        buttons: list[Button] = [close]
+        if report := self._reports.get(problem):
+            copy = Button(self._theme, tr("Copy report"), icon="copy", small=True)
+            copy.clicked.connect(partial(self.report_requested.emit, report))
+            buttons.insert(0, copy)
+        return Banner(self._theme, "warning", title(problem), text, *buttons)
+
+    def _on_close(self) -> None:
+        problem = self._shown[1]
+        assert isinstance(problem, Problem)
+        self._put_away.add(problem)
+        self._draw()

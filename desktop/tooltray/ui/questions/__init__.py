@@ -1,0 +1,1 @@
+"""Servers' questions to the person."""

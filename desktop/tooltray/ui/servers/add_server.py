@@ -1,0 +1,279 @@
+"""Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import file_name
+from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.servers.pasted_preview import Pasted, PastedPreview
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.covered_code import CoveredCode, FindSpans
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+WIDTH = 680
+PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for a person
+FEWEST_LINES, MOST_LINES = 3, 12
+
+ReadPasted = Callable[[str], Sequence[Pasted]]
+"""Reads a pasted text; raises TooltrayError in words."""
+
+
+class AddServerPanel(Surface):
+    """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet.
+
+    Args:
+        text: to begin with.
+        projects: folders into whose own files it can go.
+        find_secrets: where in a text something stands that is not to be read by who looks at the screen.
+    """
+
+    add_requested = Signal(object)
+    cancel_requested = Signal()
+    secrets_choice_requested = Signal(str, str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        read_pasted: ReadPasted,
+        taken: Collection[str],
+        text: str = "",
+        projects: Sequence[str] = (),
+        *,
+        find_secrets: FindSpans,
+        prompt_after_ms: int = PROMPT_AFTER_MS,
+    ) -> None:
+        super().__init__(theme, "surface.raised", "border", "xl")
+        self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
+        self._has_projects = bool(projects)
+        self._previews: list[PastedPreview] = []
+        self._failure: QWidget | None = None
+        self._is_busy = False
+        self._prompt_wait = QTimer(self, singleShot=True, interval=prompt_after_ms)
+        self._prompt_wait.timeout.connect(self._show_prompt)
+        self.setMaximumWidth(WIDTH)
+        self.setAccessibleName(tr("Add server"))
+        layout = column(self)
+        layout.addLayout(self._title())
+        layout.addWidget(divider())
+        content = QWidget()
+        self._body = column(content, margins=(24, 16, 24, 20), spacing=8)
+        self._field = CoveredCode(theme, tr("Command, URL or config"), find_secrets, lines=FEWEST_LINES)
+        self._body.addLayout(self._source())
+        self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
+        self._field.textChanged.connect(self._on_text_changed)
+        self._body.addWidget(self._field)
+        self._complaint = Label(theme, "", "caption", "error", wrap=True)
+        self._body.addWidget(self._complaint)
+        self._what = QWidget()
+        self._preview_layout = column(self._what, margins=(0, 8, 0, 0), spacing=8)
+        self._body.addWidget(self._what)
+        self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
+        self._target = self._target_line()
+        self._body.addWidget(self._target)
+        self._body.addStretch(1)
+        self._scroll = FittedScroll(tr("Add server"), WIDTH)
+        self._scroll.setWidget(content)
+        self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(divider())
+        layout.addLayout(self._buttons())
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, self._on_add)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        if text:
+            self._field.setPlainText(text)
+        else:
+            self._on_text_changed()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def previews(self) -> Sequence[PastedPreview]:
+        return tuple(self._previews)
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with the text, as it is shown."""
+        return self._complaint.text()
+
+    def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
+        """Says why adding did not work; what was pasted and typed stays."""
+        self._set_busy(False)
+        if is_about_secrets:
+            help = SecretsHelp(self._theme, problem)
+            help.chosen.connect(self.secrets_choice_requested)
+            self._put_below(help)
+        else:
+            self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def on_storing(self, is_storing: bool) -> None:
+        """Secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
+        if is_storing:
+            self._prompt_wait.start()
+        else:
+            self._prompt_wait.stop()
+            self._drop_failure()
+
+    def _show_prompt(self) -> None:
+        text = tr("If it asks for its password, answer there; its window may be behind this one.")
+        self._put_below(Banner(self._theme, "info", tr("Waiting for the keyring"), text))
+
+    def _put_below(self, widget: QWidget) -> None:
+        self._drop_failure()
+        self._failure = widget
+        self._body.insertWidget(self._body.count() - 1, widget)
+
+    def on_secrets_closed(self, problem: Problem | None) -> None:
+        """Another place for secrets was chosen: it works, and adding goes on, or it does not."""
+        if not isinstance(self._failure, SecretsHelp):
+            return
+        if problem is not None:
+            self._failure.set_problem(problem)
+        else:
+            self._drop_failure()
+            self._on_add()
+
+    def _title(self) -> QHBoxLayout:
+        line = row(margins=(24, 14, 16, 14))
+        line.addWidget(Label(self._theme, tr("Add server"), "heading"), 1)
+        close = IconButton(self._theme, "x", tr("Close"), small=True)
+        close.clicked.connect(self.cancel_requested)
+        line.addWidget(close)
+        return line
+
+    def _source(self) -> QHBoxLayout:
+        line = row()
+        line.addWidget(Label(self._theme, tr("Paste a command, a URL or a config"), "strong"))
+        line.addStretch(1)
+        self._cover = Button(self._theme, "", "link", small=True)
+        self._cover.clicked.connect(self._on_cover)
+        line.addWidget(self._cover)
+        line.addSpacing(8)
+        self._check = Icon(self._theme, "check", 14, "success.text", "surface.raised")
+        line.addWidget(self._check)
+        self._verdict = Label(self._theme, "", "caption", "success")
+        line.addWidget(self._verdict)
+        return line
+
+    def _target_line(self) -> QWidget:
+        widget = QWidget()
+        line = row(widget, margins=(0, 8, 0, 0), spacing=12)
+        line.addWidget(Label(self._theme, tr("Where it is written"), "strong"))
+        line.addStretch(1)
+        line.addWidget(self._where)
+        return widget
+
+    def _buttons(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(24, 14, 24, 14))
+        line.addStretch(1)
+        cancel = Button(theme, tr("Cancel"))
+        cancel.clicked.connect(self.cancel_requested)
+        line.addWidget(cancel)
+        self._add = Button(theme, tr("Add server"), "primary")
+        self._add.setToolTip("Ctrl+Enter")
+        self._add.clicked.connect(self._on_add)
+        line.addWidget(self._add)
+        return line
+
+    def _on_text_changed(self) -> None:
+        text = self._field.toPlainText()
+        self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
+        self._drop_failure()
+        self._draw_cover()
+        found: Sequence[Pasted] = ()
+        complaint = ""
+        if text.strip():
+            try:
+                found = self._read_pasted(text)
+            except TooltrayError as error:
+                complaint = f"{title(error.problem)}. {sentences(error.problem)}"
+        self._complaint.setText(complaint)
+        self._complaint.setVisible(bool(complaint))
+        self._check.setVisible(bool(found))
+        self._verdict.setVisible(bool(found))
+        self._verdict.setText(tr("1 server") if len(found) == 1 else tr("{count} servers", count=len(found)))
+        self._show_previews(found)
+
+    def _on_cover(self) -> None:
+        self._field.set_covered(not self._field.is_covered)
+        self._draw_cover()
+
+    def _draw_cover(self) -> None:
+        self._cover.setVisible(self._field.has_secrets)
+        self._cover.set_face(tr("Show secrets") if self._field.is_covered else tr("Hide secrets"), "")
+
+    def _show_previews(self, found: Sequence[Pasted]) -> None:
+        clear(self._preview_layout)
+        self._previews = []
+        self._what.setVisible(bool(found))
+        self._target.setVisible(bool(found) and self._has_projects)
+        if found:
+            is_started = any(not pasted.is_remote for pasted in found)
+            words = tr("What will run") if is_started else tr("What will be connected")
+            self._preview_layout.addWidget(Label(self._theme, words, "strong"))
+        names = set(self._taken)
+        for pasted in found:
+            preview = PastedPreview(self._theme, pasted, frozenset(names), self._find_secrets)
+            preview.changed.connect(self._on_preview_changed)
+            names.add(pasted.name)
+            self._previews.append(preview)
+            self._preview_layout.addWidget(preview)
+        if found:
+            text = tr("AI clients may use all its tools at once, also those that write. Single tools can be switched off afterwards.")
+            self._preview_layout.addWidget(Label(self._theme, text, "caption", "muted", wrap=True))
+        self._on_preview_changed()
+
+    def _on_preview_changed(self) -> None:
+        ready = [preview for preview in self._previews if preview.is_ready]
+        self._add.setEnabled(bool(ready) and len(ready) == len(self._previews) and not self._is_busy)
+        self._add.setText(tr("Add server") if len(ready) < 2 else tr("Add {count} servers", count=len(ready)))
+
+    def _on_add(self) -> None:
+        self._on_preview_changed()
+        if self._add.isEnabled():
+            self._drop_failure()
+            self._set_busy(True)
+            new = [preview.new_server for preview in self._previews if preview.is_ready]
+            self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._is_busy = is_busy
+        self._field.setReadOnly(is_busy)
+        self._what.setEnabled(not is_busy)
+        self._target.setEnabled(not is_busy)
+        self._on_preview_changed()
+        if is_busy:
+            self._add.setText(tr("Adding…"))
+
+    def _on_range_changed(self, _first: int, last: int) -> None:
+        if self._failure is not None:  # it is the last thing in the sheet, and it has just got its place
+            self._scroll.verticalScrollBar().setValue(last)
+
+    def _drop_failure(self) -> None:
+        if self._failure is not None:
+            self._body.removeWidget(self._failure)
+            self._failure.hide()
+            self._failure.deleteLater()
+            self._failure = None
+
+
+def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns where a new server can be written: the folder of a project's own file, or nothing for the settings; and its words."""
+    own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
+    return [("", tr("Your settings, for all clients")), *own]

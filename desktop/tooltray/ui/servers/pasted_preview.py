@@ -1,0 +1,214 @@
+"""What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
+start are for the person to change."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.servers.server_actions import NewServer
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.covered_code import FindSpans, covered
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.switch import Switch
+
+NAME_COLUMN = 84
+FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
+LONGEST_NAME = 64  # what settings allow
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class Pasted(Protocol):
+    """What a pasted text is read into; see entries/pasted.py, which app.py hands in."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def config(self) -> Mapping[str, Any]: ...
+    @property
+    def secrets(self) -> Mapping[str, str]: ...
+    @property
+    def is_remote(self) -> bool: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def transport(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def headers(self) -> tuple[str, ...]: ...
+    @property
+    def secret_arguments(self) -> tuple[str, ...]: ...
+    def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[Mapping[str, Any], Mapping[str, str]]: ...
+    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
+
+
+class SecretRow(QWidget):
+    """One variable that looks like a secret: its value, and whether the keyring keeps it."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, key: str, value: str) -> None:
+        super().__init__()
+        self.key = key
+        lines = column(self, spacing=4)
+        first = row(spacing=8)
+        first.addWidget(ElidedLabel(theme, key, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
+        first.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"))
+        first.addWidget(Label(theme, tr("Keep in the keyring"), "caption", "secondary"))
+        self._switch = Switch(theme, tr("Keep {name} in the keyring", name=key), on=True)
+        self._switch.clicked.connect(self.changed)
+        first.addWidget(self._switch)
+        lines.addLayout(first)
+        self._field = _field(theme, tr("Value of {name}", name=key), value)
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.setPlaceholderText(tr("Paste its value"))
+        self._field.textChanged.connect(self.changed)
+        lines.addWidget(self._field)
+
+    @property
+    def value(self) -> str:
+        return self._field.text()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it goes to the keyring; otherwise it stands in the settings as it is."""
+        return self._switch.isChecked()
+
+
+class PastedPreview(Surface):
+    """`changed`: a person edited something, so that `is_ready` and `new_server` may say something else."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str], find_secrets: FindSpans) -> None:
+        super().__init__(theme, "surface.raised", "border", "m")
+        self._pasted, self._taken = pasted, taken
+        self._shown_target = covered(pasted.target, find_secrets(pasted.target))
+        self._rows: list[SecretRow] = []
+        self._layout = column(self, margins=(14, 4, 14, 4))
+        self._add_name()
+        if pasted.is_remote:
+            self._add_where_it_is()
+        else:
+            self._add_what_runs()
+        self._add_secrets()
+        self._add_start()
+        self._add_notes()
+        self._on_name_changed()
+
+    def _add_where_it_is(self) -> None:
+        pasted = self._pasted
+        self._add(tr("Connects to"), CodeLabel(self._theme, pasted.host or self._shown_target), Chip(self._theme, pasted.transport))
+        self._add(tr("Address"), CodeLabel(self._theme, self._shown_target, "secondary"))
+        plain = [name for name in pasted.headers if name not in pasted.secrets]
+        if plain:
+            self._add(tr("Headers"), CodeLabel(self._theme, ", ".join(plain)))
+
+    def _add_name(self) -> None:
+        theme = self._theme
+        self._name = _field(theme, tr("Name of the server"), self._pasted.name)
+        self._name.setMaxLength(LONGEST_NAME)
+        self._name.textChanged.connect(self._on_name_changed)
+        self._chip = Chip(theme)
+        self._add(tr("Name"), self._name, self._chip)
+
+    def _add_what_runs(self) -> None:
+        theme, config = self._theme, self._pasted.config
+        self._add(tr("Command"), CodeLabel(theme, self._shown_target))
+        if config.get("cwd"):
+            self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
+        plain = [key for key in config.get("env", {}) if key not in self._pasted.secrets]
+        if plain:
+            self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
+
+    def _add_secrets(self) -> None:
+        for index, (key, value) in enumerate(self._pasted.secrets.items()):
+            secret = SecretRow(self._theme, key, value)
+            secret.changed.connect(self.changed)
+            self._rows.append(secret)
+            self._add((tr("Secret") if len(self._pasted.secrets) == 1 else tr("Secrets")) if index == 0 else "", secret)
+
+    def _add_start(self) -> None:
+        theme = self._theme
+        self._default = Switch(theme, tr("Start {name} with the hub", name=self._pasted.name), on=True)
+        self._default.clicked.connect(self._on_default)
+        self._default_words = Label(theme, "", "caption", "secondary")
+        self._add(tr("Start"), self._default, self._default_words, stretch=True)
+        self._on_default()
+
+    def _add_notes(self) -> None:
+        if self._pasted.is_remote and str(self._pasted.config.get("url", "")).startswith("http://") and not self._is_local:
+            self._note("alert", "warning", tr("The connection is not encrypted: others can read along."))
+        for option in self._pasted.secret_arguments:
+            text = tr("{option} looks like a secret. Other programs on this computer can read arguments.", option=option)
+            self._note("alert", "warning", text)
+
+    @property
+    def _is_local(self) -> bool:
+        return self._pasted.host.rpartition(":")[0] in LOOPBACK or self._pasted.host in LOOPBACK
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can be added as it is."""
+        return not self._complaint()
+
+    @property
+    def new_server(self) -> NewServer:
+        name = self._name.text().strip()
+        entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in self._rows if row.is_kept and row.value})
+        entry = self._pasted.filled_in({row.key: row.value for row in self._rows if not (row.is_kept and row.value)}, entry)
+        return NewServer(name, entry, self._default.isChecked(), secrets)
+
+    def _complaint(self) -> str:
+        name = self._name.text().strip()
+        if not name:
+            return tr("needs a name")
+        if "/" in name or not name.isprintable():
+            return tr("not usable as a name")
+        return tr("taken") if name in self._taken else ""
+
+    def _on_name_changed(self) -> None:
+        complaint = self._complaint()
+        self._chip.set_word(complaint or tr("available"), "error" if complaint else "success")
+        self.changed.emit()
+
+    def _on_default(self) -> None:
+        self._default_words.setText(tr("With the hub") if self._default.isChecked() else tr("When a client needs it"))
+
+    def _add(self, name: str, value: QWidget, *notes: QWidget, stretch: bool = False) -> None:
+        if self._layout.count() and name:
+            self._layout.addWidget(divider())
+        line: QHBoxLayout = row(margins=(0, 5, 0, 5), spacing=8)
+        label = Label(self._theme, name, "caption", "muted")
+        label.setFixedWidth(NAME_COLUMN)
+        if isinstance(value, SecretRow):
+            label.setFixedHeight(FIRST_LINE)
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop if isinstance(value, SecretRow) else Qt.AlignmentFlag.AlignVCenter)
+        line.addWidget(value, 0 if stretch else 1)
+        for note in notes:
+            line.addWidget(note)
+        if stretch:
+            line.addStretch(1)
+        self._layout.addLayout(line)
+
+    def _note(self, icon: str, tone: str, text: str) -> None:
+        self._layout.addWidget(divider())
+        line = row(margins=(0, 8, 0, 8), spacing=8)
+        line.addWidget(Icon(self._theme, icon, 14, f"{tone}.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(Label(self._theme, text, "caption", tone, wrap=True), 1)
+        self._layout.addLayout(line)
+
+
+def _field(theme: Theme, name: str, text: str) -> QLineEdit:
+    field = QLineEdit(text)
+    field.setFont(theme.font("mono"))
+    field.setFixedHeight(theme.size("control_small"))
+    field.setMinimumWidth(120)
+    field.setAccessibleName(name)
+    return field

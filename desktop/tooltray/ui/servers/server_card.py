@@ -1,0 +1,347 @@
+"""A server's card: who it is, how it is, and what to do next.
+
+Rows of fixed height, so that cards line up in a grid and nothing jumps in any state. Draws a frozen snapshot, emits wishes; a new snapshot
+changes what differs and nothing else, so that focus, hover and an open list of tools stay.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import is_of_file, origin, origin_chip
+from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.servers.origin_line import OriginLine
+from tooltray.ui.servers.project_copies import ProjectCopies
+from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_sign import sign
+from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, tool_count
+from tooltray.ui.servers.tool_table import ToolTable
+from tooltray.ui.state_language import IN_USE, paused_look, server_look
+from tooltray.ui.theme import Theme
+from tooltray.ui.token_count import tokens
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.card_grid import GridCard
+from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.icon import IconTile
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.sparkline import Sparkline
+from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.switch import Switch
+
+HEIGHT, FOOT_HEIGHT = 148, 46
+QWIDGETSIZE_MAX = 16_777_215  # Qt's, which PySide6 does not export
+GHOST = 9  # a ghost button's inner padding: its text, not its edge, keeps to the card's margin
+
+
+class ServerCard(GridCard):
+    """`expand_requested` carries the name of a server whose tools a person wants to see or no longer see."""
+
+    expand_requested = Signal(str)
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+        super().__init__(theme, hover=True)
+        self._server, self._wishes = server, wishes
+        self._refusal: Problem | None = None
+        self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
+        self._matches = -1
+        self._is_paused = False
+        self._cost: ServerCost | None = None
+        self._shown: Foot | None = None
+        self._changed_at = 0.0
+        self._tools: ToolTable | None = None
+        self._copies: ProjectCopies | None = None
+        self._body = column(self, margins=(16, 16, 16 - GHOST, 8))
+        self._body.addLayout(self._title_row())
+        self._body.addSpacing(10)
+        self._body.addLayout(self._state_row())
+        self._body.addSpacing(10)
+        self._body.addLayout(_inset(divider()))
+        self._body.addWidget(self._foot_row())
+        self.setFixedHeight(HEIGHT)
+        self._draw()
+
+    @property
+    def server(self) -> ServerSnapshot:
+        return self._server
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot."""
+        if server == self._server:
+            return
+        if server.state is not self._server.state:
+            self._wanted = self._refusal = None
+        if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and stays on demand
+            self._wanted = self._switch.isChecked()
+        self._server = server
+        self._draw()
+
+    def set_refusal(self, problem: Problem | None) -> None:
+        """Says why what a person asked for did not work, and puts the switch back; None takes it away."""
+        self._wanted, self._refusal = None, problem
+        self._draw()
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Says that every call is refused, whatever state the server is in."""
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._fill = "surface.sunken" if is_paused else "surface"
+            self._name.set_tone("secondary" if is_paused else "primary")
+            self.update()
+            self._draw()
+
+    def set_matches(self, count: int) -> None:
+        """Says how many of its tools a search found; -1 is no search."""
+        if count != self._matches:
+            self._matches = count
+            self._draw()
+
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Says what the definitions of its tools cost; None: that is not known."""
+        if cost != self._cost:
+            self._cost = cost
+            self._draw()
+
+    def set_expanded(self, expanded: bool) -> None:
+        """Opens the list of tools below the card, or closes it; `set_tools` fills it."""
+        if expanded == self.is_wide:
+            return
+        self.is_wide = expanded
+        if expanded:
+            self.setMinimumHeight(0)  # as high as the tools need
+            self.setMaximumHeight(QWIDGETSIZE_MAX)
+            self._tools = ToolTable(self._theme, self._server.name)
+            self._tools.tool_switched.connect(self._on_tool_switched)
+            self._tools.tool_chosen.connect(self._wishes.tool_requested)
+            self._line = _inset(divider())
+            self._body.addLayout(self._line)
+            self._copies = ProjectCopies(self._theme)
+            self._copies.reset_requested.connect(self._wishes.projects_reset_requested)
+            self._holder = row(margins=(0, 4, GHOST, 4))
+            self._holder.addWidget(self._opened())
+            self._body.addLayout(self._holder)
+            self._wishes.tools_requested.emit(self._server.name)
+        else:
+            for layout in (self._line, self._holder):
+                clear(layout)
+                self._body.removeItem(layout)
+            self._tools = self._copies = None
+            self.setFixedHeight(HEIGHT)
+        self._draw()
+
+    def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
+        if self._tools is not None:
+            self._tools.set_tools(tools)
+
+    @property
+    def tools(self) -> ToolTable | None:
+        """The list of tools while the card is expanded."""
+        return self._tools
+
+    def controls(self) -> list[QWidget]:
+        return [self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
+
+    def _opened(self) -> QWidget:
+        """What is below an expanded card: for which projects it runs, and its tools."""
+        widget = QWidget()
+        lines = column(widget, spacing=4)
+        if is_of_file(self._server):
+            lines.addWidget(OriginLine(self._theme, self._server, self._wishes))
+        for part in (self._copies, self._tools):
+            if part is not None:
+                lines.addWidget(part)
+        return widget
+
+    def _title_row(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(0, 0, GHOST, 0), spacing=12)
+        self._tile = IconTile(theme)
+        line.addWidget(self._tile)
+        words = column()
+        self._name = ElidedLabel(theme, "", "strong", mode=Qt.TextElideMode.ElideMiddle)
+        self._reached = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        words.addWidget(self._name)
+        words.addWidget(self._reached)
+        line.addLayout(words, 1)
+        self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self._server.name), small=True)
+        self._menu_button.clicked.connect(self._on_menu)
+        line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
+        self._switch = Switch(theme, tr("Use {name}", name=self._server.name), on=self._server.state in IN_USE)
+        if self._server.is_builtin:
+            self._switch.hide()
+        self._switch.clicked.connect(self._on_switch)
+        line.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignTop)
+        return line
+
+    def _state_row(self) -> QHBoxLayout:
+        line = row(margins=(0, 0, GHOST, 0), spacing=12)
+        self._badge = StateBadge(self._theme, server_look(self._server))
+        line.addWidget(self._badge)
+        self._lazy = Chip(self._theme, tr("Lazy"), "accent")
+        self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
+        line.addWidget(self._lazy)
+        self._origin = Chip(self._theme)
+        line.addWidget(self._origin)
+        self._facts = ElidedLabel(self._theme, "", "caption", "muted")
+        self._facts.setFont(self._theme.font("caption", tabular=True))
+        self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._facts.setMinimumHeight(20)
+        line.addWidget(self._facts, 1)
+        return line
+
+    def _foot_row(self) -> QWidget:
+        theme = self._theme
+        widget = QWidget()
+        widget.setFixedHeight(FOOT_HEIGHT)
+        self._foot_line = line = row(widget, spacing=8)
+        self._traffic = QWidget()
+        beside = row(self._traffic, margins=(0, 0, 4, 0))
+        self._sparkline = Sparkline(theme, tr("Calls in the last hours"))
+        beside.addWidget(self._sparkline)
+        line.addWidget(self._traffic)
+        words = column()
+        words.addStretch(1)
+        self._headline = ElidedLabel(theme, "", "caption_strong")
+        self._detail = ElidedLabel(theme, "", "caption", "secondary")
+        words.addWidget(self._headline)
+        words.addWidget(self._detail)
+        words.addStretch(1)
+        line.addLayout(words, 1)
+        self._why = Button(theme, tr("Why?"), "ghost", small=True)
+        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
+        self._why.clicked.connect(self._on_why)
+        line.addWidget(self._why)
+        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name), small=True)
+        again.clicked.connect(self._on_sign_in)
+        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name), small=True)
+        copy.clicked.connect(self._on_address)
+        self._page_buttons = (again, copy)
+        for button in self._page_buttons:
+            line.addWidget(button)
+        self._button = Button(theme, "", small=True)
+        self._button.clicked.connect(self._on_button)
+        line.addWidget(self._button)
+        self._expand = Button(theme, "", "ghost", "chevron-down", small=True)
+        self._expand.clicked.connect(self._on_expand)
+        line.addWidget(self._expand)
+        return widget
+
+    def _draw(self) -> None:
+        server = self._server
+        shown = paused_look(server) if self._is_paused else server_look(server)
+        self.setAccessibleName(f"{server.name}, {shown.word}")
+        self._tile.set_sign(*sign(server))
+        self._name.set_text(server.name, server.description)
+        self._reached.set_text(reached_shortly(server), reached(server))
+        self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
+        self._badge.set_look(shown)
+        self._lazy.setVisible(server.is_lazy)
+        chip = origin_chip(server)
+        self._origin.set_word(chip, "neutral")
+        self._origin.setToolTip(origin(server))
+        self._origin.setAccessibleName(origin(server))
+        self._origin.setVisible(bool(chip))
+        self._facts.set_text(self._fact_words())
+        if self._copies is not None:
+            self._copies.set_copies(server.copies)
+        self._draw_foot(foot(server, self._refusal, datetime.now()))
+
+    def _fact_words(self) -> str:
+        count = tool_count(self._server)
+        if self._matches >= 0:
+            return f"{count} · {tr('{count} found', count=self._matches)}"
+        cost = self._cost
+        return f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
+
+    def _draw_foot(self, shown: Foot) -> None:
+        server = self._server
+        if self._shown is not None and shown.action is not self._shown.action:
+            self._changed_at = time.monotonic()
+        self._shown = shown
+        of_foot = (self._button, self._expand, self._why, *self._page_buttons)
+        had_focus = self.window().focusWidget() in of_foot  # also while another window is in front
+        self._traffic.setVisible(shown.shows_traffic)
+        self._sparkline.set_values(server.calls)
+        self._headline.setVisible(bool(shown.headline))
+        self._headline.set_text(shown.headline, shown.explanation)
+        self._headline.set_tone(shown.tone)
+        self._detail.setVisible(bool(shown.detail))
+        self._detail.set_text(shown.detail, shown.explanation)
+        self._why.setVisible(shown.has_why)
+        for button in self._page_buttons:
+            button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
+        has_tools = shown.action is Action.TRUST and server.tool_count > 0
+        is_expand = shown.action is Action.EXPAND or has_tools or (self.is_wide and shown.action is Action.NONE)
+        self._foot_line.setContentsMargins(0, 0, 0 if is_expand else GHOST, 0)
+        self._expand.setVisible(is_expand)
+        self._expand.set_face(*((tr("Hide tools"), "chevron-up") if self.is_wide else (tr("Show tools"), "chevron-down")))
+        text, icon = button_face(shown.action)
+        self._button.setVisible(bool(text))
+        if text:
+            self._button.set_face(text, icon)
+            self._button.setAccessibleName(f"{text}, {server.name}")
+        self._expand.setAccessibleName(f"{self._expand.text()}, {server.name}")
+        if had_focus:
+            target = self._expand if is_expand else self._button if text else self._menu_button
+            if (focused := self.window().focusWidget()) is not target and (focused is None or focused.isHidden()):
+                target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_switch(self, on: bool) -> None:
+        self._wanted, self._refusal = on, None
+        wish = self._wishes.start_requested if on else self._wishes.stop_requested
+        wish.emit(self._server.name)
+        self._draw()
+
+    def _on_button(self) -> None:
+        if self._shown is None or time.monotonic() - self._changed_at < QApplication.doubleClickInterval() / 1000:
+            return  # the second half of a double click on what was here before
+        name = self._server.name
+        self._refusal = None
+        match self._shown.action:
+            case Action.START:
+                self._wishes.start_requested.emit(name)
+            case Action.RETRY:
+                self._wishes.restart_requested.emit(name)
+            case Action.CANCEL:
+                self._wishes.stop_requested.emit(name)
+            case Action.SIGN_IN:
+                self._wishes.sign_in_requested.emit(name)
+            case Action.CANCEL_SIGN_IN:
+                self._wishes.sign_in_cancel_requested.emit(name)
+            case Action.TRUST:
+                self._wishes.trust_requested.emit(name)
+            case Action.CHOOSE_FOLDER:
+                self._wishes.folder_requested.emit(name)
+            case Action.EXPAND | Action.NONE:
+                pass
+
+    def _on_expand(self) -> None:
+        self.expand_requested.emit(self._server.name)
+
+    def _on_why(self) -> None:
+        self._wishes.diagnosis_requested.emit(self._server.name)
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._server.name)
+
+    def _on_address(self) -> None:
+        self._wishes.sign_in_address_requested.emit(self._server.name)
+
+    def _on_menu(self) -> None:
+        menu = ServerMenu(self._theme, self._server, self._wishes, self)
+        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
+
+    def _on_tool_switched(self, tool: str, on: bool) -> None:
+        self._wishes.tool_switch_requested.emit(self._server.name, tool, on)
+
+
+def _inset(widget: QWidget) -> QHBoxLayout:
+    line = row(margins=(0, 0, GHOST, 0))
+    line.addWidget(widget)
+    return line

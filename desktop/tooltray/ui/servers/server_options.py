@@ -1,0 +1,206 @@
+"""When a server's tools are shown to AI clients, and whether it waits for a project. Choices apply at once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.theme import Theme
+from tooltray.ui.token_count import tokens
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.option_list import OptionList
+from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.widgets.switch import Switch
+
+WIDTH = 560
+LINES = 5  # of the field; more scroll
+NAME_COLUMN = 120
+LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": False}
+
+
+class ServerOptionsPanel(SheetFrame):
+    """What a person wants: `lazy_requested` carries a bool, or None for what counts for all servers; `deferred_requested` has the arguments
+    for a project, too, None for the server's own."""
+
+    lazy_requested = Signal(object)
+    deferred_requested = Signal(bool, object)
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, cost: ServerCost | None) -> None:
+        super().__init__(theme, tr("Options of {name}", name=server.name), WIDTH)
+        self._server = server
+        self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
+        self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
+        self._own_lazy: bool | None = None  # as the settings have it
+        self._lazy = OptionList(theme, _lazy_options(), name=tr("When its tools are shown"), may_be_empty=False)
+        self._lazy.changed.connect(self._on_lazy)
+        self._lazy.setEnabled(False)  # until it is known
+        text = tr("Clients see one small tool; using it loads the rest.")
+        self.body.addLayout(_words(theme, tr("When its tools are shown"), text))
+        self.body.addWidget(self._lazy)
+        self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
+        self.body.addWidget(self._cost)
+        self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
+        self._deferred.clicked.connect(self._on_deferred)
+        self._deferred.setEnabled(False)  # until its template is known, which is kept
+        self._project = QWidget()
+        self._add_template()
+        waiting = QWidget()
+        lines = column(waiting, spacing=12)
+        text = tr("It does not start with the hub, but when it is known on which folder a client works, once for each folder.")
+        lines.addLayout(_question(theme, self._deferred, text))
+        lines.addWidget(self._project)
+        self.body.addWidget(divider())
+        self.body.addWidget(waiting)
+        if is_of_file(server):
+            waiting.hide()  # only the settings have arguments for a project
+            self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
+        self.buttons.addStretch(1)
+        done = Button(theme, tr("Close"))
+        done.clicked.connect(self.close_requested)
+        self.buttons.addWidget(done)
+        self.set_cost(cost)
+        self._draw()
+
+    @property
+    def server(self) -> ServerSnapshot:
+        return self._server
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot: the switches stand where they truly are."""
+        self._server = server
+        self._draw()
+
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Says what the definitions of its tools cost; None: that is not known."""
+        known = cost is not None and cost.tokens > 0
+        self._cost.setVisible(known)
+        if cost is not None and known:
+            self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
+
+    def set_entry(self, entry: Mapping[str, Any]) -> None:
+        """Says how the server stands in the settings: with which arguments it starts for a project."""
+        template = entry.get("startupArgsTemplate")
+        self._template = [str(each) for each in template] if isinstance(template, list) else None
+        arguments = entry.get("args") if self._template is None else self._template
+        self._deferred.setEnabled(True)
+        has_command, before = "command" in entry, self._arguments
+        self._arguments = [str(each) for each in arguments or ()] if has_command else None
+        if self._arguments != before:  # else what a person is writing stays
+            self._field.setPlainText("\n".join(self._arguments or ()))
+        self._own_lazy = own_lazy_load(entry)
+        if self._own_lazy is None:  # else nothing here says what counts for all servers
+            self._lazy.set_title("all", tr("Default (on demand)") if self._server.is_lazy else tr("Default (all at once)"))
+        self._lazy.setEnabled(True)
+        self._draw_lazy()
+        self._with_arguments.setVisible(has_command)
+        self._remote.setVisible(not has_command)
+        self._on_edited()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Says why a wish did not work, and puts the switches back; None takes it away."""
+        self.show_fault(problem)
+        self._draw()
+
+    def _add_template(self) -> None:
+        theme = self._theme
+        lines = column(self._project, spacing=8)
+        self._with_arguments = QWidget()
+        inner: QVBoxLayout = column(self._with_arguments, spacing=8)
+        name = tr("Arguments for a project, one on each line")
+        inner.addWidget(Label(theme, name, "label"))
+        self._field = CodeView(theme, "", name, lines=LINES, editable=True)
+        self._field.textChanged.connect(self._on_edited)
+        inner.addWidget(self._field)
+        foot = row()
+        self._note = Label(theme, "", "caption", "muted", wrap=True)
+        foot.addWidget(self._note, 1)
+        self._save = Button(theme, tr("Save arguments"), small=True)
+        self._save.clicked.connect(self._on_save)
+        foot.addWidget(self._save)
+        inner.addLayout(foot)
+        lines.addWidget(self._with_arguments)
+        self._remote = Label(theme, tr("Its URL and headers can have these in them:"), "caption", "muted", wrap=True)
+        self._remote.hide()
+        lines.addWidget(self._remote)
+        for placeholder, text in (
+            ("{project_path}", tr("the folder of the project, its whole path")),
+            ("{project_name}", tr("the name of the project, mostly the folder's")),
+        ):
+            lines.addLayout(_variable(theme, placeholder, text))
+
+    @property
+    def _edited(self) -> list[str]:
+        """The arguments as they stand in the field; empty lines are none."""
+        return [line for line in self._field.toPlainText().splitlines() if line.strip()]
+
+    def _draw(self) -> None:
+        self._draw_lazy()
+        self._deferred.set_on(self._server.is_deferred)
+        self._project.setVisible(self._server.is_deferred)
+        self._on_edited()
+
+    def _draw_lazy(self) -> None:
+        chosen = next(value for value, own in LAZY.items() if own is self._own_lazy)
+        self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
+
+    def _on_lazy(self) -> None:
+        self.lazy_requested.emit(LAZY[self._lazy.chosen[0]])
+
+    def _on_edited(self) -> None:
+        self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
+        self._note.setText(
+            tr("A line is one argument, also with spaces; no quotes.")
+            if "{project_path}" in self._field.toPlainText() or "{project_name}" in self._field.toPlainText()
+            else tr("Nothing in them names the project yet.")
+        )
+
+    def _on_deferred(self, on: bool) -> None:
+        self.deferred_requested.emit(on, self._template if on else None)
+
+    def _on_save(self) -> None:
+        arguments: Sequence[str] = self._edited
+        self.deferred_requested.emit(True, list(arguments))
+
+
+def own_lazy_load(entry: Mapping[str, Any]) -> bool | None:
+    """Returns what a server's entry in the settings says of itself; None: what counts for all servers."""
+    options = entry.get("options")
+    inner = options.get("lazyLoad") if isinstance(options, Mapping) else None
+    own = entry.get("lazyLoad", inner)
+    return own if isinstance(own, bool) else None
+
+
+def _lazy_options() -> list[tuple[str, str]]:
+    return [("all", tr("Default")), ("lazy", tr("On demand")), ("everything", tr("All at once"))]
+
+
+def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:
+    words = column(spacing=2)
+    words.addWidget(Label(theme, name, "label", wrap=True))
+    words.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+    return words
+
+
+def _question(theme: Theme, switch: Switch, text: str) -> QHBoxLayout:
+    line = row(spacing=16)
+    line.addLayout(_words(theme, switch.accessibleName(), text), 1)
+    line.addWidget(switch)
+    return line
+
+
+def _variable(theme: Theme, placeholder: str, text: str) -> QHBoxLayout:
+    line = row(spacing=8)
+    code = Label(theme, placeholder, "mono")
+    code.setFixedWidth(NAME_COLUMN)
+    line.addWidget(code)
+    line.addWidget(Label(theme, text, "caption", "secondary", wrap=True), 1)
+    return line

@@ -1,0 +1,219 @@
+"""What a server's card, its line in the table and its details say. Pure functions of its snapshot.
+
+Above it: those views. Below it: events, errors and the language of states.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum
+
+from PySide6.QtCore import QDate, QLocale
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
+from tooltray.ui.times import since
+
+LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
+SCOPE = re.compile(r"^@[^/\s]+/(?!(?:mcp|mcp-server|server|server-mcp)(?:@|$))(?=.)")  # of an npm package; stays where it says all there is
+SECONDS_BELOW_S = 120  # a shorter time is said in seconds
+
+
+class Action(Enum):
+    """What the button at a card's foot does."""
+
+    NONE = "none"
+    EXPAND = "expand"
+    START = "start"
+    RETRY = "retry"
+    CANCEL = "cancel"
+    SIGN_IN = "sign in"
+    CANCEL_SIGN_IN = "cancel sign-in"
+    CHOOSE_FOLDER = "choose folder"
+    TRUST = "trust"
+
+
+@dataclass(frozen=True)
+class Foot:
+    """The last line of a card: how busy it is, what happens now, or what to do next."""
+
+    action: Action
+    headline: str = ""
+    detail: str = ""
+    tone: str = "primary"
+    explanation: str = ""  # everything, for a tooltip
+    shows_traffic: bool = False
+
+    @property
+    def has_why(self) -> bool:
+        """Whether there may be more to find out about what is wrong; not while a person is signing in."""
+        return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
+
+
+def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
+    """Returns what stands at the foot of a card.
+
+    Args:
+        refusal: why the last thing that a person asked for did not work; None if it did.
+        now: the person's local time.
+    """
+    action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
+    if refusal is not None:
+        return Foot(action, title(refusal), _next_step(refusal), "error", whole(refusal))
+    if server.waiting:
+        return _waiting(server)
+    match server.state:
+        case ServerState.RUNNING if server.problem:  # not all that it lists is offered
+            return Foot(action, title(server.problem), _next_step(server.problem), "warning", whole(server.problem))
+        case ServerState.RUNNING | ServerState.ON_DEMAND:
+            idle = stops_after(server)
+            return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
+        case ServerState.WAITING:
+            when, why = since(server.since, now), detail or tr("No AI client says which folder it works on.")
+            headline = tr("Waits {since}", since=when) if when else tr("It starts when a project is known")
+            return Foot(action, headline, why, explanation=why)
+        case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
+            return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
+        case ServerState.NEEDS_SIGN_IN:
+            problem = server.problem or Problem("")
+            why = sentences(Problem("", problem.message)) or tr("It lets nobody in without it.")  # what to do is the button beside it
+            return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
+        case ServerState.ERROR:
+            problem = server.problem or Problem(tr("It does not run"))
+            after = sentences(Problem("", detail)) or _next_step(problem)  # a server elsewhere is tried again by itself
+            return Foot(action, title(problem), after, "error", in_a_row(whole(problem), sentences(Problem("", detail))))
+        case ServerState.RESTARTING:
+            problem = server.problem or Problem(tr("It is being restarted"))  # by a person, or for a session of its own that has expired
+            return Foot(action, title(problem), detail, explanation=whole(problem))
+        case ServerState.INSTALLING:
+            return Foot(action, tr("Its packages are being downloaded"), detail or tr("Only the first start takes this long."))
+        case ServerState.STARTING:
+            return Foot(action, tr("Waiting for its first answer"), detail)
+        case ServerState.STOPPING:
+            return Foot(action, tr("It is being stopped"), detail)
+        case ServerState.STOPPED:
+            return Foot(action, stopped(server, now))
+
+
+def _waiting(server: ServerSnapshot) -> Foot:
+    """What a program has proposed, and a person has not answered."""
+    if server.origin == "proposal":
+        text = tr("It runs when you have seen what it starts, and said yes.")
+        return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
+    text = tr("It goes on as it is until you say yes.")
+    return Foot(Action.TRUST, tr("A program wants to change this server"), text, "warning")
+
+
+def _next_step(problem: Problem) -> str:
+    """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    return sentences(Problem("", problem.hint, problem.message))
+
+
+def own_action(server: ServerSnapshot) -> Action:
+    """Returns what is next for a server itself, also while a change of it waits for a yes."""
+    if server.origin == "proposal":
+        return Action.TRUST
+    match server.state:
+        case ServerState.RUNNING | ServerState.ON_DEMAND:
+            return Action.EXPAND
+        case ServerState.STARTING | ServerState.INSTALLING | ServerState.RESTARTING:
+            return Action.CANCEL
+        case ServerState.NEEDS_SIGN_IN:
+            return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
+        case ServerState.ERROR:
+            return Action.RETRY
+        case ServerState.STOPPED:
+            return Action.START
+        case ServerState.WAITING:
+            return Action.CHOOSE_FOLDER
+        case ServerState.STOPPING:
+            return Action.NONE
+
+
+def button_face(action: Action) -> tuple[str, str]:
+    """Returns the word and the icon of the button that carries an action out."""
+    match action:
+        case Action.START:
+            return tr("Start"), "play"
+        case Action.RETRY:
+            return tr("Try again"), "refresh"
+        case Action.SIGN_IN:
+            return tr("Sign in"), "external"
+        case Action.CHOOSE_FOLDER:
+            return tr("Choose folder"), "folder"
+        case Action.TRUST:
+            return tr("Look"), "shield"
+        case Action.CANCEL | Action.CANCEL_SIGN_IN:
+            return tr("Cancel"), ""
+        case Action.EXPAND | Action.NONE:
+            return "", ""
+
+
+def stopped(server: ServerSnapshot, now: datetime) -> str:
+    """Returns who stopped a server, and when."""
+    if server.is_disabled:
+        return tr("Switched off in the settings")
+    if not server.since:
+        return tr("You stopped it")
+    then = datetime.fromtimestamp(server.since)
+    locale = QLocale()
+    clock = f"{then:%H:%M}"
+    if then.date() == now.date():
+        return tr("You stopped it at {time}", time=clock)
+    if now - then < timedelta(days=6):
+        return tr("You stopped it on {day} at {time}", day=locale.dayName(then.isoweekday()), time=clock)
+    return tr("You stopped it on {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
+
+
+def stops_after(server: ServerSnapshot) -> str:
+    """Returns when an on-demand server that nobody uses is stopped; empty if it stays."""
+    if server.is_default or server.idle_stop_s is None:
+        return ""
+    if server.idle_stop_s < SECONDS_BELOW_S:
+        return tr("Stops after {seconds} s without a call", seconds=f"{server.idle_stop_s:g}")
+    return tr("Stops after {minutes} min without a call", minutes=f"{server.idle_stop_s / 60:.0f}")
+
+
+def traffic(server: ServerSnapshot) -> str:
+    """Returns how much a server is used."""
+    if not server.calls_today:
+        return tr("No calls today")
+    if server.calls_today == 1:
+        return tr("1 call today · {ms} ms", ms=milliseconds(server.p95_ms))
+    return tr("{calls} calls today · p95 {ms} ms", calls=f"{server.calls_today:,}", ms=milliseconds(server.p95_ms))
+
+
+def milliseconds(value: float) -> str:
+    """Returns a duration in whole milliseconds, so that numbers below each other can be compared."""
+    return "< 1" if 0 < value < 1 else f"{value:,.0f}"
+
+
+def tool_count(server: ServerSnapshot) -> str:
+    if not server.tool_count:
+        return tr("No tools listed")
+    return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+
+
+def reached(server: ServerSnapshot) -> str:
+    """Returns how a server is reached, and where."""
+    if server.is_builtin:
+        return tr("Comes with Tooltray")
+    return f"{server.transport} · {server.target}" if server.target else server.transport
+
+
+def reached_shortly(server: ServerSnapshot) -> str:
+    """Returns the same for where there is little room: without what most commands have in common."""
+    words = server.target.split(" ")
+    if not words or words[0].rpartition("/")[2] not in LAUNCHERS:
+        return reached(server)
+    kept = [SCOPE.sub("", word) for word in words if word not in ("-y", "--yes")]
+    return reached(replace(server, target=" ".join(kept)))
+
+
+def saved_processes(server: ServerSnapshot) -> str:
+    """Returns what starting a server without its launcher has spared."""
+    if server.saved_processes == 1:
+        return tr("Started directly: 1 process saved")
+    return tr("Started directly: {count} processes saved", count=server.saved_processes)

@@ -1,0 +1,377 @@
+"""The Servers page: filters, search, and one card per server, or one line of a table where there are many.
+
+Above it: the window. Below it: QtServerManager's snapshots. A changed snapshot changes its card and nothing else; cards come, go and move
+only when neither the pointer nor the keyboard is among them, or when the person asked for it.
+"""
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.token_summary import TokenSummary
+from tooltray.ui.state_language import WORKING, needs_person
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.card_grid import CardGrid
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.header import Header, SearchField
+from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.surface import column, row
+
+MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
+
+ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
+FIRST_MARGIN = 16  # above a banner where no filters are
+
+STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
+    lambda server: True,
+    lambda server: server.state in WORKING - {ServerState.STOPPING} or server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
+    lambda server: server.state is ServerState.WAITING,
+    needs_person,
+    lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
+)
+"""What each filter lets through, in the order of the tabs."""
+
+
+class ServersPage(QWidget):
+    """`add_requested` carries a text to begin with."""
+
+    add_requested = Signal(str)
+    entry_copy_requested = Signal()
+
+    def __init__(self, theme: Theme, *, servers: QtServerManager, tools: QtToolManager, wishes: ServerWishes) -> None:
+        super().__init__()
+        self.setObjectName("Page")
+        self._theme, self._servers, self._wishes = theme, servers, wishes
+        self._cards: dict[str, ServerCard] = {}
+        self._filter = 0
+        self._found: dict[str, int] = {}  # tools that the search found, by server
+        self._costs: dict[str, ServerCost] = {}
+        self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
+        self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
+        self._returning = ""  # the server whose card takes the keyboard when it is there again
+        self._is_loaded = self._has_to_move = False
+        self._are_costs_old, self._is_paused = True, False
+        self.notices = NoticeArea(theme)
+        layout = column(self)
+        layout.addWidget(self._build_header())
+        layout.addWidget(self._build_filters())
+        self._stack = QStackedWidget()
+        layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
+        self._loading = EmptyState(theme, tr("The hub is starting"), tr("Your servers appear here in a moment."), [])
+        self._blank = QWidget()
+        self._empty = self._build_empty()
+        self._grid = CardGrid(tr("Servers"))
+        self._grid.calmed.connect(self._on_calmed)
+        self._nothing_found = EmptyState(theme, tr("No server matches"), tr("Search for another word, or choose another filter."), [])
+        self._table = ServerTable(theme, wishes)
+        self._table.row_chosen.connect(self._open_details)
+        self._split = SplitView(self._table)
+        self._split.closed.connect(self._table.setFocus)
+        for content in (self._loading, self._blank, self._empty, self._grid, self._nothing_found, self._split):
+            self._stack.addWidget(content)
+        servers.server_changed.connect(self._on_server_changed)
+        servers.servers_changed.connect(self._on_servers_changed)
+        tools.tool_list_changed.connect(self._on_tool_list_changed)
+        paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, self._on_paste)
+        paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._on_servers_changed()
+
+    @property
+    def cards(self) -> dict[str, ServerCard]:
+        return dict(self._cards)
+
+    @property
+    def details(self) -> ServerDetails | None:
+        """What is open at the right of the table."""
+        details = self._split.details
+        return details if isinstance(details, ServerDetails) else None
+
+    def set_loading(self, is_loading: bool) -> None:
+        """Says whether the hub is on its way while nothing is known of servers; otherwise the page is blank until then."""
+        if not self._is_loaded:
+            self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
+
+    def set_can_add(self, can_add: bool) -> None:
+        """Says whether there is a hub that servers could be added to."""
+        self._add.setEnabled(can_add)
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Says on the whole page that every call is refused."""
+        self._is_paused = is_paused
+        self.notices.set_paused(is_paused)
+        self._table.set_paused(is_paused)
+        for card in self._cards.values():
+            card.set_paused(is_paused)
+
+    def show_refusal(self, name: str, problem: Problem | None) -> None:
+        """Says at a server why a wish did not work; None takes it away."""
+        if (card := self._cards.get(name)) is not None:
+            card.set_refusal(problem)
+        if (details := self.details) is not None and details.server.name == name:
+            details.set_refusal(problem)
+        if (server := self._servers.find(name)) is not None:
+            self._table.update_row(server)  # puts its switch back
+
+    def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
+        """Shows the tools of a server where it is open; with "" these are all tools, for the search."""
+        if not name:
+            self._search_in(tools)
+        if (card := self._cards.get(name)) is not None:
+            card.set_tools(tools)
+        if (details := self.details) is not None and details.server.name == name:
+            details.set_tools(tools)
+
+    def show_costs(self, costs: ToolCosts) -> None:
+        """Shows what the definitions of tools cost: on each server, and together."""
+        self._costs = {cost.server: cost for cost in costs.servers}
+        self._tokens.show_costs(costs)
+        self._table.set_costs(self._costs)
+        for name, card in self._cards.items():
+            card.set_cost(self._costs.get(name))
+        if (details := self.details) is not None:
+            details.set_cost(self._costs.get(details.server.name))
+
+    def show_costs_problem(self, problem: Problem) -> None:
+        """Says that the tokens could not be counted, and why."""
+        self._tokens.show_problem(problem)
+
+    def await_card(self, name: str) -> None:
+        """Gives the keyboard to a server's card once it is there; it is being brought back."""
+        self._returning = name
+
+    def toggle_expanded(self, name: str) -> None:
+        """Opens a card in place over the whole width, or closes it."""
+        card = self._cards[name]
+        card.set_expanded(not card.is_wide)
+        self._grid.place()
+        self._grid.ensureWidgetVisible(card, 0, 0)
+
+    def _build_header(self) -> Header:
+        self._add = add = Button(self._theme, tr("Add server"), "primary", "plus")
+        add.clicked.connect(self._on_add)
+        self._search = SearchField(self._theme, tr("Search servers and tools"))
+        self._search.textChanged.connect(self._on_search)
+        self._header = Header(self._theme, tr("Servers"), self._search, add)
+        return self._header
+
+    def _build_filters(self) -> QWidget:
+        self._filters = QWidget()
+        line = row(self._filters, margins=(24, 14, 24, 12), spacing=10)
+        self._tabs = FilterTabs(self._theme, [tr("All"), tr("Running"), tr("Waiting"), tr("Needs you"), tr("Stopped")])
+        self._tabs.chosen.connect(self._on_filter)
+        line.addWidget(self._tabs)
+        line.addStretch(1)
+        self._tokens = TokenSummary(self._theme)
+        line.addWidget(self._tokens)
+        return self._filters
+
+    def _build_empty(self) -> EmptyState:
+        empty = EmptyState(
+            self._theme,
+            tr("Add your first server"),
+            tr("Every AI client you connect can use it at once."),
+            [
+                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
+                ("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client")),
+            ],
+            tr("The built-in server hub already works: its tools tell a client what runs here."),
+        )
+        empty.way_chosen.connect(self._on_way_chosen)
+        return empty
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._are_costs_old:
+            self._ask_costs()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
+
+    def _ask_costs(self) -> None:
+        """Asks what tools cost now; a page that nobody sees asks when it is shown."""
+        self._are_costs_old = not (self.isVisible() and self._is_loaded)
+        if not self._are_costs_old:
+            self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
+            self._wishes.costs_requested.emit()
+
+    # news
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if (card := self._cards.get(server.name)) is not None:
+            card.set_server(server)
+        self._table.update_row(server)
+        if (details := self.details) is not None and details.server.name == server.name:
+            details.set_server(server)
+
+    def _on_servers_changed(self) -> None:
+        servers = self._servers.servers
+        for server in servers:
+            self._ranks.setdefault(server.name, len(self._ranks))
+        self._is_loaded = bool(servers)
+        if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
+            self._ask_costs()
+        own = [server for server in servers if not server.is_builtin]
+        self._header.set_subtitle(str(len(servers)) if own else "")
+        self._filters.setVisible(bool(own))
+        self.notices.set_top_margin(0 if own else FIRST_MARGIN)
+        self._tabs.set_counts([sum(passes(server) for server in servers) for passes in STATES])
+        if not servers:
+            if self._stack.currentWidget() not in (self._loading, self._blank):
+                self._stack.setCurrentWidget(self._blank)
+        elif not own:
+            self._stack.setCurrentWidget(self._empty)
+        elif len(servers) > MOST_CARDS:
+            self._show_table(servers)
+        else:
+            self._show_cards(servers)
+
+    def _show_table(self, servers: Sequence[ServerSnapshot]) -> None:
+        self._table.set_servers(self._matching(servers))
+        self._stack.setCurrentWidget(self._split if self._table.rows else self._nothing_found)
+        if (details := self.details) is not None and self._servers.find(details.server.name) is None:
+            self._split.close_details()
+
+    def _show_cards(self, servers: Sequence[ServerSnapshot]) -> None:
+        names = {server.name for server in servers}
+        is_changed = self._cards.keys() != names
+        had_focus = [name for name, card in self._cards.items() if name not in names and self._holds_focus(card)]
+        for name in self._cards.keys() - names:
+            self._cards.pop(name).deleteLater()
+        for server in servers:
+            if server.name not in self._cards:
+                card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
+                card.expand_requested.connect(self.toggle_expanded)
+                card.set_cost(self._costs.get(server.name))
+                card.set_paused(self._is_paused)
+                for control in card.controls():
+                    self._grid.watch(control)
+        if is_changed or self._stack.currentWidget() not in (self._grid, self._nothing_found):
+            self._place_cards()
+        elif self._filter:
+            self._has_to_move = True  # a state may have changed sides
+            self._on_calmed()
+        if self._returning in self._cards:
+            self._focus_card(self._returning)
+            self._returning = ""
+        elif had_focus:
+            self._focus_card(self._nearest(had_focus[0]))
+
+    def _holds_focus(self, card: ServerCard) -> bool:
+        focused = self.window().focusWidget()
+        return focused is not None and card.isAncestorOf(focused)
+
+    def _nearest(self, name: str) -> str:
+        """The card that stands where a removed one stood."""
+        ranks, place, cards = self._ranks, self._ranks[name], self._cards
+        return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
+
+    def _focus_card(self, name: str) -> None:
+        if (card := self._cards.get(name)) is not None and card.isVisible():
+            card.controls()[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            self._grid.ensureWidgetVisible(card)
+
+    def _place_cards(self) -> None:
+        self._has_to_move = False
+        shown = [self._cards[server.name] for server in self._matching(self._servers.servers)]
+        self._grid.set_cards(shown)
+        self._stack.setCurrentWidget(self._grid if shown else self._nothing_found)
+
+    def _on_calmed(self) -> None:
+        if self._has_to_move and self._grid.is_calm:
+            self._place_cards()
+
+    def _on_tool_list_changed(self, name: str) -> None:
+        card, details = self._cards.get(name), self.details
+        if (card is not None and card.is_wide) or (details is not None and details.server.name == name):
+            self._wishes.tools_requested.emit(name)
+        if self._search.text().strip():
+            self._wishes.tools_requested.emit("")
+        self._ask_costs()
+
+    # filter and search
+
+    def _matching(self, servers: Sequence[ServerSnapshot]) -> list[ServerSnapshot]:
+        """Returns the servers that filter and search let through; those that come with Tooltray are last."""
+        words = self._search.text().casefold().split()
+        shown = [server for server in servers if STATES[self._filter](server)]
+        if words:
+            shown = [
+                server for server in shown if server.name in self._found or _has(words, server.name, server.target, server.description)
+            ]
+        return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))
+
+    def _on_filter(self, index: int) -> None:
+        self._filter = index
+        self._show_matching()
+
+    def _on_search(self, text: str) -> None:
+        if text.strip():
+            self._wishes.tools_requested.emit("")
+        else:
+            self._search_in(())
+        self._show_matching()
+
+    def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
+        words = self._search.text().casefold().split()
+        found = [tool.server for tool in tools if words and _has(words, tool.name, tool.original_name, tool.description)]
+        self._found = {name: found.count(name) for name in dict.fromkeys(found)}
+        for name, card in self._cards.items():
+            card.set_matches(self._found.get(name, -1))
+        self._show_matching()
+
+    def _show_matching(self) -> None:
+        servers = self._servers.servers
+        if self._stack.currentWidget() in (self._grid, self._nothing_found, self._split):
+            if len(servers) > MOST_CARDS:
+                self._show_table(servers)
+            else:
+                self._place_cards()
+
+    # the person
+
+    def _open_details(self, server: ServerSnapshot) -> None:
+        if (details := self.details) is not None and details.server.name == server.name:
+            return
+        details = ServerDetails(self._theme, server, self._wishes)
+        details.close_requested.connect(self._on_close_details)
+        details.set_cost(self._costs.get(server.name))
+        self._split.open_details(details)
+        self._wishes.tools_requested.emit(server.name)
+
+    def _on_close_details(self) -> None:
+        self._split.close_details()
+        self._table.setFocus()
+
+    def _on_add(self) -> None:
+        self.add_requested.emit("")
+
+    def _on_paste(self) -> None:
+        self.add_requested.emit(QGuiApplication.clipboard().text())
+
+    def _on_way_chosen(self, index: int) -> None:
+        if index == 0:
+            self.add_requested.emit("")
+        else:
+            self.entry_copy_requested.emit()
+
+
+def _has(words: Sequence[str], *texts: str) -> bool:
+    text = "\n".join(texts).casefold()
+    return all(word in text for word in words)

@@ -1,0 +1,208 @@
+"""Why a server does not run: what was found out about it, and what can be done, most promising first."""
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+WIDTH = 680
+NAME_COLUMN = 110
+STDERR_LINES = 6
+
+
+class WhyPanel(SheetFrame):
+    """`copy_requested` carries a text; `sign_in_requested` and `log_requested` a server's name."""
+
+    copy_requested = Signal(str)
+    sign_in_requested = Signal(str)
+    log_requested = Signal(str)
+
+    def __init__(self, theme: Theme, client: QtMcpClient, tasks: TaskKeeper) -> None:
+        super().__init__(theme, tr("Why does {name} not run?", name=client.name), WIDTH)
+        self._client, self._tasks = client, tasks
+        client.setParent(self)
+        client.removed.connect(self.close_requested)
+        self._is_open = False  # what is found out after that is for nobody
+        self._done = column()
+        self._found = column(spacing=12)
+        self.body.addLayout(self._done)
+        self.body.addLayout(self._found)
+        self._found.addWidget(Label(theme, tr("Looking into it…"), "body", "muted"))
+        log = Button(theme, tr("Show log"), icon="log")
+        log.clicked.connect(self._on_log)
+        self.buttons.addWidget(log)
+        self.buttons.addStretch(1)
+        self._close = Button(theme, tr("Close"))
+        self._close.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._close)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._is_open = True
+        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._do(self._look())
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._is_open = False
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.spawn(self._reported(work), name=f"why {self._client.name} does not run")
+
+    async def _reported(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except TooltrayError as error:
+            if self._is_open:
+                self.show_fault(error.problem)
+
+    async def _look(self) -> None:
+        try:
+            found = await self._client.diagnose()
+        finally:
+            if self._is_open:
+                clear(self._found)
+        if not self._is_open:
+            return
+        if found is not None:
+            self._show(found)
+        if not self._found.count():
+            self._found.addWidget(Label(self._theme, tr("Nothing was found out."), "body", "muted"))
+
+    def _show(self, found: Any) -> None:
+        """Draws a Diagnosis."""
+        if found.problem is not None:
+            self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
+        elif found.is_ok:
+            self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
+        if found.remedies:
+            self._found.addWidget(Label(self._theme, tr("What can be done"), "strong"))
+            self._found.addWidget(self._remedies(found.remedies))
+        facts = _facts(found)
+        if facts:
+            self._found.addWidget(Label(self._theme, tr("What was found"), "strong"))
+            self._found.addWidget(self._fact_box(facts))
+        if found.stderr:
+            self._found.addWidget(Label(self._theme, tr("Its last lines"), "strong"))
+            name = tr("Lines that {name} wrote", name=self._client.name)
+            self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
+
+    def _remedies(self, remedies: Any) -> Surface:
+        box = Surface(self._theme, "surface", "border", "m")
+        lines = column(box, margins=(14, 4, 14, 4))
+        for index, remedy in enumerate(remedies):
+            if index:
+                lines.addWidget(divider())
+            line = row(margins=(0, 8, 0, 8), spacing=12)
+            words = column(spacing=2)
+            words.addWidget(Label(self._theme, _sentence(remedy.title), "label", wrap=True))
+            if remedy.value:
+                words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
+            line.addLayout(words, 1)
+            if (button := self._remedy_button(remedy)) is not None:
+                line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            lines.addLayout(line)
+        return box
+
+    def _remedy_button(self, remedy: Any) -> QWidget | None:
+        if remedy.is_automatic or remedy.kind == "sign_in":
+            button = Button(self._theme, _verb(remedy.kind), small=True)
+            button.clicked.connect(partial(self._on_remedy, remedy))
+        elif remedy.value:
+            button = Button(self._theme, tr("Copy"), icon="copy", small=True)
+            button.clicked.connect(partial(self._on_copy, remedy.value))
+        else:
+            return None
+        button.setAccessibleName(f"{button.text()}, {_sentence(remedy.title)}")
+        return button
+
+    def _fact_box(self, facts: list[tuple[str, str]]) -> Surface:
+        box = Surface(self._theme, "surface", "border", "m")
+        lines = column(box, margins=(14, 4, 14, 4))
+        for index, (name, value) in enumerate(facts):
+            if index:
+                lines.addWidget(divider())
+            line = row(margins=(0, 6, 0, 6))
+            label = Label(self._theme, name, "caption", "muted")
+            label.setFixedWidth(NAME_COLUMN)
+            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(CodeLabel(self._theme, value), 1)
+            lines.addLayout(line)
+        return box
+
+    def _on_remedy(self, remedy: Any) -> None:
+        if remedy.kind == "sign_in":
+            self.sign_in_requested.emit(self._client.name)
+            self.close_requested.emit()
+            return
+        self._set_enabled(False)  # one at a time
+        self._do(self._apply(remedy))
+
+    async def _apply(self, remedy: Any) -> None:
+        self.show_fault(None)
+        clear(self._done)
+        try:
+            said = await self._client.apply_remedy(remedy.kind, remedy.value)
+        finally:
+            if self._is_open:
+                self._set_enabled(True)
+        if not self._is_open:
+            return
+        self._done.addWidget(Banner(self._theme, "info", _sentence(said), ""))
+        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+        await self._look()
+
+    def _set_enabled(self, is_enabled: bool) -> None:
+        if (content := self._found.parentWidget()) is not None:
+            content.setEnabled(is_enabled)
+
+    def _on_copy(self, text: str) -> None:
+        self.copy_requested.emit(text)
+
+    def _on_log(self) -> None:
+        self.log_requested.emit(self._client.name)
+
+
+def _facts(found: Any) -> list[tuple[str, str]]:
+    facts: list[tuple[str, str]] = [
+        (tr("Was run"), " ".join(found.command)),
+        (tr("Found at"), found.resolved_command),
+        (tr("Looked in"), "" if found.resolved_command else ", ".join(found.searched)),
+        (tr("PATH"), found.path),
+        (tr("Folder"), found.cwd),
+        (tr("Exit code"), "" if found.exit_code is None else str(found.exit_code)),
+        (tr("Odd lines"), tr("{count} on its output that are no messages", count=found.noise_lines) if found.noise_lines else ""),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _verb(kind: str) -> str:
+    words: dict[str, Callable[[], str]] = {
+        "use_absolute_path": lambda: tr("Use the full path"),
+        "switch_registry": lambda: tr("Switch registry"),
+        "add_to_path": lambda: tr("Add to PATH"),
+        "sign_in": lambda: tr("Sign in"),
+        "switch_on": lambda: tr("Switch on"),
+        "start": lambda: tr("Start"),
+    }
+    return words[kind]() if kind in words else tr("Do it")
+
+
+def _sentence(text: str) -> str:
+    return title(Problem(text))

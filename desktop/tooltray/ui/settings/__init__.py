@@ -1,0 +1,1 @@
+"""The Settings page: npm registries, HTTP access with its tokens, and backups."""

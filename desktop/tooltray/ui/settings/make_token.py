@@ -1,0 +1,140 @@
+"""Make a token: a name, for a program also what it may and for how long; then the token, shown this once, to be copied.
+
+Above it: TokenPages, which opens it and carries out what is wanted. It forgets the token with the sheet.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.switch import Switch
+
+WIDTH = 560
+CHOICE_WIDTH = 220  # the longest choice, in English
+DAY_S = 86_400.0
+DAYS = ("30", "90", "365")
+
+
+class MakeTokenPanel(SheetFrame):
+    """`make_requested` carries the name, the scope, seconds or None, and whether it is trusted; whoever carries it out calls `show_token`
+    or `show_refusal`. `copy_requested` carries a text and what it is.
+
+    Args:
+        is_program: it is for a program that controls Tooltray, and not for an AI client.
+        is_trusted: what is chosen at first.
+    """
+
+    make_requested = Signal(str, str, object, bool)
+    copy_requested = Signal(str, str)
+
+    def __init__(self, theme: Theme, *, is_program: bool, is_trusted: bool = False) -> None:
+        super().__init__(theme, tr("New token for a program") if is_program else tr("New token for an AI client"), WIDTH)
+        self._is_program = is_program
+        self._form = QWidget()
+        form = column(self._form, spacing=12)
+        form.addWidget(Label(theme, tr("Name"), "strong"))
+        self._field = QLineEdit()
+        self._field.setFixedHeight(theme.size("control"))
+        self._field.setAccessibleName(tr("Name"))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_make)
+        form.addWidget(self._field)
+        text = tr("By which you know it, when you want to revoke it. A token that has this name already ends.")
+        form.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        scopes = [("manage", tr("Change everything")), ("call", tr("Look, and call tools")), ("read", tr("Look"))]
+        self._scope = Choice(theme, scopes, name=tr("What it may"))
+        self._scope.chosen_changed.connect(self._draw)
+        self._lasts = Choice(
+            theme, [("", tr("Until you revoke it")), *((days, tr("{days} days", days=days)) for days in DAYS)], name=tr("Ends")
+        )
+        for choice in (self._scope, self._lasts):
+            choice.setMinimumWidth(CHOICE_WIDTH)
+        self._trusted = Switch(theme, tr("Let it decide in your place"), on=is_trusted)
+        self._trusted.clicked.connect(self._draw)
+        self._warning = Banner(
+            theme,
+            "warning",
+            tr("Whoever has this token can say yes for you"),
+            tr("It approves calls, trusts servers and allows folders. An AI client that finds it can approve its own calls."),
+        )
+        if is_program:
+            form.addWidget(setting_row(theme, tr("What it may"), "", self._scope))
+            form.addWidget(setting_row(theme, tr("Ends"), "", self._lasts))
+            decides = tr("Otherwise what it adds or changes waits for your yes.")
+            form.addWidget(setting_row(theme, tr("Let it decide in your place"), decides, self._trusted))
+            form.addWidget(self._warning)
+        self.body.addWidget(self._form)
+        self._made = column(spacing=10)
+        self.body.addLayout(self._made)
+        self.buttons.addStretch(1)
+        self._close = Button(theme, tr("Cancel"))
+        self._close.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._close)
+        self._make = Button(theme, tr("Make token"), "primary")
+        self._make.clicked.connect(self._on_make)
+        self.buttons.addWidget(self._make)
+        self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._form.isVisibleTo(self):
+            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_token(self, token: str, entry: str, note: str = "") -> None:
+        """Shows what was made.
+
+        Args:
+            entry: what to paste into the config of an AI client; empty: nothing.
+            note: what else a person has to know of it; may be empty.
+        """
+        self._form.hide()
+        self._make.hide()
+        self._close.setText(tr("Done"))
+        clear(self._made)
+        text = tr("This is the only time that it is shown. Keep it as a password.")
+        self._made.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
+        self._add(tr("Token"), token, tr("Copy the token"), tr("The token is copied"))
+        if entry:
+            self._add(tr("Entry for the config of the AI client"), entry, tr("Copy the entry"), tr("The entry is copied"))
+        if note:
+            self._made.addWidget(Banner(self._theme, "info", note, ""))
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Says why there is none; what was typed stays."""
+        self.show_fault(problem)
+        self._draw()
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _add(self, title: str, text: str, copy: str, said: str) -> None:
+        self._made.addWidget(Label(self._theme, title, "strong"))
+        self._made.addWidget(CodeLabel(self._theme, text))
+        button = Button(self._theme, copy, icon="copy", small=True)
+        button.clicked.connect(lambda: self.copy_requested.emit(text, said))
+        self._made.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _draw(self) -> None:
+        may_decide = self._scope.chosen == "manage"
+        self._trusted.setEnabled(may_decide)
+        self._warning.setVisible(self._is_program and self._is_trusted)
+        self._make.setEnabled(bool(self._field.text().strip()))
+
+    @property
+    def _is_trusted(self) -> bool:
+        return self._trusted.isChecked() and self._scope.chosen == "manage"
+
+    def _on_make(self) -> None:
+        if self._make.isEnabled():
+            self.show_fault(None)
+            self._make.setEnabled(False)
+            lasts_s = float(self._lasts.chosen) * DAY_S if self._lasts.chosen else None
+            self.make_requested.emit(self._field.text().strip(), self._scope.chosen, lasts_s, self._is_program and self._is_trusted)

@@ -1,0 +1,103 @@
+"""What an import, or putting the default servers back, would change; it is done after a yes."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+
+from tooltray.errors import Problem
+from tooltray.snapshots.setup import SetupChange
+from tooltray.ui.i18n import tr
+from tooltray.ui.settings.settings_actions import SetupPreview
+from tooltray.ui.settings.settings_words import change_look, does_something, subject
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+WIDTH = 680
+
+
+class SetupChangesPanel(SheetFrame):
+    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced."""
+
+    replace_changed = Signal(bool)
+    confirmed = Signal(bool)
+
+    def __init__(self, theme: Theme, preview: SetupPreview) -> None:
+        is_import = preview.setup is not None
+        super().__init__(theme, tr("Import a backup") if is_import else tr("Restore starter servers"), WIDTH)
+        self._preview = preview
+        self._words = (tr("Import"), tr("Importing…")) if is_import else (tr("Restore"), tr("Restoring…"))
+        self._what = Label(theme, "", "body", "secondary", wrap=True)
+        self.body.addWidget(self._what)
+        self._table = self._add_table(theme)
+        self._replace = Switch(theme, tr("Replace servers of the same name"))
+        self._replace.clicked.connect(self._on_replace)
+        if is_import:
+            text = tr("Otherwise yours stay as they are.")
+            self.body.addWidget(setting_row(theme, tr("Replace servers of the same name"), text, self._replace))
+        self.buttons.addStretch(1)
+        self._cancel = Button(theme, tr("Cancel"))
+        self._cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._cancel)
+        self._go = Button(theme, self._words[0], "primary")
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        self._show(preview.changes)
+
+    def _add_table(self, theme: Theme) -> Table:
+        columns = [
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
+            Column(tr("What"), subject, Kind.QUIET, 124),
+            Column(tr("Change"), change_look, Kind.STATE, 116),
+            Column(tr("Details"), lambda each: each.detail, Kind.QUIET),
+        ]
+        table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
+        self._box = Surface(theme, "surface", "border", "m")
+        column(self._box, margins=(14, 1, 14, 1)).addWidget(table)
+        self.body.addWidget(self._box)
+        return table
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_preview(self, preview: SetupPreview) -> bool:
+        """Shows what would be done as the switch stands now; returns whether the preview belongs here."""
+        if not self._preview.is_of(preview):
+            return False
+        if preview.is_replacing == self._replace.isChecked():  # else another one is on its way
+            self._show(preview.changes)
+        return True
+
+    def _show(self, changes: Sequence[SetupChange]) -> None:
+        self.show_fault(None)
+        is_something = does_something(changes)
+        self._what.setText(tr("This is what changes. Nothing is done yet.") if is_something else tr("Everything is so already."))
+        self._table.set_rows(changes)
+        self._table.fit_height()
+        self._box.setVisible(bool(changes))
+        self._set_busy(False)
+        self._go.setEnabled(is_something)
+
+    def show_refusal(self, problem: Problem) -> None:
+        self._set_busy(False)
+        self.show_fault(problem)
+
+    def _on_replace(self, is_on: bool) -> None:
+        self._go.setEnabled(False)  # until it is known what that would do
+        self.replace_changed.emit(is_on)
+
+    def _on_go(self) -> None:
+        self._set_busy(True)
+        self.confirmed.emit(self._replace.isChecked())
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._go.setText(self._words[is_busy])
+        self._go.setEnabled(not is_busy)
+        self._replace.setEnabled(not is_busy)

@@ -1,0 +1,340 @@
+"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code.
+
+Above it: app.py, which builds the parts and hands them in. Below it: window, tray and link. Knows the engine only as something that can be
+started and asked to stop; lives in the GUI thread, on qasync.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtWidgets import QApplication
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ProblemReported
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+from tooltray.ui.clients.client_words import client_name
+from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+from tooltray.ui.feedback.feedback_words import headline, project_words
+from tooltray.ui.files.file_words import waiting_text, waiting_title
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.shell.bug_report import bug_report
+from tooltray.ui.shell.main_window import MainWindow
+from tooltray.ui.shell.motion import MotionSetting
+from tooltray.ui.shell.tray import Tray
+from tooltray.ui.theme import Theme, system_mode
+from tooltray.uncaught import log_loop_exception, logging_uncaught
+
+logger = logging.getLogger(__name__)
+
+FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
+ASK_WAIT_S = 2.0  # an engine says within milliseconds who is connected; one that hangs must not keep a person from ending it
+END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
+EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "sigint": 130, "sigterm": 143, "sighup": 143}  # anything else is 1
+SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
+
+
+class EngineHandle(Protocol):
+    """An engine that has been told to start, in a thread of its own."""
+
+    def request_stop(self, reason: str) -> None:
+        """Ends it, also while it starts; from any thread."""
+
+
+class Desktop:
+    """Tray and window over one engine at a time.
+
+    Args:
+        start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
+        entry: what an AI client's settings need to use this hub, as text.
+        is_first: whether something was never said to this person before.
+        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+    """
+
+    def __init__(
+        self,
+        app: QApplication,
+        *,
+        theme: Theme,
+        link: EngineLink,
+        hub: QtMcpPresenter,
+        window: MainWindow,
+        tray: Tray,
+        approvals: ApprovalPrompt,
+        feedback: FeedbackWindows,
+        tasks: TaskKeeper,
+        start_engine: Callable[["Desktop"], EngineHandle],
+        entry: str,
+        is_first: Callable[[str], bool],
+        hidden: bool,
+    ) -> None:
+        self._app, self._theme, self._link, self._hub = app, theme, link, hub
+        self._window, self._tray, self._tasks = window, tray, tasks
+        self._approvals, self._feedback = approvals, feedback
+        self._start, self._entry, self._hidden = start_engine, entry, hidden
+        self._is_first = is_first
+        self._is_asking_to_quit = False
+        self._engine: EngineHandle | None = None
+        self._reason = ""  # why all this ends; empty until then
+        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        self._told: dict[str, Problem] = {}  # by server, what a person was told of since it last ran
+        hub.server_started.connect(self._on_server_started)
+        hub.problem_reported.connect(self._on_problem_reported)
+        hub.elicitation_asked.connect(self._on_elicitation_asked)
+        window.quit_requested.connect(self._on_quit)
+        window.hidden_to_tray.connect(self._on_hidden)
+        window.retry_requested.connect(self._start_engine)
+        window.entry_copy_requested.connect(self._on_copy_entry)
+        tray.open_requested.connect(window.show_up)
+        tray.open_requested.connect(feedback.go_there)
+        feedback.asked.connect(self._on_feedback_asked)
+        tray.open_requested.connect(approvals.go_there)  # above the window: somebody waits for it
+        approvals.count_changed.connect(tray.set_waiting_calls)
+        window.file_pages.waiting_changed.connect(self._on_entries_waiting)
+        window.file_pages.asked.connect(self._on_trust_asked)
+        tray.menu.quit_requested.connect(self._on_quit)
+        tray.menu.entry_copy_requested.connect(self._on_copy_entry)
+
+    async def run(self) -> int:
+        """Shows what there is to show, then starts the engine; returns the exit code when all has ended."""
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+        with self._ending_on_signals(), self._telling_of_bugs():
+            await self._show()
+            self._start_engine()
+            code = await self._ended
+        await self._tasks.close()
+        self._tray.hide()
+        self._approvals.close()
+        self._feedback.close()
+        self._window.hide()
+        self._window.deleteLater()
+        return code
+
+    async def _show(self) -> None:
+        """Shows tray and window and waits until a person can see them: the engine's imports come after that."""
+        self._tray.show()
+        has_tray = Tray.is_available()
+        if self._hidden and has_tray:
+            return
+        painted = asyncio.Event()
+        self._window.painted.connect(painted.set)
+        self._window.show()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_PAINT_WAIT_S):
+                await painted.wait()
+        self._motion = MotionSetting(self._theme)
+        if not has_tray:
+            self._window.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
+
+    # the engine; these four are called in its thread
+
+    def on_taking_over(self) -> None:
+        """The engine waits for a hub without a window to leave."""
+        self._loop.call_soon_threadsafe(self._set_phase, HubPhase.TAKING_OVER)
+
+    def on_raise_window(self) -> None:
+        """Somebody started the desktop a second time."""
+        self._loop.call_soon_threadsafe(self._window.show_up)
+
+    def on_engine_started(self, attach: Callable[[EngineLink], None]) -> None:
+        """The engine runs; `attach` ties the link to it."""
+        self._loop.call_soon_threadsafe(self._on_started, attach)
+
+    def on_engine_ended(self, reason: str, problem: Problem | None) -> None:
+        """There is no engine any more. `problem`: why there is no hub, if nobody wanted that."""
+        self._loop.call_soon_threadsafe(self._on_ended, reason, problem)
+
+    def _start_engine(self) -> None:
+        if self._engine is None and not self._reason:
+            self._set_phase(HubPhase.STARTING)
+            self._engine = self._start(self)
+
+    def _on_started(self, attach: Callable[[EngineLink], None]) -> None:
+        if not self._reason:
+            attach(self._link)
+            self._set_phase(HubPhase.RUNNING)
+
+    def _on_ended(self, reason: str, problem: Problem | None) -> None:
+        self._engine = None
+        self._link.detach()
+        self._hub.forget()
+        self._told.clear()
+        if self._reason or problem is None:
+            self._finish(EXIT_CODES.get(self._reason or reason, 1))
+            return
+        self._set_phase(HubPhase.FAILED, problem)
+        if not Tray.is_available():
+            self._window.show_up()
+        elif not self._window.isVisible():
+            self._tray.notify(title(problem), _rest(problem))
+
+    def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
+        self._window.set_phase(phase, problem)
+        self._tray.set_phase(phase)
+
+    # the end
+
+    def _on_quit(self) -> None:
+        """A person wants it to end; asks first while AI clients are connected, and not a second time."""
+        snapshot = self._hub.snapshot
+        if self._is_asking_to_quit or snapshot is None or not snapshot.session_count:
+            self._end("quit")
+        else:
+            self._is_asking_to_quit = True
+            self._tasks.spawn(self._ask_to_quit(), name="ask before the end")
+
+    async def _ask_to_quit(self) -> None:
+        try:
+            async with asyncio.timeout(ASK_WAIT_S):
+                clients = [client_name(session) for session in await self._hub.get_sessions() if session.is_connected]
+        except (TooltrayError, TimeoutError):  # the engine has just left, and its clients with it; or it hangs
+            clients = []
+        if not clients:
+            self._end("quit")
+            return
+        panel = self._window.ask_to_quit(clients)
+        panel.close_requested.connect(self._on_stays)
+        panel.destroyed.connect(self._on_stays)
+        panel.confirmed.connect(partial(self._end, "quit"))
+
+    def _on_stays(self) -> None:
+        self._is_asking_to_quit = False
+
+    def _on_hidden(self) -> None:
+        if self._is_first("closed"):
+            text = tr("Your servers keep running. To end it, choose Quit in the tray's menu.")
+            self._tray.tell(tr("Tooltray stays in the tray"), text)
+
+    def _end(self, reason: str) -> None:
+        """Ends the engine in order, and then the app; what asked for it first decides the exit code."""
+        if self._reason:
+            return
+        self._reason = reason
+        self._link.detach()  # nothing more is asked of an engine that ends
+        self._set_phase(HubPhase.ENDING)
+        if self._engine is None:
+            self._finish(EXIT_CODES[reason])
+        else:
+            self._engine.request_stop(reason)
+            self._loop.call_later(END_WAIT_S, self._give_up)
+
+    def _give_up(self) -> None:
+        if not self._ended.done():
+            logger.error("the engine did not end within %g s", END_WAIT_S)
+            self._finish(1)
+
+    def _finish(self, code: int) -> None:
+        if not self._ended.done():
+            self._ended.set_result(code)
+
+    @contextlib.contextmanager
+    def _ending_on_signals(self) -> Iterator[None]:
+        numbers = [(getattr(signal, name), reason) for name, reason in SIGNALS.items() if hasattr(signal, name)]
+        try:
+            for number, reason in numbers:
+                self._loop.add_signal_handler(number, self._end, reason)
+        except NotImplementedError:  # pragma: no cover - Windows: Python's own handlers end the process
+            numbers = []
+        try:
+            yield
+        finally:
+            for number, _ in numbers:
+                self._loop.remove_signal_handler(number)
+
+    # the rest
+
+    def _on_copy_entry(self) -> None:
+        self._window.put_on_clipboard(self._entry, tr("Copied. Paste it into the settings of an AI client."))
+
+    def _on_color_scheme_changed(self) -> None:
+        self._theme.apply(self._app, system_mode(self._app))
+
+    def _on_problem_reported(self, report: ProblemReported) -> None:
+        if self._told.get(report.server) == report.problem:
+            return  # nothing has changed since
+        if report.server:
+            self._told[report.server] = report.problem
+        if not self._window.isActiveWindow():
+            self._tray.notify(self._notice_title(report), _rest(report.problem))
+
+    def _notice_title(self, report: ProblemReported) -> str:
+        """A notification stands alone: it says whose problem it is."""
+        snapshot = self._hub.snapshot
+        states = {server.name: server.state for server in snapshot.servers} if snapshot is not None else {}
+        if states.get(report.server) is ServerState.NEEDS_SIGN_IN:
+            return tr("{name} wants you to sign in", name=report.server)
+        shown = title(report.problem)
+        is_named = not report.server or f"'{report.server}'" in shown
+        return shown if is_named else f"{report.server}: {shown}"
+
+    def _on_server_started(self, name: str) -> None:
+        self._told.pop(name, None)
+
+    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+        if not self._window.isActiveWindow():
+            self._window.show_quietly()
+            self._tray.notify(tr("{name} asks you something", name=question.server), tr("Its question stands in the window of Tooltray."))
+
+    def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
+        self._tray.set_waiting_entries(len(requests))
+
+    def _on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
+        if not self._window.isActiveWindow():
+            self._tray.notify(waiting_title(requests), waiting_text(requests))
+
+    def _on_feedback_asked(self, request: FeedbackSnapshot) -> None:
+        self._tray.notify(headline(request), tr("{project}: it waits for your answer.", project=project_words(request)))
+
+    @contextlib.contextmanager
+    def _telling_of_bugs(self) -> Iterator[None]:
+        """What nobody caught, here or in the engine, is logged with its trace and shown once, and the rest goes on."""
+        sign = _BugSign(lambda report: self._loop.call_soon_threadsafe(self._show_bug, report))
+        loggers = [logging.getLogger(name) for name in ("tooltray", "asyncio")]
+        self._loop.set_exception_handler(log_loop_exception)
+        for each in loggers:
+            each.addHandler(sign)
+        try:
+            with logging_uncaught():
+                yield
+        finally:
+            for each in loggers:
+                each.removeHandler(sign)
+
+    def _show_bug(self, report: str) -> None:
+        problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
+        self._window.page.notices.add_bug(problem, report)
+
+
+class _BugSign(logging.Handler):
+    """Tells once of what is logged as a bug, from whichever thread; more of them stand in the log alone."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.ERROR)
+        self._show: Callable[[str], object] | None = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        show = self._show
+        if show is not None and error is not None and not isinstance(error, TooltrayError):
+            self._show = None
+            with contextlib.suppress(RuntimeError):  # the window has just been closed
+                show(bug_report(error))
+
+
+def _rest(problem: Problem) -> str:
+    """What a notification says below its title."""
+    return sentences(problem) or tr("The window of Tooltray says more.")

@@ -1,0 +1,131 @@
+"""The left navigation: the pages, the entry for AI clients, and at its foot how the hub is doing."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy
+
+from tooltray.ui import icons
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.hub_phase import HubWords
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.logo import Logo
+from tooltray.ui.widgets.surface import column, row
+
+
+class NavItem(PaintedButton):
+    """One page: icon, word, and a number if something there wants attention."""
+
+    def __init__(self, theme: Theme, icon: str, text: str) -> None:
+        super().__init__()
+        self._theme, self._icon, self._badge = theme, icon, ""
+        self.setText(text)
+        self.setCheckable(True)
+        self.setFixedHeight(theme.size("nav"))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.set_badge(0)
+
+    def set_badge(self, count: int) -> None:
+        self._badge = str(count or "")
+        self.setAccessibleName(tr("{page}, {count} need you", page=self.text(), count=count) if count else self.text())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(160, self._theme.size("nav"))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme = self._theme
+        active = self.isChecked()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if active or self.underMouse() or self.shows_focus:
+                painter.setPen(theme.color("accent") if self.shows_focus else Qt.PenStyle.NoPen)
+                painter.setBrush(theme.color("surface.pressed" if active else "surface.hover"))
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+            color = theme.color("text.primary" if active else "text.secondary")
+            middle = self.height() / 2
+            icons.draw(painter, self._icon, QRectF(10, middle - 9, 18, 18), theme.color("accent.text") if active else color)
+            painter.setPen(color)
+            painter.setFont(theme.font("label"))
+            painter.drawText(QRectF(38, 0, self.width() - 70, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
+            if self._badge:
+                painter.setPen(theme.color("error.text"))
+                painter.setFont(theme.font("caption_strong", tabular=True))
+                place = QRectF(0, 0, self.width() - 12, self.height())
+                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._badge)
+
+
+class Sidebar(QFrame):
+    """`page_requested` carries the index of the page a person wants, `pause_requested` whether all is to be paused."""
+
+    page_requested = Signal(int)
+    pause_requested = Signal(bool)
+    entry_copy_requested = Signal()
+
+    def __init__(self, theme: Theme, pages: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.setObjectName("Sidebar")
+        self._is_paused = False
+        self.setFixedWidth(theme.size("sidebar"))
+        layout = column(self, margins=(12, 16, 12, 12), spacing=2)
+        brand = row(margins=(8, 0, 0, 0), spacing=10)
+        brand.addWidget(Logo(24))
+        brand.addWidget(Label(theme, "Tooltray", "heading"), 1)
+        layout.addLayout(brand)
+        layout.addSpacing(18)
+        group = QButtonGroup(self)
+        self._items = [NavItem(theme, icon, text) for icon, text in pages]
+        for index, item in enumerate(self._items):
+            group.addButton(item, index)
+            layout.addWidget(item)
+        self._items[0].setChecked(True)
+        group.idClicked.connect(self.page_requested)
+        layout.addStretch(1)
+        copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True)
+        copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
+        copy.clicked.connect(self.entry_copy_requested)
+        layout.addWidget(copy)
+        layout.addLayout(self._hub_status(theme))
+
+    def set_page(self, page: int) -> None:
+        """Marks the page that is shown."""
+        self._items[page].setChecked(True)
+
+    def set_badge(self, page: int, count: int) -> None:
+        """Says how many things on a page need a person."""
+        self._items[page].set_badge(count)
+
+    def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:
+        """Says at the foot how the hub is."""
+        self._is_paused = is_paused
+        self._shape.set_icon(words.look.icon, words.look.tone)
+        self._word.set_text(words.look.word)
+        self._detail.set_text(words.detail)
+        self._detail.setVisible(bool(words.detail))
+        self._pause.set_face("", "play" if is_paused else "pause")
+        self._pause.set_name(tr("Resume all servers") if is_paused else tr("Pause all servers"))
+        self._pause.setVisible(can_pause)
+
+    def _hub_status(self, theme: Theme) -> QHBoxLayout:
+        foot = row(margins=(8, 8, 0, 0), spacing=10)
+        self._shape = Icon(theme, "state-starting", 14, "info", "bg.sidebar")
+        foot.addWidget(self._shape, 0, Qt.AlignmentFlag.AlignVCenter)
+        words = column()
+        self._word = ElidedLabel(theme, "", "caption_strong")
+        self._detail = ElidedLabel(theme, "", "caption", "muted")
+        words.addWidget(self._word)
+        words.addWidget(self._detail)
+        foot.addLayout(words, 1)
+        self._pause = IconButton(theme, "pause", tr("Pause all servers"), small=True)
+        self._pause.clicked.connect(self._on_pause)
+        foot.addWidget(self._pause)
+        return foot
+
+    def _on_pause(self) -> None:
+        self.pause_requested.emit(not self._is_paused)

@@ -1,0 +1,1 @@
+"""The sheet of a sign-in for which no browser could be opened."""
