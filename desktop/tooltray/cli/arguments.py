@@ -96,7 +96,7 @@ def _parser() -> Usage:
     http.declare(commands)
     clients.declare(commands)
     profiles.declare(commands)
-    command(commands, "sessions", "list the sessions of AI clients and what they see", "shown:sessions")
+    command(commands, "sessions", "list the sessions of AI clients and what they see", "views:sessions")
     registry.declare(commands)
     projects.declare(commands)
     feedback.declare(commands)

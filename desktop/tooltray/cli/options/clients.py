@@ -15,8 +15,8 @@ def declare(commands: Commands) -> None:
     token.add_argument("name", metavar="NAME", help="by which you know the client again")
     command(clients, "list", "list who has a token, never tokens", "clients:list_clients")
     command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
-    command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "shown:modes")
-    mode = command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "shown:mode")
+    command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "views:modes")
+    mode = command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "views:mode")
     text = "as `clients modes` says it names itself; '*': all that have no mode of their own"
     mode.add_argument("client", metavar="CLIENT", type=values.some_text, help=text)
     mode.add_argument("mode", metavar="MODE", nargs="?", choices=MODES, help=f"one of: {', '.join(MODES)} (as the servers' settings say)")

@@ -58,7 +58,7 @@ def _declare_showing(servers: Commands) -> None:
         "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
     )
     unasked.add_argument("--nothing", action="store_true", help="ask about each call")
-    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "shown:lazy")
+    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "views:lazy")
     lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
     lazy.add_argument("switch", choices=("on", "off", "default"))
 

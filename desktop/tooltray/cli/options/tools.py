@@ -30,7 +30,7 @@ def declare(commands: Commands) -> None:
     whose.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
     whose.add_argument("--session", metavar="ID", help="as this session sees them now; see `sessions`")
     cost.add_argument("--server", metavar="NAME", help="each tool of this server")
-    override = command(tools, "override", "show a tool to AI clients under another name or with another description", "shown:override")
+    override = command(tools, "override", "show a tool to AI clients under another name or with another description", "views:override")
     override.add_argument("server", metavar="SERVER")
     override.add_argument("tool", metavar="TOOL", help="the server's own name for it")
     override.add_argument("--name", metavar="NAME")
