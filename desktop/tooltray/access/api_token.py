@@ -1,8 +1,8 @@
-"""The token with which other programs use the REST interface: made when it is first wanted, and the same until a person wants another.
+"""The default token of the REST interface, for other programs: created on first use, valid until a person rotates or removes it.
 
-Above it: the presenter's HTTP access, the REST interface, the command line where no hub runs. Below it: atomic_file. It opens the REST
-interface and nothing else; a client's token does not open that. Unlike a client's it can be shown again, so it is kept as it is, in a file
-that is the person's alone.
+Above it: ApiTokens, HttpAccess, the command line without a hub. Below it: atomic_file. It opens only the REST interface, which in turn does
+not accept the tokens of AI clients. Unlike those it can be shown again, so it is stored in plain text, in a file that only the person can
+read.
 """
 
 import hashlib
@@ -17,22 +17,22 @@ from pathlib import Path
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import write_atomically
 
-TOKEN_BYTES = 32  # nobody guesses 256 bits
-PREFIX = "tooltray_api_"  # by which a person, or a scanner of leaked secrets, knows what it is
-MOST_READ_BYTES = 1024  # a token has 56; more is some other file
+TOKEN_BYTES = 32  # 256 bits cannot be guessed
+PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
+MOST_READ_BYTES = 1024  # a token has 56; a larger file is not ours
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # for a writer of a named pipe
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a named pipe must not block
 
 
 class ApiToken:
-    """That of one home. Methods may be called from any thread; making one, `value` and `rotate` block on the disk.
+    """The token of one home. Methods may be called from any thread; the constructor, `value`, `rotate` and `remove` block on the disk.
 
-    A token that others could have read opens nothing: `problem` says so, and whoever asks for the token gets another one.
+    A token that other users could have read is not accepted: `problem` reports it, and `value` makes a new one.
 
     Attributes:
-        problem: what a person should know of it.
+        problem: the problem with the stored token, if there is one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,32 +51,32 @@ class ApiToken:
 
     @property
     def known(self) -> frozenset[str]:
-        """What must stand in no log."""
+        """The token, which must be masked in logs; empty if there is none."""
         return frozenset({self._token} - {""})
 
     def value(self) -> str:
-        """The token; made now if there is none.
+        """Returns the token; makes one if there is none.
 
         Raises:
-            TooltrayError: it cannot be kept.
+            TooltrayError: it cannot be stored.
         """
         with self._lock:
             return self._token or self._make()
 
     def rotate(self) -> str:
-        """Makes another one; that of before opens nothing from then on.
+        """Replaces the token; the old one is invalid from then on.
 
         Raises:
-            TooltrayError: it cannot be kept; then that of before goes on.
+            TooltrayError: the new one cannot be stored; the old one stays valid.
         """
         with self._lock:
             return self._make()
 
     def remove(self) -> None:
-        """It opens nothing from then on; the next that is asked for is another one.
+        """Deletes the token; `value` makes a new one afterwards.
 
         Raises:
-            TooltrayError: its file cannot be deleted; then it goes on.
+            TooltrayError: its file cannot be deleted; the token stays valid.
         """
         with self._lock:
             try:
@@ -87,7 +87,7 @@ class ApiToken:
             self._token = ""
 
     def is_right(self, token: str) -> bool:
-        """Whether that is the token. Takes as long for a right one as for a wrong one; never blocks."""
+        """Returns whether a text is the token, in constant time; never blocks."""
         return hmac.compare_digest(_hash(token), _hash(self._token)) and bool(self._token)
 
     def _make(self) -> str:
@@ -102,11 +102,11 @@ class ApiToken:
 
 
 def _read(path: Path) -> str:
-    """The token that a file holds.
+    """Reads the token from its file.
 
     Raises:
-        OSError: it cannot be read, or there is none.
-        ValueError: it is not to be used; says why.
+        OSError: the file cannot be read or does not exist.
+        ValueError: the token must not be used; the text says why.
     """
     with open(path, "rb", opener=_opened) as file:
         status = os.fstat(file.fileno())

@@ -1,8 +1,8 @@
-"""The tokens with which other programs use the REST interface: the default one, and others with a name, a scope and perhaps an end.
+"""The tokens of the REST interface, for other programs: the default one, and named ones with a scope and perhaps an expiry.
 
-Above it: the presenter's HTTP access, the REST interface, the command line where no hub runs. Below it: ApiToken, which is the default one,
-and atomic_file. Named ones are shown once and kept as hashes. That a token is trusted is not decided by this file, which any program of the
-person's could edit: what stands here only says whether it is worth looking among the secrets (see presenter/trusted_tokens).
+Above it: HttpAccess, the REST interface, the command line without a hub. Below it: ApiToken, the default token, and atomic_file. Named
+tokens are shown once and stored as hashes. This file does not decide whether a token is trusted, since any program of the person could edit
+it: `isTrusted` here only says whether to look among the secrets (see trusted_tokens).
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from tooltray.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.snapshots.http import ApiTokenSnapshot, Scope
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""What a token may do, each with what those before it may: look, call tools, change things."""
+"""The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
 DEFAULT_NAME = "default"
-"""Of the token that can be shown again; it may manage, and is not trusted."""
+"""The name of the default token; its scope is "manage", and it is not trusted."""
 MAX_NAME_LENGTH = 64
-MOST_TOKENS = 200  # nobody has so many programs; each is looked at with every request
-LARGEST_BYTES = 256 * 1024  # of their file
+MOST_TOKENS = 200  # nobody has so many programs; each token is compared with every request
+LARGEST_BYTES = 256 * 1024  # of the file
 LAST_TIME_S = 1e11  # the year 5138
 
 
@@ -37,11 +37,11 @@ class _Kept(msgspec.Struct, rename="camel", frozen=True):
     scope: Scope
     created_at: float
     expires_at: float | None = None
-    is_ended: bool = False  # seen beyond its end: a clock that is set back does not bring it back
+    is_ended: bool = False  # was seen expired: setting the clock back does not make it valid again
     is_trusted: bool = False
 
     def __post_init__(self) -> None:
-        """A time that no clock shows was not written by us."""
+        """Rejects times out of range, which were not written by us."""
         if not (0 <= self.created_at < LAST_TIME_S and (self.expires_at is None or 0 <= self.expires_at < LAST_TIME_S)):
             raise ValueError("a time is out of range")
 
@@ -53,11 +53,11 @@ class _File(msgspec.Struct):
 
 @dataclass(frozen=True)
 class TokenHolder:
-    """A program that has shown a token which opens the REST interface.
+    """A program with a valid token of the REST interface.
 
     Attributes:
-        digest: of its token; by this it is trusted.
-        may_be_trusted: it is worth looking among the secrets whether it is.
+        digest: hash of its token, by which trust is stored; empty for the default token.
+        may_be_trusted: whether to look among the secrets if the token is trusted.
     """
 
     name: str
@@ -66,15 +66,15 @@ class TokenHolder:
     may_be_trusted: bool = False
 
     def may(self, scope: Scope) -> bool:
-        """Whether its scope covers another one."""
+        """Returns whether the token's scope includes another one."""
         return SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
 class ApiTokens:
-    """Those of one home. Methods may be called from any thread; what makes, ends or saves tokens blocks on the disk.
+    """The tokens of one home. Methods may be called from any thread; those that create, revoke or save tokens block on the disk.
 
     Attributes:
-        default: the token that can be shown again.
+        default: the default token.
     """
 
     def __init__(
@@ -87,8 +87,8 @@ class ApiTokens:
     ) -> None:
         """
         Args:
-            clock: unix seconds; somebody may set it.
-            elapsed: seconds that nobody can set back.
+            clock: wall clock in unix seconds, which can be set back.
+            elapsed: monotonic clock in seconds.
         """
         self.default, self._path, self._clock, self._elapsed = default, path, clock, elapsed
         self._lock = threading.Lock()
@@ -108,33 +108,33 @@ class ApiTokens:
 
     @property
     def problems(self) -> list[Problem]:
-        """What a person should know of them."""
+        """The problems with the stored tokens."""
         return [problem for problem in (self.default.problem, self._problem) if problem]
 
     @property
     def is_saved(self) -> bool:
-        """False: a token was seen beyond its end, and `save` is to be called, so that it stays ended."""
+        """False after a token was seen expired: `save` must then be called, so that it stays expired."""
         return self._is_saved
 
     @property
     def has_trusted(self) -> bool:
-        """Whether a token that opens something was made to be trusted."""
+        """Whether a valid token was created as a trusted one."""
         return any(kept.is_trusted and not self._is_over(kept) for kept in self._tokens.values())
 
     def list(self) -> list[ApiTokenSnapshot]:
-        """All of them, the default one first if there is one."""
+        """Returns all tokens, the default one first if there is one."""
         found = [ApiTokenSnapshot(DEFAULT_NAME, "manage", is_default=True)] if self.default.known else []
         for name, kept in sorted(self._tokens.items()):
             found.append(ApiTokenSnapshot(name, kept.scope, kept.created_at, kept.expires_at, self._is_over(kept), kept.is_trusted))
         return found
 
     def digest(self, name: str) -> str:
-        """Of a named token; empty: there is none of this name."""
+        """Returns the hash of a named token; empty if there is none with this name."""
         kept = self._tokens.get(name)
         return kept.sha256 if kept else ""
 
     def holder(self, token: str) -> TokenHolder | None:
-        """Whose token that is; None for one that opens nothing, or no more. Takes as long whatever is wrong with it; never blocks."""
+        """Returns the holder of a token, in constant time; None for an invalid or expired one. Never blocks."""
         found = TokenHolder(DEFAULT_NAME, "manage") if self.default.is_right(token) else None
         given = digest_of(token).encode()
         for name, kept in list(self._tokens.items()):
@@ -143,23 +143,23 @@ class ApiTokens:
         return found
 
     def is_current(self, holder: TokenHolder) -> bool:
-        """Whether the token with which a program came in still opens something."""
+        """Returns whether the token of a program is still valid."""
         if not holder.digest:
-            return True  # what the default one has open is ended where that one is
+            return True  # whoever rotates or removes the default token ends its connections
         kept = self._tokens.get(holder.name)
         return kept is not None and kept.sha256 == holder.digest and not self._is_over(kept)
 
     def create(self, name: str, scope: Scope, *, lasts_s: float | None = None, is_trusted: bool = False) -> str:
-        """Makes a token; one that the name had before is worth nothing from then on.
+        """Creates a token; an earlier one with this name becomes invalid.
 
         Args:
-            lasts_s: seconds; None: until it is revoked.
+            lasts_s: lifetime in seconds; None for no expiry.
 
         Returns:
-            The token; it cannot be shown again.
+            The token, which cannot be shown again.
 
         Raises:
-            TooltrayError: the name, the scope or the time cannot be used, or the file not be written.
+            TooltrayError: the name, the scope or the lifetime is invalid, or the file cannot be written.
         """
         token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
         with self._lock:
@@ -170,10 +170,10 @@ class ApiTokens:
         return token
 
     def revoke(self, name: str) -> None:
-        """A token opens nothing from then on.
+        """Revokes a token.
 
         Raises:
-            TooltrayError: there is none of this name, or the file cannot be written.
+            TooltrayError: there is none with this name, or the file cannot be written.
         """
         with self._lock:
             if name == DEFAULT_NAME and self.default.known:
@@ -184,7 +184,7 @@ class ApiTokens:
                 raise NotFound(f"there is no token '{_shown(name)}'", hint="See which there are: tooltray http api tokens")
 
     def distrust(self) -> tuple[str, ...]:
-        """No token counts as trusted any more; returns the digests of those that did.
+        """Marks all tokens as not trusted; returns the hashes of those that were.
 
         Raises:
             TooltrayError: the file cannot be written.
@@ -196,10 +196,10 @@ class ApiTokens:
         return trusted
 
     def save(self) -> None:
-        """Writes which tokens were seen beyond their ends.
+        """Stores which tokens were seen expired.
 
         Raises:
-            TooltrayError: the file cannot be written; they stay ended as long as this hub runs.
+            TooltrayError: the file cannot be written; they stay expired as long as this hub runs.
         """
         with self._lock:
             if not self._is_saved:
@@ -216,7 +216,7 @@ class ApiTokens:
         return True
 
     def _now(self) -> float:
-        """Unix seconds; while this runs, a clock that is set back gives nobody more time."""
+        """Returns unix seconds that never run back while the hub runs, even if the clock is set back."""
         wall, elapsed = self._began
         return max(self._clock(), wall + self._elapsed() - elapsed)
 
@@ -243,7 +243,7 @@ class ApiTokens:
 
 
 def digest_of(token: str) -> str:
-    """By which a token is known without being kept."""
+    """Returns the hash of a token, by which it is recognised without being stored."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""The tokens with which AI clients connect over HTTP: made here, shown once, kept as hashes.
+"""The tokens with which AI clients connect over HTTP: created here, shown once, stored as hashes.
 
-Above it: the presenter's HTTP access, the HTTP endpoints, the command line where no hub runs. Below it: atomic_file. A token opens MCP over
-HTTP and nothing else. It is in no log, no error and no file of ours.
+Above it: HttpAccess, the HTTP endpoints, the command line without a hub. Below it: atomic_file. A token opens only MCP over HTTP. It is in
+no log, no error and no file of ours.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import set_aside, write_atomically
 from tooltray.snapshots.http import ClientTokenSnapshot
 
-TOKEN_BYTES = 32  # nobody guesses 256 bits, which is why a plain hash is enough
-PREFIX = "tooltray_"  # by which a person, or a scanner of leaked secrets, knows what it is
+TOKEN_BYTES = 32  # 256 bits cannot be guessed, so a plain hash is enough
+PREFIX = "tooltray_"  # lets a person or a secret scanner recognise the token
 MAX_NAME_LENGTH = 64
 
 
@@ -32,9 +32,9 @@ class _File(msgspec.Struct):
 
 
 class ClientTokens:
-    """Those of one home. Methods may be called from any thread; `create` and `remove` block on the disk.
+    """The tokens of one home. Methods may be called from any thread; `create` and `remove` block on the disk.
 
-    A file that cannot be read opens nothing: it is set aside, and `problem` says so.
+    If the file cannot be read, no token is valid: it is set aside, and `problem` reports it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,17 +52,17 @@ class ClientTokens:
             self.problem = _unusable(f"{path}: {error.strerror or error}", "Make it readable, and start Tooltray again.")
 
     def list(self) -> list[ClientTokenSnapshot]:
-        """Who has one, by name."""
+        """Returns the clients that have a token, sorted by name."""
         return [ClientTokenSnapshot(name, client.created_at) for name, client in sorted(self._clients.items())]
 
     def create(self, name: str) -> str:
-        """Makes a token for a client; one that it had before is worth nothing from then on.
+        """Creates a token for a client; its earlier one becomes invalid.
 
         Returns:
-            The token; it cannot be shown again.
+            The token, which cannot be shown again.
 
         Raises:
-            TooltrayError: the name cannot be used, or the file not be written.
+            TooltrayError: the name is invalid, or the file cannot be written.
         """
         _check_name(name)
         token = PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
@@ -71,7 +71,8 @@ class ClientTokens:
         return token
 
     def remove(self, name: str) -> None:
-        """
+        """Revokes a client's token.
+
         Raises:
             TooltrayError: there is no such client, or the file cannot be written.
         """
@@ -81,7 +82,7 @@ class ClientTokens:
             self._write({other: client for other, client in self._clients.items() if other != name})
 
     def owner(self, token: str) -> str | None:
-        """Whose token that is; None for one that is nobody's. Takes as long for a right one as for a wrong one."""
+        """Returns the client that owns a token, in constant time; None for an invalid one."""
         found, given = None, _hash(token)
         for name, client in self._clients.items():
             if hmac.compare_digest(client.sha256.encode(), given.encode()):

@@ -1,6 +1,6 @@
-"""Access over HTTP as a person sees it: switched on or off, and for which AI clients.
+"""Manages access over HTTP: switches the endpoints and the REST interface, and creates and revokes tokens.
 
-Above it: McpPresenter, whose verbs these are. Below it: the settings, the clients' tokens, and the endpoints, which are handed in.
+Above it: the presenter. Below it: the settings, the tokens, and the endpoints, which are passed in.
 """
 
 import contextlib
@@ -25,25 +25,25 @@ OLD_TRUST = Problem(
     Phrase("`trusted` in the settings is not counted: any program of yours could have written it there"),
     Phrase("If they shall, make a token for them: tooltray http api on --trusted. If not: tooltray http api on --no-trusted"),
 )
-"""Asked until a person has answered, which takes the old setting out."""
+"""Shown until a person has decided, which removes the old setting."""
 
 
 class HttpDoor(Protocol):
-    """The endpoints."""
+    """The open HTTP endpoints."""
 
     @property
     def status(self) -> HttpStatus: ...
 
     async def follow(self, *, is_retry: bool = False) -> None:
-        """Does what the settings say now."""
+        """Opens, moves or closes the endpoints according to the settings."""
         ...
 
     async def forget_client(self, name: str) -> None:
-        """Ends what a client has open whose token is worth nothing any more."""
+        """Ends the sessions of a client whose token has become invalid."""
         ...
 
     def forget_programs(self) -> None:
-        """Ends what programs have open at the REST interface, whose token is worth nothing any more."""
+        """Ends the event streams of programs whose token has become invalid."""
         ...
 
 
@@ -55,10 +55,10 @@ class HttpAccess:
     ) -> None:
         """
         Args:
-            tokens: those of AI clients.
-            api_tokens: those of other programs, for the REST interface.
-            trusted: which of these say yes in a person's place.
-            door: gives the endpoints, which are made after this.
+            tokens: the tokens of AI clients.
+            api_tokens: the tokens of the REST interface.
+            trusted: stores which of these may consent in a person's place.
+            door: returns the endpoints, which are made later.
         """
         self._config, self._tokens, self._door = config, tokens, door
         self._api_tokens, self._trusted = api_tokens, trusted
@@ -69,14 +69,15 @@ class HttpAccess:
 
     @property
     def problems(self) -> list[Problem]:
-        """What a person should know of it."""
+        """The problems with tokens, endpoints and old settings."""
         asked = OLD_TRUST if self._config.settings.publish.http.api.trusted else None
         return [problem for problem in (self._tokens.problem, *self._api_tokens.problems, self.status.problem, asked) if problem]
 
     async def set_enabled(self, enabled: bool, port: int | None) -> HttpStatus:
-        """
+        """Switches HTTP on or off, or moves it to another port.
+
         Raises:
-            TooltrayError: the settings cannot be written, or the address not be opened; the settings then still say that it should be.
+            TooltrayError: the settings cannot be written, or the address cannot be opened; it then stays enabled in the settings.
         """
         await self._config.set_http(enabled, port)
         return await self._followed()
@@ -93,7 +94,7 @@ class HttpAccess:
 
     async def create_token(self, name: str) -> str:
         token = await finish_in_thread(self._tokens.create, name)
-        await self._door().forget_client(name)  # what its token of before has opened
+        await self._door().forget_client(name)  # sessions opened with its earlier token
         return token
 
     async def remove_token(self, name: str) -> None:
@@ -101,11 +102,14 @@ class HttpAccess:
         await self._door().forget_client(name)
 
     async def set_api(self, enabled: bool, trusted: bool | None) -> HttpStatus:
-        """Switching it on makes the default token, and switches HTTP on too: it is at the same address. Switching it off leaves HTTP as it
-        is.
+        """Switches the REST interface on or off. Switching it on also makes the default token and switches HTTP on, as both have the same
+        address; switching it off leaves HTTP as it is.
+
+        Args:
+            trusted: False withdraws the trust of all tokens; None changes no trust; True is refused, as trust belongs to a token.
 
         Raises:
-            TooltrayError: the token cannot be made, the settings not be written, or the address not be opened.
+            TooltrayError: the token cannot be made, the settings cannot be written, or the address cannot be opened.
         """
         if trusted:
             raise TooltrayError(
@@ -127,17 +131,18 @@ class HttpAccess:
         return token
 
     async def list_api_tokens(self) -> list[ApiTokenSnapshot]:
-        """Which are trusted is looked up only of those that were made for it."""
+        """Lists the tokens; trust is looked up among the secrets only for tokens that were created as trusted ones."""
         return [
             replace(each, is_trusted=each.is_trusted and await self._trusted.has(self._api_tokens.digest(each.name)))
             for each in self._api_tokens.list()
         ]
 
     async def create_api_token(self, name: str, scope: Scope, lasts_s: float | None, trusted: bool) -> NewApiToken:
-        """
+        """Creates a named token; arguments as in ApiTokens.create.
+
         Raises:
-            Denied: it is to be trusted, and nobody has confirmed that.
-            TooltrayError: the name, the scope or the time cannot be used, or it cannot be kept.
+            Denied: it shall be trusted, and the caller's person has not confirmed that.
+            TooltrayError: the name, the scope or the lifetime is invalid, or the token cannot be stored.
         """
         if trusted:
             await confirm_widening("A trusted token")
@@ -155,16 +160,17 @@ class HttpAccess:
         return NewApiToken(token, name, scope, made.expires_at, trusted, is_lasting)
 
     async def revoke_api_token(self, name: str) -> None:
-        """
+        """Revokes a token.
+
         Raises:
-            TooltrayError: there is none of this name, or the file cannot be written.
+            TooltrayError: there is none with this name, or the file cannot be written.
         """
         digest = self._api_tokens.digest(name)
         await finish_in_thread(self._api_tokens.revoke, name)
         await self._ended(digest)
 
     async def _ended(self, digest: str) -> None:
-        """What a token has open ends; it opens nothing, so that what is kept of its trust is worth nothing either way."""
+        """Ends the connections of an invalid token and deletes its trust; a failure does not matter, as the token is invalid."""
         self._door().forget_programs()
         with contextlib.suppress(TooltrayError):
             await self._trusted.remove([digest])

@@ -1,8 +1,8 @@
-"""Which tokens of the REST interface say yes in a person's place: kept among the secrets, where no file that is saved switches it on.
+"""Stores which tokens of the REST interface are trusted, that is, may consent in a person's place.
 
-Above it: HttpAccess, and the command line where no hub runs. Below it: SecretStore. It is only read when a token that was made to be
-trusted asks for something that needs it, so that no keyring is opened for others. Where the secrets cannot be reached, a token is trusted
-as long as this hub runs, and no longer.
+Above it: HttpAccess, and the command line without a hub. Below it: SecretStore, since a file could be edited by any program. The store is
+read only when a token that was created as trusted needs it, so that no keyring is opened for other tokens. If the secrets cannot be
+reached, a token is trusted only as long as this hub runs.
 """
 
 import asyncio
@@ -14,10 +14,10 @@ import msgspec
 from tooltray.errors import TooltrayError
 from tooltray.secrets.secrets import SecretMissing, SecretStore
 
-TRUSTED_SECRET = "tooltray/trusted tokens"  # no server's: of those no secret has a blank behind the slash
+TRUSTED_SECRET = "tooltray/trusted tokens"  # no server's secret has a blank after the slash
 
 Kept = Mapping[str, float | None]
-"""When a token ends, in unix seconds, by its digest: the end, too, is no matter of a file that somebody may edit."""
+"""Expiry in unix seconds by a token's hash; None for no expiry. Stored here, too, as the tokens' file could be edited."""
 
 
 class TrustedTokens:
@@ -33,7 +33,7 @@ class TrustedTokens:
         self._of_this_run: dict[str, float | None] = {}
 
     async def add(self, digest: str, ends_at: float | None = None) -> bool:
-        """A token is trusted from now on; whether it still is when the hub has been started again."""
+        """Trusts a token; returns whether that outlives this hub."""
         async with self._lock:
             try:
                 await self._keep({**await self._kept(), digest: ends_at})
@@ -43,10 +43,10 @@ class TrustedTokens:
         return self._secrets.kind != "memory"
 
     async def remove(self, digests: Collection[str]) -> None:
-        """These are not trusted any more.
+        """Withdraws the trust in tokens.
 
         Raises:
-            TooltrayError: what is kept of them cannot be changed.
+            TooltrayError: the secrets cannot be changed.
         """
         async with self._lock:
             self._of_this_run = _without(self._of_this_run, digests)
@@ -55,7 +55,7 @@ class TrustedTokens:
                 await self._keep(_without(kept, digests))
 
     async def has(self, digest: str) -> bool:
-        """Whether a token is trusted; not, where that cannot be found out."""
+        """Returns whether a token is trusted; False if the secrets cannot be reached."""
         if digest in self._of_this_run:
             return self._lasts(self._of_this_run[digest])
         async with self._lock:
@@ -69,7 +69,8 @@ class TrustedTokens:
         return ends_at is None or self._clock() < ends_at
 
     async def _kept(self) -> Kept:
-        """
+        """Reads the stored trust.
+
         Raises:
             TooltrayError: the secrets cannot be reached.
         """

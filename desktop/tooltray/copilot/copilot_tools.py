@@ -1,7 +1,7 @@
-"""Every tool of the hub as a `Tool` of github-copilot-sdk, whose handler calls through the hub.
+"""Makes a `Tool` of github-copilot-sdk of each tool of the hub; its handler calls the tool through the hub.
 
-Above it: a person's own program. Below it: HubCalls, names and results. A session's stream is never broken from here: whatever goes wrong
-with a call is a result that the model can read.
+Above it: a person's own program. Below it: HubCalls, names and results. A handler never raises, which would break the session's stream:
+every failure of a call becomes a result that the model can read.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CALL_TIMEOUT_S = 30.0  # a person waits in front of a chat; the hub itself would wait for minutes
-LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and servers that were never listed are waited for
+CALL_TIMEOUT_S = 30.0  # a person waits in a chat; the hub itself would wait for minutes
+LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and it waits for servers that were never listed
 SDK = "copilot"
 
 
 class CopilotTools(list["Tool"]):
-    """The tools as they were when they were asked for. A list, so it can be given to a session as it is."""
+    """The tools at the time of the request. A list, so that it can be passed to a session directly."""
 
     def merge(self, own: "Iterable[Tool]") -> "list[Tool]":
         """These tools together with a program's own, which come first.
@@ -90,7 +90,7 @@ class _HubTool:
     def __init__(self, hub: HubCalls, server: str, name: str, timeout_s: float) -> None:
         """
         Args:
-            name: as AI clients see it.
+            name: the tool's name for AI clients.
         """
         self._hub, self._server, self._name, self._timeout_s = hub, server, name, timeout_s
 
@@ -103,7 +103,7 @@ class _HubTool:
             return failed(f"'{self._name}' has no result: the Tooltray hub ended meanwhile. Call again if that can do no harm.")
         except TooltrayError as error:
             return failed(str(error))
-        except Exception as error:  # a bug of ours is not to break a conversation
+        except Exception as error:  # a bug of ours must not break a conversation
             logger.exception("the call of '%s' failed", self._name)
             return failed(f"'{self._name}' could not be called: {type(error).__name__}")
 
@@ -122,7 +122,7 @@ def _sdk() -> Any:
 
 
 async def _definitions(hub: HubCalls, servers: Collection[str] | None) -> dict[tuple[str, str], dict[str, Any]]:
-    """The definitions that AI clients see, by server and the server's own name for the tool."""
+    """Returns the definitions for AI clients by server and the server's own name of the tool."""
     if servers is None:
         servers = [server["name"] for server in (await hub.call("get_snapshot", timeout_s=LIST_TIMEOUT_S))["servers"]]
     found = await asyncio.gather(*(_definitions_of(hub, server) for server in dict.fromkeys(servers)))
@@ -137,9 +137,10 @@ async def _definitions_of(hub: HubCalls, server: str) -> dict[tuple[str, str], d
 
 
 def _arguments(given: Any) -> dict[str, Any]:
-    """
+    """Parses the arguments of a call.
+
     Raises:
-        TooltrayError: they are no object.
+        TooltrayError: they are not a JSON object.
     """
     if given is None or given == "":
         return {}

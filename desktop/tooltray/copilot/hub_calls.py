@@ -1,7 +1,7 @@
-"""Verbs of a hub, called from somebody else's event loop.
+"""Calls the verbs of a hub from the event loop of another program.
 
-Above it: copilot_tools. Below it: the hub's control channel. Each call is a connection of its own, which costs about a millisecond: nothing
-has to be closed, nothing repaired when the hub is restarted, and any event loop will do.
+Above it: copilot_tools. Below it: the hub's control channel. Each call has its own connection, which costs about a millisecond: there is
+nothing to close or to repair when the hub restarts, and any event loop can be used.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from tooltray.home.home import Home
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
-CALL_ID = 1  # of the only call of a connection
-MESSAGE_CHARACTERS = 500  # of why no hub could be started: some sentences, not a page
-_NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: the socket of a hub that was killed
+CALL_ID = 1  # the id of the only call of a connection
+MESSAGE_CHARACTERS = 500  # of the reason why no hub could be started
+_NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: a hub that was killed left its socket
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -33,20 +33,20 @@ class HubCalls:
     def __init__(self, home: Home, *, may_start: bool) -> None:
         """
         Args:
-            may_start: whether a hub is started where none runs.
+            may_start: whether to start a hub if none runs.
         """
         self._home, self._may_start = home, may_start
 
     async def call(self, method: str, /, *, timeout_s: float, **params: Any) -> Any:
-        """Calls a verb and returns its result as plain JSON values. Who gives up tells the hub, which then cancels the verb.
+        """Calls a verb and returns its result as plain JSON values. When cancelled, it tells the hub, which then cancels the verb.
 
         Args:
-            timeout_s: for everything, the start of a hub included.
+            timeout_s: seconds for everything, including the start of a hub.
 
         Raises:
-            HubLost: the hub ended first.
-            HubSilent: no result in time.
-            TooltrayError: there is no hub, or it says what went wrong.
+            HubLost: the hub ended before it replied.
+            HubSilent: there was no result in time.
+            TooltrayError: there is no hub, or the verb failed.
         """
         try:
             async with asyncio.timeout(timeout_s), self._connection() as (reader, writer):
@@ -100,10 +100,10 @@ class HubCalls:
 
 
 async def _start_hub(home: Home) -> None:
-    """In a process of its own: starting one changes how its process hears of its children, which is not ours to change here.
+    """Starts a hub from a separate process: starting one changes the child handling of its process, which belongs to another program here.
 
     Raises:
-        TooltrayError: no hub could be started; says why.
+        TooltrayError: no hub could be started; the error gives the reason.
     """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "tooltray.copilot.start_hub", os.fspath(home.root)),
@@ -112,21 +112,22 @@ async def _start_hub(home: Home) -> None:
         stderr=asyncio.subprocess.STDOUT,
     )
     try:
-        said, _ = await process.communicate()
+        output, _ = await process.communicate()
     except asyncio.CancelledError:
         process.kill()
         await process.wait()
         raise
     if process.returncode:
-        reason = said.decode(errors="replace").strip()[-MESSAGE_CHARACTERS:]
+        reason = output.decode(errors="replace").strip()[-MESSAGE_CHARACTERS:]
         raise TooltrayError("No hub is running, and none could be started", reason, "To see why, run in a terminal: tooltray serve")
 
 
 async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
-    """
+    """Reads messages up to the reply.
+
     Raises:
         HubLost: the hub ended.
-        TooltrayError: what came is no reply.
+        TooltrayError: the data is no valid reply.
     """
     while True:
         try:

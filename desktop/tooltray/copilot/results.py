@@ -1,6 +1,6 @@
-"""What a tool gave, as github-copilot-sdk takes it: text for the model, images and other data beside it.
+"""Converts a tool result to the SDK's `ToolResult`: text for the model, with images and other data beside it.
 
-Above it: copilot_tools. Below it: tools/formats/contents, which reads a result, and the SDK's own types.
+Above it: copilot_tools. Below it: formats/contents, which parses a result, and the SDK's types.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ UNKNOWN_TYPE = "application/octet-stream"
 
 
 def tool_result(response: MCPToolResponse) -> "ToolResult":
-    """A failed call is a failure with its text. Never `denied` or `rejected`: by those a session may end the model's turn."""
+    """Converts a response. An error becomes a `failure` with its text, never `denied` or `rejected`, which may end the model's turn."""
     from copilot import ToolResult
 
     pieces = contents.pieces(response)
@@ -31,7 +31,7 @@ def tool_result(response: MCPToolResponse) -> "ToolResult":
 
 
 def failed(reason: str, result_type: "ToolResultType" = "failure") -> "ToolResult":
-    """The result of a call that did not come about; the model reads why, and goes on."""
+    """Makes the result of a call that could not be made; the model reads the reason and goes on."""
     from copilot import ToolResult
 
     return ToolResult(text_result_for_llm=reason, result_type=result_type, error=reason)

@@ -1,6 +1,6 @@
-"""Starts a hub in a home, as a command would, and ends: `python -m tooltray.copilot.start_hub HOME`.
+"""Starts a hub in a home like the command line does, and exits: `python -m tooltray.copilot.start_hub HOME`.
 
-Above it: hub_calls, which runs it as a process. Below it: the command line's way of getting a hub. Says on its stdout why there is none.
+Above it: hub_calls, which runs it as a process. Below it: the command line's code. If it fails, the reason is written to stdout.
 """
 
 import sys
@@ -12,9 +12,10 @@ from tooltray.home.home import Home
 
 
 def main(root: str) -> int:
-    """
+    """Starts a hub if none runs; returns the exit code.
+
     Args:
-        root: of the home, absolute.
+        root: absolute path of the home.
     """
     try:
         started_hub(Home(Path(root))).close()

@@ -1,6 +1,6 @@
-"""The arguments of `collect_feedback`, as a model wrote them: read with patience, made harmless to show, and what was changed is remarked.
+"""Parses the arguments of `collect_feedback` leniently, makes them safe to display, and notes each correction for the model.
 
-Above it: feedback_tool. Below it: elicitation_form's plain text. Whether a folder may be a project is not decided here.
+Above it: feedback_tool. Below it: elicitation_form's plain text. Does not decide whether a folder may be a project.
 """
 
 import math
@@ -11,24 +11,24 @@ from typing import Any
 
 from tooltray.sessions.elicitation_form import plain
 
-LONGEST_SUMMARY = 20_000  # characters; a person reads no more of it
+LONGEST_SUMMARY = 20_000  # characters; a person reads no more
 LONGEST_PROJECT_NAME, LONGEST_SHOWN_PATH = 100, 4096
-LEAST_WAIT_S = 600.0  # models like to give a person half a minute
-MOST_WAIT_S = 86400.0  # a day; also where nothing was said
+LEAST_WAIT_S = 600.0  # models tend to give a person only half a minute
+MOST_WAIT_S = 86400.0  # a day; also the default
 NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
 
 
 class BadArguments(Exception):
-    """There is nothing to show; says what is missing."""
+    """The required argument is missing; the text tells the model which."""
 
 
 @dataclass(frozen=True)
 class FeedbackArguments:
     """
     Attributes:
-        project_name, project_path: as the model wrote them; empty if it did not.
-        wait_s: how long it waits for the person.
-        remarks: what it should know of its own arguments.
+        project_name, project_path: as the model wrote them; empty if missing.
+        wait_s: how many seconds the report waits for the person.
+        remarks: notes for the model about its arguments.
     """
 
     summary: str
@@ -39,14 +39,15 @@ class FeedbackArguments:
 
     @property
     def shown_path(self) -> str:
-        """The folder as it may be shown and as the history goes by it; empty if it is none."""
+        """The normalized folder for display and for the history; empty if the path is not absolute and printable."""
         path = self.project_path
         is_one = os.path.isabs(path) and path.isprintable() and len(path) <= LONGEST_SHOWN_PATH
         return os.path.normpath(path) if is_one else ""
 
 
 def read_arguments(arguments: Any) -> FeedbackArguments:
-    """
+    """Parses the arguments; wrong types are ignored with a remark.
+
     Raises:
         BadArguments: there is no summary.
     """
@@ -84,7 +85,7 @@ def _wait_s(value: Any, remarks: list[str]) -> float:
 
 
 def _number(value: Any) -> float:
-    """Models write numbers as text, too; nan for what is none."""
+    """Parses a number, which models also write as text; nan for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:

@@ -1,7 +1,7 @@
-"""The pictures and files of a person's answer: checked, and as blocks of a tool's result.
+"""Checks the pictures and files of a person's answer and turns them into content blocks of a tool result.
 
-Above it: Feedbacks. Below it: picture_headers, and a look at the disk for files that are named by their path. Pictures go on as they were
-sent: their kind and their size in pixels are read from their first bytes, and no more of them is looked at.
+Above it: Feedbacks. Below it: picture_headers, and the disk for files given by their path. Pictures are passed on unchanged: only their
+type and their size in pixels are read, from their first bytes.
 """
 
 import binascii
@@ -18,12 +18,12 @@ from tooltray.sessions.elicitation_form import plain
 from tooltray.snapshots.feedback import FeedbackAttachment
 
 MIB = 2**20
-MOST_ATTACHMENTS = 20  # more is no answer to read
-MOST_PICTURE_BYTES = 5 * MIB // 4 * 3  # as base64 5 MiB, what services of models take; a conversation with a larger one fails for good
-MOST_BYTES = 20 * MIB  # of all together; base64 makes 27 MiB of them, and a line of the control channel has at most 64
+MOST_ATTACHMENTS = 20  # nobody can read more
+MOST_PICTURE_BYTES = 5 * MIB // 4 * 3  # 5 MiB as base64, the limit of model services; a conversation with a larger picture fails for good
+MOST_BYTES = 20 * MIB  # in total; 27 MiB as base64, and a line of the control channel has at most 64
 MOST_FILE_BYTES = MIB  # a model has to read it
-MOST_SIDE = 8000  # pixels; the same services refuse longer ones
-MOST_PIXELS = 50_000_000  # a camera's picture has 12 to 48 million; a small file may say that it has a thousand times as many
+MOST_SIDE = 8000  # pixels; model services refuse longer ones
+MOST_PIXELS = 50_000_000  # a camera's picture has 12 to 48 million; a small file may claim a thousand times as many
 LONGEST_NAME, LONGEST_PATH = 120, 4096  # characters
 LIMITS = (
     f"A picture (PNG, JPEG, GIF, WebP) may have {MOST_PICTURE_BYTES / MIB:g} MiB, {MOST_SIDE:,} pixels a side and "
@@ -31,16 +31,16 @@ LIMITS = (
     "give the path of a larger file"
 )
 _MIME_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}")  # RFC 6838, section 4.2
-_TEXT, _BYTES = "text/plain", "application/octet-stream"  # where no type was given that could be one
+_TEXT, _BYTES = "text/plain", "application/octet-stream"  # if no valid type was given
 
 
 @dataclass(frozen=True)
 class Attachments:
     """
     Attributes:
-        names: of all of them, for the history.
-        blocks: pictures and files as a tool's result has them.
-        paths: of files that were too large to be sent.
+        names: names of all attachments, for the history.
+        blocks: pictures and files as content blocks.
+        paths: paths of files that were too large to be sent.
     """
 
     names: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class Attachments:
 
 
 def read_attachments(given: Sequence[FeedbackAttachment]) -> Attachments:
-    """Checks what goes with an answer. Looks at the disk, and takes a tenth of a second for 20 MiB: not for the loop's thread.
+    """Checks the attachments of an answer. Reads the disk and takes 0.1 s for 20 MiB, so it must not run in the loop's thread.
 
     Raises:
-        TooltrayError: one of them cannot be taken; says which, why, and what could be.
+        TooltrayError: an attachment cannot be sent; the error names it, the reason and the limits.
     """
     if len(given) > MOST_ATTACHMENTS:
         raise TooltrayError("These are too many attachments", f"there are {len(given)}", f"Send at most {MOST_ATTACHMENTS}.")
@@ -64,7 +64,7 @@ def read_attachments(given: Sequence[FeedbackAttachment]) -> Attachments:
 
 
 def _blocks(given: Sequence[FeedbackAttachment], names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Pictures first: models read what follows with them in mind."""
+    """Yields the content blocks, pictures first: models read the rest with them in mind."""
     sent = [_block(each, name, number) for number, (each, name) in enumerate(zip(given, names, strict=True), 1) if not each.path]
     yield from sorted(sent, key=lambda block: block["type"] != "image")
 
@@ -86,7 +86,7 @@ def _block(attachment: FeedbackAttachment, name: str, number: int) -> dict[str, 
 
 
 def _file(data: bytes, attachment: FeedbackAttachment, name: str, number: int) -> dict[str, Any]:
-    """A resource with its content in it; the number tells files of one name apart."""
+    """Makes an embedded resource; its number keeps the URIs of files with the same name apart."""
     if len(data) > MOST_FILE_BYTES:
         raise _refused(name, f"it has {len(data) / MIB:.1f} MiB")
     text = _text(data)
@@ -98,7 +98,7 @@ def _file(data: bytes, attachment: FeedbackAttachment, name: str, number: int) -
 def _decoded(data: str, name: str) -> bytes:
     try:
         decoded = binascii.a2b_base64(data, strict_mode=True)
-    except (binascii.Error, ValueError):  # the second: it is not even ASCII
+    except (binascii.Error, ValueError):  # ValueError: not ASCII
         raise _refused(name, "its data are no base64") from None
     if not decoded:
         raise _refused(name, "it is empty")
@@ -122,7 +122,7 @@ def _path(attachment: FeedbackAttachment, name: str) -> str:
 
 
 def _name(name: str, number: int) -> str:
-    """The last part of a file's name, as it may be shown and stand in a history."""
+    """Returns the last part of a file name, made safe to display."""
     return plain(re.split(r"[/\\]", name)[-1], LONGEST_NAME) or f"attachment {number}"
 
 

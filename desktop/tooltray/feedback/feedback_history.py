@@ -1,7 +1,8 @@
-"""What models reported and people answered, kept on the disk: one file a project, bounded.
+"""Stores the reports of models and the answers of people on the disk: one bounded file per project.
 
-Above it: Feedbacks, which masks secrets before. Below it: atomic_file. Blocks on the disk: not for the loop's thread. Of pictures and
-files only the names are kept. A report is kept as soon as it is asked: what was open when a hub died is found by the next one.
+Above it: FeedbackNotes, which masks secrets before. Below it: atomic_file. Blocks on the disk, so it must not be called in the loop's
+thread. Of pictures and files only the names are stored. A report is stored as soon as it is opened, so that the next hub finds the reports
+that were open when a hub died.
 """
 
 import errno
@@ -23,29 +24,29 @@ from tooltray.moments import LAST_TIME_S, day_of, days_kept
 from tooltray.snapshots.feedback import FeedbackEntry
 
 logger = logging.getLogger(__name__)
-MOST_ENTRIES = 200  # of a project; older ones go first
+MOST_ENTRIES = 200  # of a project; the oldest are deleted first
 MOST_PROJECTS = 200  # models name folders freely
-MOST_BYTES = 4 * 2**20  # of one file; 200 entries of a usual report have a tenth of that
-MOST_READ_BYTES = 16 * MOST_BYTES  # of all files at once, the newest first
-KEPT_DAYS = 14  # on which there were reports; counted as those of the logs, so that a clock that jumps forward empties nothing
+MOST_BYTES = 4 * 2**20  # of one file; 200 typical entries have a tenth of that
+MOST_READ_BYTES = 16 * MOST_BYTES  # of all files together, the newest first
+KEPT_DAYS = 14  # days with reports, counted as for the logs: a clock that jumps forward deletes nothing
 WAITING, EXPIRED = "waiting", "expired"  # outcomes of a FeedbackEntry
 HASH_DIGITS = 32
 
 
 class FeedbackHistory:
-    """That of one home. Methods may be called from any thread."""
+    """The history of one home. Methods may be called from any thread."""
 
     def __init__(self, folder: Path, *, now: Callable[[], float] = time.time) -> None:
         """
         Args:
-            folder: made when something is to be kept.
-            now: unix seconds.
+            folder: created with the first entry.
+            now: the time in unix seconds.
         """
         self._folder, self._now = folder, now
         self._lock = threading.Lock()
 
     def add(self, entry: FeedbackEntry) -> None:
-        """Keeps a report in the place of what was kept of it before. A full disk costs this entry, and is logged."""
+        """Stores an entry, or replaces the earlier one of the same report. If the disk is full, the entry is lost, which is logged."""
         path = self._file(entry.project_path)
         with self._lock:
             try:
@@ -57,19 +58,19 @@ class FeedbackHistory:
                 logger.warning("the history of reports could not be written: %s", error.strerror or error)
 
     def end_lost(self) -> None:
-        """What still waits has lost its hub, and nobody can answer it any more. To be called before this hub adds anything."""
+        """Marks waiting reports of earlier hubs as expired. To be called before this hub adds anything."""
         with self._lock:
             for path in self._files():
-                with suppress(OSError):  # told when it is written or read
+                with suppress(OSError):  # logged when the file is written or read
                     entries = list(self._kept(path))
                     if any(entry.outcome == WAITING for entry in entries):
                         write_atomically(path, _encoded(as_lost(entries)))
 
     def read(self, project_path: str = "") -> list[FeedbackEntry]:
-        """The newest first.
+        """Returns the entries, the newest first.
 
         Args:
-            project_path: of this project alone; empty: of all.
+            project_path: the project's folder; empty for all projects.
         """
         with self._lock:
             entries = list(self._all([self._file(project_path)] if project_path else self._files()))
@@ -81,7 +82,7 @@ class FeedbackHistory:
             try:
                 yield from self._kept(path)
                 room -= path.stat().st_size
-            except FileNotFoundError:  # there was none, or it was set aside
+            except FileNotFoundError:  # there is none, or it was set aside
                 continue
             except OSError as error:
                 logger.warning("the history of reports in %s cannot be read: %s", path.name, error.strerror or error)
@@ -89,10 +90,10 @@ class FeedbackHistory:
                 return
 
     def _kept(self, path: Path) -> list[FeedbackEntry]:
-        """What a file holds and is not too old, the oldest first. Entries that are none we know are left out.
+        """Returns a file's entries that are not too old, the oldest first, without unknown ones.
 
         Raises:
-            OSError: it cannot be read now, and is not to be written over.
+            OSError: the file cannot be read now and must not be overwritten.
         """
         try:
             entries = _decoded(_content(path))
@@ -101,7 +102,7 @@ class FeedbackHistory:
         except (ValueError, RecursionError):
             self._set_aside(path)
             return []
-        dated = [entry for entry in entries if 0.0 <= entry.asked_at < LAST_TIME_S]  # others no clock has shown
+        dated = [entry for entry in entries if 0.0 <= entry.asked_at < LAST_TIME_S]  # no clock shows other times
         kept = self._kept_days(entry.asked_at for entry in dated)
         return [entry for entry in dated if day_of(entry.asked_at) in kept]
 
@@ -109,12 +110,12 @@ class FeedbackHistory:
         aside = path.with_suffix(".broken")
         try:
             os.replace(path, aside)
-        except OSError:  # a folder that cannot be written: the next entry finds that too
+        except OSError:  # the folder cannot be written; writing the next entry reports it
             return
         logger.warning("the history of reports in %s cannot be read; it was kept as %s", path.name, aside.name)
 
     def _forget_projects(self) -> None:
-        """The files that nothing was written to for longest."""
+        """Deletes the least recently written files beyond `MOST_PROJECTS`, and all beyond `KEPT_DAYS`."""
         files = self._files()
         for path in sorted(files, key=_last_written)[: max(0, len(files) - MOST_PROJECTS)]:
             path.unlink(missing_ok=True)
@@ -136,15 +137,16 @@ class FeedbackHistory:
 
 
 def as_lost(entries: Iterable[FeedbackEntry]) -> list[FeedbackEntry]:
-    """What still waits has ended with its hub."""
+    """Returns the entries with waiting ones marked as expired."""
     return [replace(entry, outcome=EXPIRED) if entry.outcome == WAITING else entry for entry in entries]
 
 
 def _content(path: Path) -> bytes:
-    """
+    """Reads a file.
+
     Raises:
         OSError: it cannot be read.
-        ValueError: it is none of ours; reading from a pipe or a device may never end.
+        ValueError: it is too large or no regular file; reading a pipe or a device might never end.
     """
     status = path.stat()
     if stat.S_ISDIR(status.st_mode):
@@ -155,10 +157,10 @@ def _content(path: Path) -> bytes:
 
 
 def _decoded(content: bytes) -> list[FeedbackEntry]:
-    """Its entries but those that another version of Tooltray has written in a way that we do not know.
+    """Parses the entries; those in an unknown format of another version are left out.
 
     Raises:
-        ValueError: there are entries, and none that we know.
+        ValueError: there are entries, but none in a known format.
     """
     parts = msgspec.json.decode(content, type=list[msgspec.Raw])
     entries = [entry for part in parts for entry in _entry(part)]
@@ -180,7 +182,7 @@ def _last_written(path: Path) -> float:
 
 
 def _encoded(entries: list[FeedbackEntry]) -> bytes:
-    """As much of the newest as a file may hold."""
+    """Encodes the newest entries that fit into `MOST_BYTES`."""
     parts: list[bytes] = []
     room = MOST_BYTES
     for entry in reversed(entries):

@@ -1,6 +1,6 @@
-"""What the history has of each report: written when it is asked, since a hub may be killed, and when it has ended.
+"""Writes each report to the history when it is opened, since a hub may be killed, and when it has ended.
 
-Above it: Feedbacks. Below it: the history on the disk. Known secrets are masked here.
+Above it: Feedbacks. Below it: the history on the disk. Masks known secrets.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.tasks import Spawn, finish_in_thread
 
 LONGEST_KEPT = 20_000  # characters of an answer
-LONGEST_HISTORY = 1000  # entries of one answer to a question for the history
-MOST_CHARS = 4_000_000  # in all of them; escaped, it is less than a line of the control channel may have
+LONGEST_HISTORY = 1000  # entries in one response
+MOST_CHARS = 4_000_000  # in one response; even escaped it fits into a line of the control channel
 
 
 class FeedbackNotes:
@@ -23,18 +23,18 @@ class FeedbackNotes:
     def __init__(self, *, history: FeedbackHistory, mask: Callable[[str], str], spawn: Spawn) -> None:
         """
         Args:
-            mask: takes known secrets out of a text.
+            mask: masks known secrets in a text.
         """
         self._history, self._mask, self._spawn = history, mask, spawn
-        self._unwritten: dict[str, FeedbackEntry] = {}  # on their way to the disk
-        self._disk = asyncio.Lock()  # what is written of one report stays in its order
+        self._unwritten: dict[str, FeedbackEntry] = {}  # by id, until they are on the disk
+        self._disk = asyncio.Lock()  # keeps the writes of one report in their order
 
     async def start(self) -> None:
-        """What was open when a hub died is told as it is."""
+        """Marks reports that were open when a hub died as expired."""
         await finish_in_thread(self._history.end_lost)
 
     def add(self, report: Report) -> None:
-        """Keeps what is to be known of a report now."""
+        """Stores the current state of a report in the background."""
         text = report.outcome.result().text[:LONGEST_KEPT] if report.outcome.done() else ""
         entry = report.entry(self._mask(text))
         attachments = tuple(map(self._mask, entry.attachments))
@@ -51,12 +51,12 @@ class FeedbackNotes:
         return list(_within(MOST_CHARS, newest))
 
     async def knows(self, id: str) -> bool:
-        """Whether there was such a report."""
+        """Returns whether there is or was a report with this id."""
         async with self._disk:
             return id in self._unwritten or any(entry.id == id for entry in await asyncio.to_thread(self._history.read, ""))
 
     async def close(self) -> None:
-        """Writes what is not written yet."""
+        """Writes what has not been written yet."""
         for id in list(self._unwritten):  # the tasks may be cancelled before they begin
             await self._write(id)
 
@@ -65,7 +65,7 @@ class FeedbackNotes:
             await self._write_newest(id)
 
     async def _write_newest(self, id: str) -> None:
-        """What an earlier write has found already is not written again."""
+        """Writes the newest state of a report, unless an earlier write has included it."""
         if entry := self._unwritten.get(id):
             await finish_in_thread(self._history.add, entry)
             if self._unwritten[id] is entry:
@@ -73,7 +73,7 @@ class FeedbackNotes:
 
 
 def _within(most: int, entries: Sequence[FeedbackEntry]) -> Iterator[FeedbackEntry]:
-    """The first of them, as many as have so many characters together."""
+    """Yields the first entries that have at most `most` characters together."""
     for entry in entries:
         most -= len(entry.summary) + len(entry.text)
         if most < 0:

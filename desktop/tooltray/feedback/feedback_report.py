@@ -1,6 +1,6 @@
-"""One report of a model, from its question to the answer, and who waits for it.
+"""The state of one report of a model, from the request to the answer, and of the calls that wait for it.
 
-Above it: Feedbacks, which keeps them, and the tool, which waits. Below it: the events' snapshots.
+Above it: Feedbacks, which manages the reports, and the tool, which waits for answers. Below it: snapshots.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ __all__ = ["ANSWERED", "DISMISSED", "EXPIRED", "REPLACED", "WITHDRAWN", "Answer"
 
 @dataclass(frozen=True)
 class Asked:
-    """A model's report, as it may be shown.
+    """A model's request for feedback, with texts that are safe to display.
 
     Attributes:
-        project_path: empty where none is known.
-        waits_s: how long the person has.
-        names_path: whether the model has named the project itself.
+        project_path: empty if unknown.
+        waits_s: how many seconds the person has.
+        names_path: whether the model itself named the project's folder.
     """
 
     client: str
@@ -38,9 +38,9 @@ class Answer:
     """How a report ended.
 
     Attributes:
-        outcome: ANSWERED, DISMISSED (the person closed it), EXPIRED, WITHDRAWN (nobody was left to be told), or REPLACED (by a newer report
-            of its session).
-        at: unix seconds.
+        outcome: ANSWERED, DISMISSED (closed by the person), EXPIRED, WITHDRAWN (no client was left to receive an answer), or REPLACED (by a
+            newer report of its session).
+        at: time in unix seconds.
     """
 
     outcome: str
@@ -54,16 +54,16 @@ class Report:
     """Belongs to the engine's loop.
 
     Attributes:
-        session: whose it is; a call of the same one finds its answer.
+        session: key of the session that opened it; later calls of the same session find its answer.
         state: the id of the session's state, which may be that of a single request.
-        waits_s: how long it is open.
-        until: the same as a moment, in seconds of a clock that nobody sets.
-        waiters: how many calls wait for its answer now.
-        is_collected: a call has returned the answer.
-        is_repeated: a call had returned the answer before, and it is given once more.
-        is_asked_there: the client's own person is asked now.
-        left_alone: done when the client's own person was asked, and nobody answered; until it is asked anew.
-        deadline: of the report while it is open, then of its answer, while that is kept.
+        waits_s: how many seconds the report is open.
+        until: when it expires, in seconds of the monotonic clock.
+        waiters: number of calls that wait for the answer now.
+        is_collected: whether a call has returned the answer.
+        is_repeated: whether a call had returned the answer before and it is returned once more.
+        is_asked_there: whether the AI client shows the report to its user now (elicitation).
+        left_alone: done when the AI client showed the report and got no answer; replaced when the report is opened again.
+        deadline: the deadline of the open report, then of the kept answer.
     """
 
     snapshot: FeedbackSnapshot
@@ -85,16 +85,16 @@ class Report:
 
     @property
     def shown(self) -> FeedbackSnapshot:
-        """As it is now."""
+        """The current snapshot."""
         return replace(self.snapshot, is_client_there=self.waiters > 0)
 
     def is_like(self, asked: Asked) -> bool:
-        """Whether it is the same report of the same client, in whichever session."""
+        """Returns whether a request repeats this report: same client, project and summary, in any session."""
         snapshot = self.snapshot
         return (snapshot.client, snapshot.project_path, snapshot.summary) == (asked.client, asked.project_path, asked.summary)
 
     def leave_alone(self) -> None:
-        """Calls that wait for it need wait no longer; the person may still answer by the command line. Once for each time it is asked."""
+        """Ends the waiting of calls; the person may still answer on the command line. At most once for each time the report is opened."""
         self.left_alone.set_result(None)
 
     def stop_clock(self) -> None:
@@ -102,7 +102,7 @@ class Report:
             self.deadline.cancel()
 
     def entry(self, text: str = "") -> FeedbackEntry:
-        """As the history shows it. `text`: of the answer, as it may be kept."""
+        """Returns the entry for the history. `text` is the answer's text, with secrets masked."""
         answer = self.outcome.result() if self.outcome.done() else None
         snapshot = self.snapshot
         return FeedbackEntry(

@@ -1,6 +1,6 @@
-"""What a model gets of `collect_feedback`: the answer in its first blocks, and in the last what else it should know.
+"""Builds the result of `collect_feedback`: the answer in the first content blocks, notes for the model in the last.
 
-Above it: feedback_tool. Below it: the wire's envelopes. Pure.
+Above it: feedback_tool. Below it: protocol's envelopes. Pure.
 """
 
 import json
@@ -14,8 +14,8 @@ from tooltray.protocol.envelope import Envelope, success
 from tooltray.protocol.eras import Era
 from tooltray.sessions.elicitation_form import plain
 
-MOST_TOOLS_NAMED = 40  # of one server; more of them the client lists itself
-LONGEST_REASON = 1000  # characters of why a server did not start
+MOST_TOOLS_NAMED = 40  # of one server; the client can list the others itself
+LONGEST_REASON = 1000  # characters
 ONLY_ATTACHMENTS = "The person wrote no text; see what is attached."
 NOT_SEEN = "The person has not seen your latest report: call collect_feedback again to show it."
 NOT_SEEN_ANEW = "The person has not seen the report again: if you had that answer, call collect_feedback again to show it."
@@ -28,7 +28,7 @@ NO_ANSWERS = {
 
 
 def result(blocks: Sequence[dict[str, Any]], era: Era, *, is_error: bool = False) -> Envelope:
-    """A tool's result, as an era has it."""
+    """Builds a tool result in the form of an era."""
     reply = success({"content": list(blocks), "isError": is_error})
     if era is Era.MODERN:
         reply.result = eras.as_modern_result("tools/call", reply.result)
@@ -40,7 +40,7 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
-    """Text first, then pictures and files; files that are only named come last."""
+    """Returns the blocks of an answer: text, then pictures and files, then the paths of files that are only named."""
     if answer.outcome != ANSWERED:
         return [text_block(NO_ANSWERS[answer.outcome])]
     attachments = answer.attachments
@@ -52,7 +52,7 @@ def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
 
 
 def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
-    """Of a report that no person sees now. `how`: it came to that."""
+    """Returns the blocks for a report that no person sees now. `how` says why not."""
     answer = f"tooltray feedback answer {report_id} 'TEXT'"
     return [
         text_block(
@@ -64,13 +64,13 @@ def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
 
 
 def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
-    """The last block; none where there is nothing to say."""
+    """Returns the block with notes, in a list; an empty list if there are none."""
     lines = [f"- {note}" for note in notes if note]
     return [text_block("\n".join(["Notes of Tooltray:", *lines]))] if lines else []
 
 
 def late_note(report: Report, summary: str) -> str:
-    """What to say where an answer was waiting: to which report it is."""
+    """Says to which report an answer belongs that came before this call."""
     at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
     if report.is_repeated:
         return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"

@@ -1,7 +1,7 @@
-"""Reports of models that wait for a person's answer, and the answers.
+"""Manages reports of models that wait for a person's answer, and the answers.
 
-Above it: McpPresenter and the tool `collect_feedback`. Below it: the history on the disk, and the event bus, by which the desktop hears of
-a report and of its end. A report outlives the call that brought it: a client that gave up finds the answer by asking again.
+Above it: the presenter and the tool `collect_feedback`. Below it: the history on the disk, and the event bus, which informs the desktop of
+a report and of its end. A report outlives the call that opened it: a client that gave up gets the answer by calling again.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import Spawn
 
-MOST_OPEN = 5  # windows; more than a person can look at
-ID_BYTES = 4  # people type it; a hub has few at a time
-MOST_REPLACED = 100  # ids of reports that gave way to a newer one, for a person who still has one of them before their eyes
-TOLD_EVERY_S = 15.0  # the shortest clock of AI clients that news wind up again runs 30 s
-LONGEST_ANSWER = 100_000  # characters that a model gets
-LONGEST_ID = 40  # characters of what somebody took for an id
+MOST_OPEN = 5  # windows; a person cannot handle more
+ID_BYTES = 4  # short, since people type ids; a hub has few at a time
+MOST_REPLACED = 100  # ids of replaced reports that are remembered, for a person who still looks at one
+PROGRESS_EVERY_S = 15.0  # the shortest time-out of AI clients that progress notifications reset is 30 s
+LONGEST_ANSWER = 100_000  # characters for the model
+LONGEST_ID = 40  # characters of an unknown id in an error
 SEE_REPORTS = "See which wait: tooltray feedback list, and which there were: tooltray feedback history"
 
 
@@ -55,9 +55,9 @@ class Feedbacks:
     ) -> None:
         """
         Args:
-            mask: takes known secrets out of what the history keeps.
-            has_window: whether this hub is a desktop's, which shows reports as soon as it listens to events.
-            now: seconds, for how long calls are open.
+            mask: masks known secrets in texts for the history.
+            has_window: whether this is the desktop's hub, which shows reports as soon as its window subscribes to events.
+            now: seconds of a monotonic clock.
         """
         self._bus, self._deadlines = bus, deadlines
         self._ready, self._mask, self._has_window, self._now = ready, mask, has_window, now
@@ -74,22 +74,22 @@ class Feedbacks:
         return self._has_window and self._bus.is_heard(FeedbackAsked)
 
     async def start(self) -> None:
-        """What was open when a hub died is told as it is. To be called once, before models report."""
+        """Marks reports that were open when a hub died as expired. To be called once, before models report."""
         await self._notes.start()
 
-    # what the tool does
+    # for the tool
 
     def masked(self, asked: Asked) -> Asked:
-        """A report without known secrets, which a model may have read in a file: commands and the history show it."""
+        """Masks known secrets in a request: a model may have read them in a file, and commands and the history show the texts."""
         return replace(
             asked, client=self._mask(asked.client), summary=self._mask(asked.summary), project_name=self._mask(asked.project_name)
         )
 
     def open(self, state: SessionState, asked: Asked) -> Report:
-        """The report that a call waits for: one that was answered meanwhile, the same one asked again, or a new one.
+        """Returns the report for a call: one that was answered meanwhile, an open one that is repeated, or a new one.
 
         Raises:
-            TooltrayError: too many wait already, or this hub is about to end.
+            TooltrayError: too many reports are open, or this hub is about to end.
         """
         if self._is_closed:
             raise TooltrayError("Tooltray starts anew", "the person cannot be asked at this moment", "Call again in a few seconds.")
@@ -107,7 +107,7 @@ class Feedbacks:
 
     @contextlib.contextmanager
     def collecting(self, report: Report) -> Iterator[None]:
-        """While a call waits for a report and returns the answer; one that is given up meanwhile leaves the answer to the next."""
+        """Context in which a call waits for a report and returns the answer; a cancelled call leaves the answer to the next one."""
         report.waiters += 1
         began_at = self._now()
         try:
@@ -121,22 +121,22 @@ class Feedbacks:
             self._keep_if_lost(report)
 
     async def answer_to(self, report: Report, *, while_waiting: Callable[[], None]) -> Answer | None:
-        """Waits for the end of a report, or until it is left alone: then there is no answer.
+        """Waits for the answer of a report; returns None if the AI client showed the report and got no answer.
 
         Args:
-            while_waiting: called at once, and then every TOLD_EVERY_S.
+            while_waiting: called at once, and then every `PROGRESS_EVERY_S`.
         """
         while not (report.outcome.done() or report.left_alone.done()):
             while_waiting()
             ends: set[asyncio.Future[Any]] = {report.outcome, report.left_alone}
-            await asyncio.wait(ends, timeout=TOLD_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends, timeout=PROGRESS_EVERY_S, return_when=asyncio.FIRST_COMPLETED)
         return report.outcome.result() if report.outcome.done() else None
 
     def keep(self, report: Report) -> None:
-        """The call that waited is not there to take the answer in this moment: whichever call of the session comes first gets it."""
+        """Keeps the answer for the session's next call, since the waiting call cannot take it now."""
         self._kept.keep(report)
 
-    # what the person does
+    # for the person
 
     def waiting(self) -> list[FeedbackSnapshot]:
         """See FeedbackVerbs.get_feedback_requests."""
@@ -170,17 +170,17 @@ class Feedbacks:
         await self._ready.set(answers)
 
     async def close(self) -> None:
-        """The hub ends, and with it every report that is open; may be called twice."""
+        """Ends all open reports with the hub; may be called twice."""
         self._is_closed = True
         for report in list(self._open.values()):
             self._end(report, WITHDRAWN)
         self._kept.clear()
         await self._notes.close()
 
-    # beginning
+    # opening
 
     def _wait_on(self, report: Report, state: SessionState, asked: Asked) -> Report:
-        """The same report again: the person has as long as the new call waits, or one that still waits, too."""
+        """Reopens a repeated report, until the later of its deadline and that of the new call."""
         now = self._now()
         until = max(now + asked.waits_s, report.until if report.waiters else 0.0)
         if until != report.until:
@@ -215,10 +215,10 @@ class Feedbacks:
         report.deadline = self._deadlines.add(report.waits_s, partial(self._end, report, EXPIRED))
 
     def _make_room(self) -> None:
-        """Reports that no client waits for give way.
+        """Withdraws a report without a waiting client if too many are open.
 
         Raises:
-            TooltrayError: all are waited for.
+            TooltrayError: clients wait for all of them.
         """
         if len(self._open) < MOST_OPEN:
             return
@@ -230,10 +230,10 @@ class Feedbacks:
     # ending
 
     async def _find(self, id: str) -> Report:
-        """Suspends only where there is no such report.
+        """Returns an open report; suspends only if there is none.
 
         Raises:
-            TooltrayError: it does not wait; says what became of it.
+            TooltrayError: the report is not open; the error says what became of it.
         """
         if report := self._open.get(id):
             return report
@@ -252,12 +252,12 @@ class Feedbacks:
         self._bus.publish(FeedbackEnded(report.id))
 
     def _keep_if_lost(self, report: Report) -> None:
-        """An answer that no call has returned, or will return now, is for the next one."""
+        """Keeps an answer that no call has returned and no call waits for."""
         if report.outcome.done() and not report.waiters and not report.is_collected:
             self.keep(report)
 
     def _on_session_forgotten(self, event: SessionForgotten) -> None:
-        """A client that does not come back need not be answered; what was answered waits on, for the same report of a new session."""
+        """Withdraws the open reports of a forgotten session; kept answers stay for the same report of a new session."""
         for report in [each for each in self._open.values() if each.state == event.state.id]:
             self._end(report, WITHDRAWN)
 

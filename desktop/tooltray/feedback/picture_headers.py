@@ -1,15 +1,15 @@
-"""What a picture says of itself in its first bytes: its kind and its size in pixels. Nothing is decoded.
+"""Reads the type of a picture and its size in pixels from its first bytes. Decodes nothing.
 
-Above it: feedback_attachments. Below it: nothing. Knows the four kinds that AI clients take: PNG, JPEG, GIF and WebP.
+Above it: feedback_attachments. Below it: nothing. Knows the four types that AI clients accept: PNG, JPEG, GIF and WebP.
 """
 
 from typing import NamedTuple
 
 PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
 KINDS = (PNG, JPEG, GIF, WEBP)
-MOST_SEGMENTS = 1000  # of a JPEG before its size; cameras write a few dozen
+MOST_SEGMENTS = 1000  # before a JPEG's size; cameras write a few dozen
 _NO_SIZE = (0, 0)
-_MARKERS_ALONE = {0x01, *range(0xD0, 0xD9)}  # without a length behind them
+_MARKERS_ALONE = {0x01, *range(0xD0, 0xD9)}  # markers without a length field
 _FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # SOF0 to SOF15; the three between are tables
 
 
@@ -26,7 +26,7 @@ class Picture(NamedTuple):
 
 
 def read_picture(data: bytes) -> Picture | None:
-    """What a picture's own header says; None for what is none of KINDS."""
+    """Reads a picture's header; None for data that is none of `KINDS`."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return Picture(PNG, *_size_of_png(data))
     if data.startswith((b"GIF87a", b"GIF89a")):
@@ -43,7 +43,7 @@ def _size_of_png(data: bytes) -> tuple[int, int]:
 
 
 def _size_of_jpeg(data: bytes) -> tuple[int, int]:
-    """Goes from segment to segment up to the one that begins the frame."""
+    """Skips segments up to the frame header (SOF), which has the size."""
     at = 2
     for _ in range(MOST_SEGMENTS):
         if data[at : at + 1] != b"\xff":
@@ -68,7 +68,7 @@ def _size_of_webp(data: bytes) -> tuple[int, int]:
 
 
 def _big(data: bytes, at: int, size: int) -> int:
-    """0 where the data end before."""
+    """Reads a big-endian number; 0 if the data ends before."""
     return int.from_bytes(data[at : at + size], "big") if len(data) >= at + size else 0
 
 

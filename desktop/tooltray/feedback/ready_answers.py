@@ -1,6 +1,6 @@
-"""Answers that a person gives often: the person's own, else those that come with Tooltray.
+"""Ready answers, for answers that a person gives often: the person's own, else the defaults.
 
-Above it: Feedbacks. Below it: the settings, and the data file of those that come with Tooltray, which the window translates.
+Above it: Feedbacks. Below it: the settings, and the data file of the defaults, which the window translates.
 """
 
 import json
@@ -16,7 +16,7 @@ LONGEST_READY = 200  # characters of one
 
 
 def read_shipped(path: Path) -> tuple[str, ...]:
-    """Those that come with Tooltray."""
+    """Reads the default ready answers."""
     return tuple(json.loads(path.read_bytes()))
 
 
@@ -30,7 +30,7 @@ class ReadyAnswers:
         return list(self._config.settings.ready_answers or self._shipped)
 
     async def set(self, answers: list[str]) -> None:
-        """Replaces them; none: those that come with Tooltray are there again.
+        """Replaces the ready answers; an empty list restores the defaults.
 
         Raises:
             TooltrayError: there are too many, one is empty or too long, or the settings cannot be written.

@@ -1,7 +1,7 @@
-"""Takes connections on a bound socket, also when this process has no descriptor left: who is one too many is told so.
+"""Accepts connections on a bound socket; when the process has no file descriptor left, it rejects new connections with a message.
 
-Above it: bridge_listener and http_site. Below it: the event loop. asyncio's own servers leave such peers waiting without a word, look again
-each second, and log each look. Here one descriptor is kept in reserve: it is given up to take such a connection, to say why it ends.
+Above it: bridge_listener and site. Below it: the event loop. asyncio's own servers leave such peers waiting without an answer, retry each
+second, and log each attempt. Here one descriptor is reserved: it is released to accept such a connection and to say why it ends.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from collections.abc import Callable
 from tooltray.tasks import TaskKeeper
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 64  # connections taken in one turn of the loop: calls go on between
+AT_ONCE = 64  # connections accepted in one iteration of the loop, so that calls go on in between
 NO_DESCRIPTOR = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
-PAUSE_S = 0.1  # before the next look, where not even the reserve could be had again
-HEARD_BYTES = 65536  # of what a peer said that is turned away: with that unread, TCP would take back our words
+PAUSE_S = 0.1  # before the next attempt if even the reserved descriptor could not be reopened
+HEARD_BYTES = 65536  # read from a rejected peer: TCP would reset the connection and drop our message if data stayed unread
 
 
 class Acceptor:
@@ -27,9 +27,9 @@ class Acceptor:
     def __init__(self, place: socket.socket, make_protocol: Callable[[], asyncio.BaseProtocol], *, backlog: int, too_many: bytes) -> None:
         """
         Args:
-            place: bound; closed with this.
-            make_protocol: for each connection.
-            too_many: what is said to who is one too many.
+            place: the bound socket; `close` closes it.
+            make_protocol: makes the protocol of each connection.
+            too_many: the message for rejected peers.
         """
         self._place, self._make_protocol, self._too_many = place, make_protocol, too_many
         self._loop = asyncio.get_running_loop()
@@ -42,7 +42,7 @@ class Acceptor:
         self._loop.add_reader(place, self._accept)
 
     def close(self) -> None:
-        """Takes no connection any more; those that were taken go on."""
+        """Stops accepting connections; accepted ones go on."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -69,12 +69,12 @@ class Acceptor:
     async def _connect(self, connection: socket.socket) -> None:
         try:
             await self._loop.connect_accepted_socket(self._make_protocol, connection)
-        except OSError as error:  # it has gone already
+        except OSError as error:  # the peer has already gone
             logger.debug("a connection could not be taken: %s", error)
             connection.close()
 
     def _turn_away(self) -> None:
-        """Says to one connection that there are too many."""
+        """Rejects one connection with the message `too_many`."""
         if not self._has_told:
             self._has_told = True
             logger.warning("there are too many open connections and files; new AI clients are turned away")
@@ -88,7 +88,7 @@ class Acceptor:
                 connection.recv(HEARD_BYTES)
         try:
             self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # something else of ours was faster: not to spin until there is one again
+        except OSError:  # another part of the process took the descriptor; wait instead of spinning
             self._loop.remove_reader(self._place)
             self._pause = self._loop.call_later(PAUSE_S, self._look_again)
 

@@ -1,6 +1,6 @@
-"""The HTTP responses of the MCP endpoints: refusals, single JSON replies, streams of events.
+"""Reads the messages and writes the responses of the HTTP endpoints: refusals, single JSON replies, streams of events.
 
-Above it: streamable_http, http_modern, http_sse. Below it: http_events and aiohttp. Imported when the first endpoint opens.
+Above it: downstream's endpoints and rest. Below it: event_streams and aiohttp. Imported when the first endpoint opens.
 """
 
 import asyncio
@@ -14,29 +14,29 @@ from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Refused, accepted
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, reply_parts
 
-MAX_BODY_BYTES = 64 * 1024 * 1024  # as a line of an AI client may have
-BODY_SILENCE_S = 30.0  # a body is there already when it is sent; what has stopped in the middle of one is not kept open for ever
+MAX_BODY_BYTES = 64 * 1024 * 1024  # the same limit as for a line of an AI client over stdio
+BODY_SILENCE_S = 30.0  # clients send a body at once; a request that stalls in its body is not kept open forever
 NOT_ACCEPTABLE, REQUEST_TIMEOUT, TOO_LARGE, UNSUPPORTED_MEDIA_TYPE = 406, 408, 413, 415
-_UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}  # the second is nginx's word for the first
+_UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}  # the second is for nginx
 
 
 def refusal(refused: Refused) -> web.Response:
-    """The response for a request that is not served."""
+    """Builds the response for a refused request."""
     head, payload, tail = reply_parts(refused.id, refused.reply)
     body = b"".join((head, payload, tail[:-1]))
     return web.Response(status=refused.status, body=body, content_type=JSON_TYPE, headers=refused.headers)
 
 
 def cut_of(request: web.Request) -> Callable[[], object] | None:
-    """What ends the connection of a request at once; None where it has ended."""
+    """Returns a function that aborts a request's connection; None if it has already ended."""
     return request.transport.abort if request.transport else None
 
 
 async def read_message(request: web.Request) -> bytearray:
-    """The body of a POST; the request does not keep it.
+    """Reads the body of a POST, without a copy in the request.
 
     Raises:
-        Refused: it is too large, compressed, or said to be no JSON.
+        Refused: the body is too large, compressed, incomplete, or not declared as JSON.
     """
     if not is_json(request.headers.get("Content-Type")):
         raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is application/json")
@@ -54,11 +54,12 @@ async def read_message(request: web.Request) -> bytearray:
 
 
 async def _next_chunk(request: web.Request) -> bytes:
-    """
+    """Reads the next part of a body; empty at its end.
+
     Raises:
-        Refused: the rest does not come.
+        Refused: nothing arrives within `BODY_SILENCE_S`.
     """
-    if request.content.is_eof():  # it came together with its head, as nearly all do
+    if request.content.is_eof():  # the body arrived together with the headers, as nearly all do
         return await request.content.readany()
     try:
         async with asyncio.timeout(BODY_SILENCE_S):
@@ -68,21 +69,22 @@ async def _next_chunk(request: web.Request) -> bytes:
 
 
 def is_compressed(request: web.Request) -> bool:
-    """Whether the body is not what was meant: nobody here undoes that."""
+    """Returns whether the body has a content encoding, which is not supported here."""
     return request.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", "")
 
 
 def check_accept(request: web.Request) -> None:
-    """
+    """Checks that the client accepts JSON and event streams: which one it gets is only known while the request is answered.
+
     Raises:
-        Refused: the client does not take both forms of an answer; which one it gets shows while the request is answered.
+        Refused: it does not accept both.
     """
     if accepted(request.headers.get("Accept")) != (True, True):
         raise Refused(NOT_ACCEPTABLE, "a client must accept both application/json and text/event-stream")
 
 
 def unreadable(error: MalformedFrame) -> Refused:
-    """The refusal of a body that is no message."""
+    """Builds the refusal of a body that is no valid message."""
     what = "Parse error" if error.code == PARSE_ERROR else "Invalid request"
     return Refused(400, f"{what}: {error}", code=error.code, id=error.id)
 
@@ -90,7 +92,7 @@ def unreadable(error: MalformedFrame) -> Refused:
 async def json_reply(
     request: web.Request, message: Outgoing, *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> web.StreamResponse:
-    """One message as the whole response; a large payload is not copied, a small one leaves together with the head."""
+    """Sends one message as the whole response; a large payload is not copied, a small one is sent together with the headers."""
     parts = message_parts(message)
     if sum(map(len, parts)) < JOIN_BELOW_BYTES:
         return web.Response(status=status, headers=headers, body=b"".join(parts), content_type=JSON_TYPE)
@@ -104,7 +106,7 @@ async def json_reply(
 
 
 async def start_events(request: web.Request, headers: Mapping[str, str] | None = None) -> web.StreamResponse:
-    """The head of a stream of events."""
+    """Sends the headers of an event stream."""
     response = web.StreamResponse(headers={**_UNBUFFERED, **(headers or {})})
     response.content_type = EVENTS_TYPE
     await response.prepare(request)
@@ -112,7 +114,7 @@ async def start_events(request: web.Request, headers: Mapping[str, str] | None =
 
 
 async def write_events(response: web.StreamResponse, queue: EventQueue) -> None:
-    """Writes what comes, until the end of the stream or until nobody is there to read it."""
-    with contextlib.suppress(ConnectionResetError):  # the client left in this moment
+    """Writes a queue's events until the end of the stream or until the client disconnects."""
+    with contextlib.suppress(ConnectionResetError):  # the client has just disconnected
         await queue.write_to(response)
         await response.write_eof()

@@ -1,7 +1,7 @@
-"""Messages on their way into one HTTP response: what waits, and how it is written.
+"""The queue of messages for one HTTP response, with back pressure, and the code that writes them.
 
-Above it: http_sessions, http_modern, http_sse. Below it: event_stream and the HTTP library's response. Payloads are written as they came,
-in slices, and never joined to one large copy.
+Above it: downstream's HTTP sessions. Below it: protocol/event_stream and aiohttp's response. Payloads are written unchanged, in slices, and
+never copied as a whole.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.event_stream import KEEPALIVE, event_parts
 from tooltray.protocol.unsent import Unsent
 
-KEEPALIVE_S = 15.0  # proxies and clients give up a connection that is silent for longer than 30 to 60 s
-SLICE_BYTES = 2**18  # as the outbox of a socket has it
+KEEPALIVE_S = 15.0  # proxies and clients close a connection that is silent for longer than 30 to 60 s
+SLICE_BYTES = 2**18  # as in a socket's Outbox
 JOIN_BELOW_BYTES = 65536
-PAUSED_ABOVE_BYTES = 2**20  # waiting for a client that does not read: nothing new is begun for it
+PAUSED_ABOVE_BYTES = 2**20  # unsent bytes for a client that does not read: its dispatcher is paused
 RESUMED_BELOW_BYTES = 2**18
 
 
 class Flow(Protocol):
-    """What of a dispatcher is told whether its client reads."""
+    """The part of a dispatcher that is paused and resumed."""
 
     unsent: Unsent
 
@@ -30,13 +30,13 @@ class Flow(Protocol):
 
 
 class Response(Protocol):
-    """What of the HTTP library's response is used."""
+    """The part of aiohttp's response that is used here."""
 
     async def write(self, data: bytes | bytearray | memoryview) -> None: ...
 
 
 class Event:
-    """One message in a stream. `id` is empty where it cannot be resumed after."""
+    """One message in a stream. `id` is empty if the stream cannot be resumed after it."""
 
     __slots__ = ("id", "is_written", "message", "number", "size")
 
@@ -47,7 +47,7 @@ class Event:
 
 
 class Pressure:
-    """How many bytes wait for one client, over all its responses."""
+    """Back pressure: counts the unsent bytes for one client over all its responses, and pauses its dispatcher above a limit."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow, self._bytes, self._is_paused = flow, 0, False
@@ -69,14 +69,14 @@ class Pressure:
 
 
 class EventQueue:
-    """What one response has not written yet. One task reads it."""
+    """The events that one response has not written yet. One task reads it."""
 
     def __init__(
         self, pressure: Pressure, on_written: Callable[[Event], None] = lambda event: None, *, cut: Callable[[], object] | None = None
     ) -> None:
         """
         Args:
-            cut: ends the response's connection at once, where too much waits for clients that do not read.
+            cut: aborts the response's connection; called when too much waits for clients that do not read.
         """
         self._pressure, self._on_written, self._cut = pressure, on_written, cut
         if cut:
@@ -91,12 +91,12 @@ class EventQueue:
         self._has_news.set()
 
     def end(self) -> None:
-        """Nothing more will come; what waits is still written."""
+        """Marks the end of the stream; waiting events are still written."""
         self.is_ended = True
         self._has_news.set()
 
     def discard(self) -> None:
-        """Nobody reads it any more."""
+        """Drops the waiting events, since the client has disconnected."""
         self.end()
         if self._cut:
             self._pressure.unsent.ends.discard(self._cut)
@@ -109,11 +109,11 @@ class EventQueue:
 
     @property
     def only(self) -> Event | None:
-        """What waits, if that is all that there will ever be in this response, and one message."""
+        """The waiting event, if it is the only one of the rest of the stream; else None."""
         return self._waiting[0] if self.is_ended and len(self._waiting) == 1 else None
 
     async def news(self, *, within_s: float | None) -> bool:
-        """Waits until there is something to write or the end is known, with None for as long as it takes; returns whether that is so."""
+        """Waits for an event or the end of the stream, at most `within_s` seconds (None: no limit); returns whether one has come."""
         if self._waiting or self.is_ended:
             return True
         self._has_news.clear()
@@ -125,7 +125,7 @@ class EventQueue:
         return True
 
     async def write_to(self, response: Response) -> None:
-        """Writes events until the end, and a sign of life where there are none for long."""
+        """Writes events until the end, and a keep-alive comment after each `KEEPALIVE_S` of silence."""
         while True:
             while self._waiting:
                 event = self._waiting[0]
@@ -137,8 +137,8 @@ class EventQueue:
                 await response.write(KEEPALIVE)
 
     def written(self, event: Event) -> None:
-        """The oldest event that waits has left."""
-        if self._waiting and self._waiting[0] is event:  # and was not discarded meanwhile
+        """Notes that the oldest waiting event was written."""
+        if self._waiting and self._waiting[0] is event:  # it was not discarded meanwhile
             self._waiting.popleft()
             self._pressure.take(event.size)
         event.is_written = True
@@ -146,13 +146,13 @@ class EventQueue:
 
 
 def message_parts(message: Outgoing) -> list[memoryview]:
-    """A message's JSON without the newline that ends a line."""
+    """Returns the parts of a message's JSON without the final newline."""
     head, payload, tail = message.parts
     return [memoryview(head), memoryview(payload), memoryview(tail)[:-1]]
 
 
 async def write_parts(response: Response, parts: Iterable[bytes | memoryview]) -> None:
-    """Writes small ones together, large ones in slices, as fast as the client reads."""
+    """Writes small parts together and large ones in slices, as fast as the client reads."""
     views = [memoryview(part) for part in parts]
     if sum(map(len, views)) < JOIN_BELOW_BYTES:
         await response.write(b"".join(views))

@@ -1,7 +1,8 @@
-"""Who may speak to the HTTP endpoints, and in which form: looked at before anything is read.
+"""Checks the headers of requests to the HTTP endpoints before a body is read: Host, Origin, token, content types.
 
-Above it: http_app. Knows headers as text, no HTTP library and no MCP. A page in a browser can reach every port of its machine; what keeps
-it out is that it cannot choose its own `Host` and `Origin` (it may make its name mean 127.0.0.1), and that it has no token.
+Above it: downstream's endpoints and rest. Knows headers as text, no HTTP library and no MCP. A web page in a browser can reach every port
+of its machine. It is kept out because it cannot choose `Host` and `Origin` (though its host name may resolve to 127.0.0.1, DNS rebinding),
+and because it has no token.
 """
 
 import ipaddress
@@ -14,16 +15,21 @@ from msgspec import Raw
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, failure
 
 OWN_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
-HTTP_PORT, HTTPS_PORT = 80, 443  # which clients leave out
+HTTP_PORT, HTTPS_PORT = 80, 443  # default ports, which clients leave out
 BAD_REQUEST, FORBIDDEN, UNAUTHORIZED = 400, 403, 401
-STAND_ONCE = ("Host", "Origin", "Authorization", "Sec-Fetch-Site")  # of two, one program would believe the first and another the last
+STAND_ONCE = (
+    "Host",
+    "Origin",
+    "Authorization",
+    "Sec-Fetch-Site",
+)  # if repeated, programs disagree on which one counts
 OWN_PAGES = frozenset({"same-origin", "none"})
-"""What `Sec-Fetch-Site` may say, which browsers send: our own page, or a person who typed the address."""
+"""Allowed values of `Sec-Fetch-Site`, which browsers send: our own page, or a person who typed the address."""
 JSON_TYPE, EVENTS_TYPE = "application/json", "text/event-stream"
 
 
 class Refused(Exception):
-    """A request that is not served: an HTTP status, and the JSON-RPC error that stands in its body."""
+    """A refused request, with the HTTP status and the JSON-RPC error for the response's body."""
 
     def __init__(
         self,
@@ -41,7 +47,7 @@ class Refused(Exception):
 
 
 class Headers(Protocol):
-    """Those of a request, whatever the case of their names."""
+    """The headers of a request; names are case-insensitive."""
 
     def get(self, name: str) -> str | None: ...
     def getall(self, name: str, default: Sequence[str]) -> Sequence[str]: ...
@@ -53,36 +59,37 @@ class Guard:
     def __init__(self, *, host: str, port: int, requires_token: bool, owner_of: Callable[[str], str | None]) -> None:
         """
         Args:
-            host: as the settings name it.
-            port: the one that is really open.
-            owner_of: whose token that is; None for nobody's.
+            host: the host in the settings.
+            port: the port that is actually open.
+            owner_of: returns the name of the client that owns a token; None for an invalid token.
         """
         self._names = OWN_NAMES | {host.lower().strip("[]")}
         self._is_everywhere = is_everywhere(host)
-        self._usual = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))  # what nearly every request has
+        self._usual = frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))  # fast path for nearly every request
         self._port, self._requires_token, self._owner_of = port, requires_token, owner_of
 
     @property
     def own_host(self) -> str:
-        """A `Host` that is right."""
+        """A valid value of `Host`."""
         return f"localhost:{self._port}"
 
     def check(self, headers: Headers, *, host: str | None = None) -> None:
-        """What every request has to pass, before its token is looked at.
+        """Checks a request's headers, before its token.
 
         Args:
-            host: taken for the `Host` of the request; None: what stands there.
+            host: replaces the `Host` header; None to use the header.
 
         Raises:
-            Refused: a header stands twice, the request was meant for somebody else, or a web page of somebody else has sent it.
+            Refused: a header is repeated, the request is for another host, or it comes from a foreign web page.
         """
         check_browser(headers)
         self.check_place(headers.get("Host") if host is None else host, headers.get("Origin"))
 
     def check_place(self, host: str | None, origin: str | None) -> None:
-        """
+        """Checks the values of `Host` and `Origin`.
+
         Raises:
-            Refused: the request was meant for somebody else, or comes from a web page of somebody else.
+            Refused: the request is for another host, or comes from a foreign web page.
         """
         if host not in self._usual and not self._is_our_host(host or ""):
             raise Refused(FORBIDDEN, "the Host header names another place than this endpoint")
@@ -92,10 +99,10 @@ class Guard:
                 raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Origin header)")
 
     def owner(self, authorization: str | None) -> str:
-        """Which client shows its token; empty for one that need not.
+        """Returns the name of the client that owns the token; empty if none was sent and none is required.
 
         Raises:
-            Refused: it shows none, or one that is nobody's.
+            Refused: a token is required, and it is missing or invalid.
         """
         scheme, _, token = (authorization or "").partition(" ")
         owner = self._owner_of(token.strip()) if scheme.lower() == "bearer" else None
@@ -117,9 +124,10 @@ class Guard:
 
 
 def check_browser(headers: Headers) -> None:
-    """
+    """Checks the headers that only browsers send, and that no security header is repeated.
+
     Raises:
-        Refused: a header stands twice, or a browser says that a page of another place has sent the request.
+        Refused: a header is repeated, or `Sec-Fetch-Site` names a foreign web page.
     """
     for name in STAND_ONCE:
         if len(headers.getall(name, ())) > 1:
@@ -130,19 +138,19 @@ def check_browser(headers: Headers) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only programs of this machine can connect to it."""
+    """Returns whether only programs on this machine can connect to a host."""
     address = _address(host)
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
 def is_everywhere(host: str) -> bool:
-    """Whether it stands for every address of this machine; the `Host` of a request is then any of them, but no name."""
+    """Returns whether a host means all addresses of this machine; `Host` may then be any IP address, but no foreign name."""
     address = _address(host)
     return address is not None and address.is_unspecified
 
 
 def accepted(header: str | None) -> tuple[bool, bool]:
-    """Whether an `Accept` header takes JSON, and whether it takes events."""
+    """Returns whether an `Accept` header includes JSON, and whether it includes event streams."""
     kinds = {kind.partition(";")[0].strip().lower() for kind in (header or "").split(",")}
     return bool(kinds & {JSON_TYPE, "application/*", "*/*"}), bool(kinds & {EVENTS_TYPE, "text/*", "*/*"})
 
@@ -154,7 +162,7 @@ def is_json(content_type: str | None) -> bool:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises if it is no number
     except ValueError:
         return None
     return None if parts.username is not None or parts.path not in ("", "/") else parts

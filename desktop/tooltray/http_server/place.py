@@ -1,7 +1,7 @@
-"""One address where HTTP is open, as somebody wants it now: opened, moved, closed, or the problem why it could not be opened.
+"""The life cycle of one HTTP address: opened, moved and closed as wanted, or the problem why it could not be opened.
 
-Above it: http_listener and served_listener, which say what is wanted and what answers there. Below it: sockets. Knows no settings, no
-file and no HTTP library.
+Above it: http_listener and served_listener, which decide what is wanted and which application answers. Below it: sockets. Knows no
+settings, no files and no HTTP library.
 """
 
 import asyncio
@@ -17,33 +17,33 @@ from tooltray.phrases import Phrase
 
 
 class Application(Protocol):
-    """What answers at an open address."""
+    """The application that serves an open address."""
 
     async def open(self, place: socket.socket) -> None:
         """Serves on a bound socket."""
         ...
 
     async def stop_taking(self) -> None:
-        """Takes no new clients; may be called twice."""
+        """Stops accepting clients; may be called twice."""
         ...
 
     async def close(self) -> None:
-        """Bounded; may be called twice."""
+        """Ends all connections in bounded time; may be called twice."""
         ...
 
 
 Wanted = TypeVar("Wanted")
 App = TypeVar("App", bound=Application)
 HostAndPort = tuple[str | None, int]
-"""Host and port; None: every address of this machine. Port 0: any that is free."""
+"""Host and port. Host None means all addresses of this machine, port 0 any free port."""
 
 
 class NotBound(Exception):
     """An address could not be bound.
 
     Attributes:
-        number: the system's (errno), where it has one.
-        reason: in words.
+        number: the errno, if there is one.
+        reason: a text for people.
     """
 
     def __init__(self, host: str | None, port: int, error: Exception) -> None:
@@ -56,11 +56,11 @@ class HttpPlace(Generic[Wanted, App]):
     """Belongs to the engine's loop. Changes are made while its `lock` is held, so that one follows another.
 
     Attributes:
-        wanted: what was wanted last, also if it could not be opened; None: nothing.
-        app: what answers now; None: nothing is open.
-        base_url: where, without a path; empty: nowhere.
-        problem: why it is not open, although it is wanted.
-        is_closed: for good.
+        wanted: what was wanted last, even if it could not be opened; None for nothing.
+        app: the application that is open now; None if nothing is open.
+        base_url: its URL without a path; empty if nothing is open.
+        problem: why the wanted address could not be opened.
+        is_closed: whether it is closed for good.
     """
 
     def __init__(
@@ -74,10 +74,10 @@ class HttpPlace(Generic[Wanted, App]):
     ) -> None:
         """
         Args:
-            address: where it is to be open; raises TooltrayError where it must not be.
-            make_app: what answers there, for the port that was bound.
-            cannot_open: the same failure for a person, with what to do.
-            on_leaving: called when nothing new is taken any more, before `close` of the application.
+            address: returns the address for what is wanted; raises TooltrayError if it must not be opened.
+            make_app: makes the application for the bound port.
+            cannot_open: turns the failure into an error for people, with a hint.
+            on_leaving: called after `stop_taking` and before `close` of the application.
         """
         self._address, self._make_app, self._cannot_open, self._bus = address, make_app, cannot_open, bus
         self._on_leaving = on_leaving
@@ -89,15 +89,15 @@ class HttpPlace(Generic[Wanted, App]):
         self.is_closed = self._is_ending = False
 
     def is_as(self, wanted: Wanted | None, *, is_retry: bool = False) -> bool:
-        """Whether there is nothing to do for what is wanted now.
+        """Returns whether there is nothing to do for what is wanted now.
 
         Args:
-            is_retry: what has just failed may be tried again; another program may have freed the port.
+            is_retry: whether to try again what failed before; another program may have freed the port.
         """
         return self.is_closed or (wanted == self.wanted and not (is_retry and self.problem))
 
     async def move(self, wanted: Wanted | None) -> None:
-        """Closes what is open, and opens what is wanted now; what cannot be opened is `problem`, of which a person is told."""
+        """Closes what is open and opens what is wanted; a failure is stored in `problem` and published."""
         self.wanted, self.problem = wanted, None
         await self._leave()
         if wanted is None:
@@ -108,17 +108,17 @@ class HttpPlace(Generic[Wanted, App]):
             self.problem = error.problem
             self._bus.publish(ProblemReported(error.problem))
         except BaseException:
-            self.wanted = None  # nothing is as it is wanted, and the next who wants it tries again
+            self.wanted = None  # so that the next caller tries again
             raise
 
     async def stop_taking(self) -> None:
-        """Takes no new clients, also none at an address that is just being opened; what is open goes on. For good."""
+        """Stops accepting clients for good, also at an address that is just being opened; open connections go on."""
         self._is_ending = True
         if self.app:
             await self.app.stop_taking()
 
     async def close(self) -> None:
-        """Bounded; may be called twice. Nothing opens any more."""
+        """Closes for good, in bounded time; may be called twice."""
         self.is_closed = True
         async with self.lock:
             await self._leave()
@@ -147,21 +147,21 @@ class HttpPlace(Generic[Wanted, App]):
                 await app.stop_taking()
                 if self._on_leaving:
                     await self._on_leaving(app)
-            finally:  # nobody knows it any more
+            finally:  # nothing refers to it any more
                 await app.close()
 
 
 def base_url(host: str | None, port: int) -> str:
-    """Where a client of this machine finds what is open on `host`."""
+    """Returns the URL by which a client on this machine reaches `host`."""
     name = "localhost" if host is None or is_everywhere(host) else host.strip("[]")
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def bind(host: str | None, port: int) -> socket.socket:
-    """Blocks while a name is looked up.
+    """Binds a listening socket; blocks while the host is resolved.
 
     Raises:
-        NotBound: it cannot be.
+        NotBound: the address cannot be bound.
     """
     try:
         bound = _everywhere(port) if host is None else _at(host.strip("[]"), port)

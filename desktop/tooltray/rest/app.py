@@ -1,6 +1,6 @@
-"""The REST interface as one handler: who may ask, which operation it is, and the response.
+"""The handler of the REST interface: authenticates a request, finds its operation, runs it and builds the response.
 
-Above it: http_app, which hands over everything under `/api`. Below it: the table of operations. Knows nothing of what one does.
+Above it: downstream's HTTP application, which passes on all requests under `/api`. Below it: the table of operations.
 """
 
 import asyncio
@@ -35,21 +35,21 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class Tokens(Protocol):
-    """What of ApiTokens is used."""
+    """The part of ApiTokens that is used here."""
 
     @property
     def is_saved(self) -> bool: ...
 
     def holder(self, token: str) -> TokenHolder | None:
-        """Whose token that is; takes as long whatever is wrong with it."""
+        """Returns the holder of a token, in constant time; None for an invalid one."""
         ...
 
     def is_current(self, holder: TokenHolder) -> bool:
-        """Whether its token still opens something."""
+        """Returns whether the holder's token is still valid."""
         ...
 
     def save(self) -> None:
-        """Blocks."""
+        """Stores which tokens have expired; blocks."""
         ...
 
 
@@ -66,9 +66,9 @@ class RestApi:
     ) -> None:
         """
         Args:
-            tokens, trusted: which tokens open it, and which of them say yes in a person's place.
-            events: answers `GET /api/events`, for a caller that showed a token.
-            spawn: for what goes on after its response.
+            tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
+            events: handles `GET /api/events` of an authenticated caller.
+            spawn: runs work that continues after its response.
         """
         self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
         self._tokens, self._trusted = tokens, trusted
@@ -77,30 +77,30 @@ class RestApi:
         self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
 
     async def answer(self, request: web.Request, guard: Guard) -> web.StreamResponse:
-        """Answers a request under `/api`; what goes wrong is a response, too.
+        """Answers a request under `/api`; errors become responses, too.
 
         Args:
-            guard: of the address where it came in.
+            guard: the guard of the address at which the request arrived.
         """
         try:
-            holder = self._let_in(request, guard)
+            holder = self._authenticate(request, guard)
             with asked_by(ProgramAsker(holder, self._trusted)):
                 return await self._answer(request, holder)
         except Failed as failed:
             return problem_response(failed)
         except TooltrayError as error:
             return problem_response(failed_by(error, had_revision="If-Match" in request.headers))
-        except Exception:  # a bug of ours is an answer, too
+        except Exception:  # a bug of ours becomes a response, too
             logger.exception("%s %s failed", request.method, request.path)
             return problem_response(Failed(500, "Something is wrong in Tooltray", "its log says what"))
 
-    # who
+    # authentication
 
-    def _let_in(self, request: web.Request, guard: Guard) -> TokenHolder:
-        """Whose token the request shows.
+    def _authenticate(self, request: web.Request, guard: Guard) -> TokenHolder:
+        """Returns the holder of the request's token.
 
         Raises:
-            Failed: it is switched off, was not meant for us, comes from a page of others, or does not show a token.
+            Failed: the interface is switched off, the request is for another host or from a foreign page, or has no valid token.
         """
         if not self._config.settings.publish.http.api.enabled:
             raise Failed(404, "There is nothing at this path")
@@ -128,7 +128,7 @@ class RestApi:
         holder = self._tokens.holder(token.strip())
         return holder if scheme.lower() == "bearer" else None
 
-    # what
+    # operations
 
     async def _answer(self, request: web.Request, holder: TokenHolder) -> web.StreamResponse:
         segments = requests.path_segments(request)
@@ -162,7 +162,7 @@ class RestApi:
             call.headers |= _next_page(request, cursor)
         return _response(call, result)
 
-    # what is no verb
+    # paths without an operation
 
     async def _show_index(self, request: web.Request, holder: TokenHolder) -> web.Response:
         return _json({"name": "tooltray", "version": __version__, "openapi": OPENAPI_PATH, "events": EVENTS_PATH})
@@ -184,9 +184,10 @@ def _response(call: Call, result: Any) -> web.Response:
 
 
 def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
-    """
+    """Builds a JSON response.
+
     Raises:
-        Failed: what a server gave is nested deeper than anybody could read.
+        Failed: the value, which may come from a server, is nested too deeply.
     """
     try:
         body = in_json(encoded(value))

@@ -1,6 +1,6 @@
-"""A program that asks over REST, and how a person confirms what it widens: by having made its token a trusted one.
+"""A program that calls over REST: its changes that widen access are confirmed if a person has made its token a trusted one.
 
-Above it: the REST interface's handler. Below it: confirmation, and what is kept of trust.
+Above it: the REST interface's handler. Below it: confirmation, and the stored trust.
 """
 
 from typing import Protocol
@@ -11,15 +11,15 @@ from tooltray.phrases import Phrase
 
 
 class Trust(Protocol):
-    """What of TrustedTokens is used."""
+    """The part of TrustedTokens that is used here."""
 
     async def has(self, digest: str) -> bool:
-        """Whether a token is trusted."""
+        """Returns whether a token is trusted."""
         ...
 
 
 class ProgramAsker:
-    """One request of a program; an Asker. What it may is found out once, when it is first needed."""
+    """One request of a program. Satisfies Asker; looks up the trust in its token once, when it is first needed."""
 
     proposes = True
 
@@ -29,7 +29,7 @@ class ProgramAsker:
 
     @property
     def name(self) -> str:
-        """Of the token with which it comes."""
+        """The name of the program's token."""
         return self.holder.name
 
     async def has_confirmed(self) -> bool:

@@ -1,7 +1,7 @@
-"""What a program may do over REST only where a person has confirmed it, besides what verbs ask about by themselves.
+"""Rules for which calls over REST need a person's confirmation, besides those that the verbs themselves require.
 
-Above it: the tables of operations. Below it: the settings, as they are read. A person who uses these verbs in the window, or types their
-commands, confirms them by that; a program does so by a token that a person has made a trusted one.
+Above it: the tables of operations. Below it: the settings. A person confirms such a call by making it in the window or on the command line;
+a program confirms it by a trusted token.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from tooltray.rest.operation import Call
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.widening import profile_widens
 
-READS = ("read",)  # what goes unasked of a server whose entry does not say
+READS = ("read",)  # the default approval rule of an entry without `autoApprove`
 HARMLESS_REMEDIES = frozenset({"start"})
 
 
 def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
-    """Changes of the settings do not concern this interface itself: it is a person's own.
+    """Checks that changes of the settings do not concern the REST interface itself, which only a person may change.
 
     Raises:
         Denied: they do.
@@ -25,7 +25,7 @@ def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
     place: Any = changes
     for name in ("publish", "http", "api"):
         if not isinstance(place, Mapping):
-            break  # all of it is put away, and this with it
+            break  # the parent is replaced, and the interface's settings with it
         if name not in place:
             return
         place = place[name]
@@ -33,44 +33,44 @@ def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
 
 
 async def accepts_a_question(call: Call) -> bool:
-    """A server asks the person; a program may say no to that."""
+    """Accepting a server's elicitation needs confirmation; declining does not."""
     return bool(call.arguments["action"] == "accept")
 
 
 async def switches_on(call: Call) -> bool:
-    """What a person has switched off, a program may not switch on: a tool, or measuring registries. It may switch it off."""
+    """Switching on a tool or the measuring of registries needs confirmation, since a person may have switched it off."""
     return bool(call.arguments["enabled"])
 
 
 async def changes_words(call: Call) -> bool:
-    """A tool under another name, or with other words, is what a model takes it for; without any it has its own."""
+    """A new name or description of a tool can mislead a model; restoring the tool's own needs no confirmation."""
     return any(call.arguments.get(word) is not None for word in ("name", "description"))
 
 
 async def changes_arguments(call: Call) -> bool:
-    """Arguments for a project are as much of a command as others."""
+    """Deferred arguments are part of the command."""
     return call.arguments.get("template") is not None or bool(call.arguments["deferred"])
 
 
 async def mends(call: Call) -> bool:
-    """A remedy changes what is run, or where its packages come from."""
+    """A remedy may change what is run, or where its packages come from."""
     return call.arguments["kind"] not in HARMLESS_REMEDIES
 
 
 async def shows_more(call: Call) -> bool:
-    """A profile that there is, with more in it than before."""
+    """An existing profile gets more servers or tools."""
     before = call.config.settings.profiles.get(call.arguments["name"])
     return before is not None and profile_widens(before, call.arguments["profile"])
 
 
 async def leaves_a_profile(call: Call) -> bool:
-    """A kind of AI client that has a profile gets another one, or none."""
+    """A kind of AI client with a profile gets another one or none."""
     here = call.config.settings.publish.clients.get(call.arguments["client"])
     return here is not None and here.profile not in (None, call.arguments.get("profile", ""))
 
 
 async def replaces_a_secret(call: Call) -> bool:
-    """One that there is already, or that an entry waits for: it may stand in what is run, and decides as whom a server acts."""
+    """An existing secret, or one that an entry uses: it may be part of a command, and decides as whom a server acts."""
     name = call.arguments["name"]
     if name in await call.presenter.get_secret_names():
         return True
@@ -78,6 +78,6 @@ async def replaces_a_secret(call: Call) -> bool:
 
 
 async def removes_a_used_secret(call: Call) -> bool:
-    """Its place would be free for another value."""
+    """Removing a used secret would allow a program to set another value."""
     name = call.arguments["name"]
     return name in await call.presenter.get_secret_names() and name not in await call.presenter.get_unused_secrets()

@@ -1,7 +1,8 @@
-"""`GET /api/events`: the hub's events as they happen, as server-sent events; who lost the connection goes on where it was.
+"""`GET /api/events`: the hub's events as server-sent events, resumable by `Last-Event-ID`.
 
-Above it: http_listener, which switches it, and the REST interface, which has looked at who asks. Below it: the event bus. All streams read
-one ring of the last events, each at its own place; nothing is kept for one of them. The ids go on from run to run of the hub.
+Above it: http_listener, which switches it on and off, and the REST interface, which authenticates callers. Below it: the event bus. All
+streams read one ring buffer of the last events at their own positions; nothing is buffered for a single stream. The ids keep growing over
+restarts of the hub.
 """
 
 import asyncio
@@ -19,13 +20,13 @@ from tooltray.http_server.event_streams import KEEPALIVE_S, Response
 from tooltray.protocol.event_stream import KEEPALIVE
 from tooltray.rest.shapes import encoded, in_json
 
-KEPT_EVENTS = 1000  # a program that comes back within a minute of a busy hub misses nothing
+KEPT_EVENTS = 1000  # even on a busy hub a program that reconnects within a minute misses nothing
 KEPT_BYTES = 8 * 2**20  # reports of models may be long
-READ_WITHIN_S = 30.0  # who takes nothing for so long while there is something does not read
+READ_WITHIN_S = 30.0  # a client that reads nothing for so long is disconnected
 RETRY_MS = 2000
-FIRST_IDS_PER_S = 1000  # no hub has more events than that, so those of its next run have higher ids
+FIRST_IDS_PER_S = 1000  # ids start at unix time times this; no hub has more events a second, so its next run has higher ids
 RESET = "reset"
-"""Of the event that says: some are missed, or there were none with that id; look at everything anew."""
+"""Name of the event that tells a client that it missed events or sent an unknown id, and should fetch the whole state."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class _Kept:
 
 
 class EventStreams:
-    """Belongs to the engine's loop. Keeps nothing, and serves nobody, before `begin`."""
+    """Belongs to the engine's loop. Buffers no events and serves no stream before `begin`."""
 
     def __init__(self, bus: EventBus, *, clock: Callable[[], float] = time.time) -> None:
         """
@@ -56,18 +57,18 @@ class EventStreams:
         self._unsubscribe: Callable[[], None] | None = None
 
     def begin(self) -> None:
-        """Keeps events from now on. May be called again."""
+        """Buffers events from now on; may be called again."""
         if self._unsubscribe is None:
-            self._last += 1  # between what was kept before and what comes, some are missing
+            self._last += 1  # a gap: events between the last buffered one and the next are missing
             self._unsubscribe = self._bus.subscribe_all(self._on_event)
 
     def end_streams(self) -> None:
-        """Ends those that are open; what they have missed they get when they come again."""
+        """Ends the open streams; their clients get missed events when they reconnect."""
         self._run += 1
         self._wake()
 
     def end(self) -> None:
-        """Ends them, and keeps no events any more. May be called again."""
+        """Ends the open streams and stops buffering events; may be called again."""
         self.end_streams()
         if self._unsubscribe:
             self._unsubscribe()
@@ -76,28 +77,28 @@ class EventStreams:
         self._bytes = 0
 
     async def answer(self, request: web.Request, may_read: Callable[[], bool] = lambda: True) -> web.StreamResponse:
-        """A stream from now on, or from behind what the client names in `Last-Event-ID`; until it ends, is cut, or the client is gone.
+        """Sends a stream of events, from now on or from after `Last-Event-ID`, until it ends or the client disconnects.
 
         Args:
-            may_read: asked before each event; what the client came in with may open nothing any more.
+            may_read: called before each event; returns whether the client's token is still valid.
         """
-        stream = self.stream(request.headers.get("Last-Event-ID", ""), may_read)  # what happens while the response begins belongs to it
+        stream = self.stream(request.headers.get("Last-Event-ID", ""), may_read)  # before the response begins, so that no event is missed
         response = await start_events(request)
         if await stream(response):
             await response.write_eof()
         elif request.transport:
-            request.transport.abort()  # the end of an orderly response would wait for a reader, too
+            request.transport.abort()  # an orderly end would also wait for the client to read
         return response
 
     def stream(self, seen: str = "", may_read: Callable[[], bool] = lambda: True) -> Callable[[Response], Awaitable[bool]]:
-        """A stream that begins now.
+        """Begins a stream.
 
         Args:
             seen: the id of the last event that the client has; empty for none.
             may_read: see `answer`.
 
         Returns:
-            What writes it to a response until it ends, and returns whether the client has read it in time.
+            A function that writes the stream to a response until it ends, and returns False if the client did not read in time.
         """
         place = self._place_of(seen)
         start = self._last if place is None else place
@@ -112,7 +113,7 @@ class EventStreams:
         return write_to
 
     async def _follow(self, response: Response, place: int, run: int, may_read: Callable[[], bool]) -> bool:
-        """Writes what is behind a place in the ring, until the end; whether the client has read it in time."""
+        """Writes the events after a position until the end; returns False if the client did not read in time."""
         while run == self._run and may_read():
             if place == self._last:
                 if await self._has_come() or not may_read():
@@ -131,7 +132,7 @@ class EventStreams:
         return self._ring[number - self._ring[0].number].frame
 
     async def _has_come(self) -> bool:
-        """Waits for an event or an end; whether there was one before it is time for a sign of life."""
+        """Waits for an event or the end; returns False after `KEEPALIVE_S`, when a keep-alive is due."""
         try:
             async with asyncio.timeout(KEEPALIVE_S):
                 await self._has_news.wait()
@@ -140,18 +141,18 @@ class EventStreams:
         return True
 
     def _place_of(self, known: str) -> int | None:
-        """Where a client goes on that has seen the event of this id; None where that cannot be known any more."""
+        """Returns the position after the event with this id; None if events after it are no longer buffered."""
         place = int(known) if known.isascii() and known.isdecimal() and len(known) < 20 else -1
         return place if place <= self._last and self._has(place) else None
 
     def _has(self, place: int) -> bool:
-        """Whether all that came behind it is still kept."""
+        """Returns whether all events after a position are still buffered."""
         oldest = self._ring[0].number if self._ring else self._last + 1
         return place >= oldest - 1
 
     def _on_event(self, event: Any) -> None:
         if self._unsubscribe is None:
-            return  # somebody who heard of it before us has ended this
+            return  # an earlier subscriber of this event has called `end`
         kept = _Kept(self._last + 1, type(event).__name__, _in_json(event))
         self._last = kept.number
         self._ring.append(kept)
@@ -162,11 +163,11 @@ class EventStreams:
 
     def _wake(self) -> None:
         self._has_news.set()
-        self._has_news = asyncio.Event()  # those who wait have the old one; who comes now waits for what is next
+        self._has_news = asyncio.Event()  # waiting streams hold the old one; later waits need a new one
 
 
 async def _write(response: Response, data: bytes) -> bool:
-    """Whether the client has taken what was there before in time."""
+    """Writes data; returns False if the client did not read within `READ_WITHIN_S`."""
     try:
         async with asyncio.timeout(READ_WITHIN_S):
             await response.write(data)
@@ -176,8 +177,8 @@ async def _write(response: Response, data: bytes) -> bool:
 
 
 def _in_json(event: Any) -> bytes:
-    """One event; of settings only that they are others, since entries are long, and somebody may have typed a key into one."""
-    told = encoded(event)
+    """Encodes an event; of changed settings only the servers' names, since entries are long and may contain keys."""
+    members = encoded(event)
     if isinstance(event, ConfigChanged):
-        told["mcpServers"] = sorted(event.mcp_servers)
-    return in_json(told)
+        members["mcpServers"] = sorted(event.mcp_servers)
+    return in_json(members)

@@ -1,6 +1,6 @@
-"""Operations of the REST interface on the hub itself: settings, secrets, approvals, what AI clients see, files, and all else.
+"""The REST operations on the hub itself: settings, secrets, approvals, AI clients, files, set-up.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs.
+Above it: the table of all operations. Below it: the presenter's API.
 """
 
 from typing import Any, Protocol
@@ -56,7 +56,7 @@ async def _change_settings(call: Call) -> SettingsDocument:
 
 
 async def _set_http(call: Call) -> HttpStatus:
-    """Answers before the address moves at which the caller waits; the listener follows the settings by itself."""
+    """Responds before the address of this connection moves; the listener follows the settings by itself."""
     await call.config.set_http(call.arguments["enabled"], call.arguments.get("port"))
     return await call.presenter.get_http_status()
 

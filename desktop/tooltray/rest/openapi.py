@@ -1,6 +1,6 @@
-"""The description of the REST interface (OpenAPI 3.1), from the same table that serves it.
+"""Generates the OpenAPI 3.1 document of the REST interface from the table of operations that also serves it.
 
-Above it: the REST interface's handler. Below it: the table, and msgspec, which gives the schemas of the types.
+Above it: the REST interface's handler. Below it: the table, and msgspec, which generates the schemas of the types.
 """
 
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ class Index(msgspec.Struct):
 
 @cache
 def document() -> dict[str, Any]:
-    """The whole description; whoever gets it must not change it."""
+    """Returns the whole document, which is cached: callers must not change it."""
     types = [Failure, Index, *_types()]
     schemas, components = msgspec.json.schema_components(types, ref_template=_COMPONENTS)
     known = dict(zip(map(_key, types), schemas, strict=True))
@@ -89,7 +89,7 @@ def _key(kind: Any) -> str:
 
 
 class _Described:
-    """One operation in the words of OpenAPI."""
+    """One operation as an OpenAPI operation object."""
 
     def __init__(self, operation: Operation, known: dict[str, Any]) -> None:
         self._operation, self._known = operation, known
@@ -161,7 +161,7 @@ def _failure(status: int, schema: Any) -> dict[str, Any]:
 
 
 def _own_paths(known: dict[str, Any]) -> dict[str, Any]:
-    """Of what is no verb."""
+    """Returns the path items of the paths without an operation."""
     problem = known[_key(Failure)]
     shown = {
         INDEX_PATH: ("index", "Where things are", _JSON, known[_key(Index)]),

@@ -1,7 +1,7 @@
-"""One operation of the REST interface: where it is, which verb it is, and what of a request becomes which argument.
+"""One operation of the REST interface: its path, its verb, and the mapping of a request to the verb's arguments.
 
-Above it: the tables of operations, routing, the OpenAPI document. Below it: shapes. The types of arguments and of the result are those of
-the verb's own signature, so that the interface and its description cannot say something else than the verb does.
+Above it: the tables of operations, routing, the OpenAPI document. Below it: shapes. The types of arguments and result come from the verb's
+signature, so that the interface and its description always match the verb.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from tooltray.snapshots.http import Scope
 from tooltray.tasks import Spawn
 
 MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
-REVISION = "revision"  # the argument that comes from `If-Match`
+REVISION = "revision"  # the argument that is taken from `If-Match`
 
 
 @dataclass
 class Call:
-    """One request on its way to a verb.
+    """One request, ready to run.
 
     Attributes:
-        arguments: of the verb, converted.
-        changing_entries: held while an entry and its secrets are changed: programs that do so at once do not get each other's secrets.
-        headers: of the response; an operation of ours may add some.
+        arguments: the verb's arguments, converted to their types.
+        changing_entries: a lock for changes of an entry and its secrets, so that concurrent callers do not get each other's secrets.
+        headers: headers of the response, to which `run` may add.
     """
 
     presenter: McpPresenter
@@ -42,11 +42,11 @@ class Call:
     headers: dict[str, str] = field(default_factory=dict)
 
     def show_revision(self, revision: str) -> None:
-        """What the caller may send as `If-Match` to change just this."""
+        """Sends a revision as `ETag`, which the caller may send back as `If-Match`."""
         self.headers["ETag"] = f'"{revision}"'
 
     async def verb(self) -> Any:
-        """Does what the operation's verb does."""
+        """Calls the operation's verb."""
         return await getattr(self.presenter, self.operation.verb)(**self.arguments)
 
 
@@ -66,24 +66,24 @@ async def never(call: Call) -> bool:
 class Operation:
     """
     Attributes:
-        path: below `/api`, with `{names}` of arguments in it.
-        verb: of McpPresenter; its arguments that are not in the path are the query's (GET, DELETE) or the body's.
-        summary: what it does, in a few words; empty: as the verb says.
-        status: of a success; 204 has no body.
-        takes: which argument of the verb a name in the path is, where it is called otherwise.
-        fixed: arguments that no caller gives.
-        in_query: arguments of the query though there is a body.
-        whole: the argument that is the body as a whole.
-        wrap: the result is the member of this name of an object.
-        run: does it, where that is more than the verb.
-        asks: the signature that counts, where `run` takes other arguments than the verb.
-        gives: the result's type, where it is another one than the verb's.
-        needs_trust: which calls of it a person has to confirm, besides those that the verb itself asks about.
-        scope: what a token must have; empty: "read" of what only looks (GET), else "manage".
-        page_key: tells the members of a long list apart; the operation then has `limit` and `cursor`.
-        max_body_bytes: of its body.
-        also: further verbs that are reached by it.
-        body_schema: what a schema says of the body, where its type says too little; with `$defs`.
+        path: path below `/api`, with `{names}` for arguments.
+        verb: method of McpPresenter; its arguments that are not in the path come from the query (GET, DELETE) or the body.
+        summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
+        status: status of a success; 204 has no body.
+        takes: maps a name in the path to the verb's argument, if they differ.
+        fixed: arguments with fixed values, which callers cannot give.
+        in_query: arguments that come from the query even though there is a body.
+        whole: the argument that is the whole body.
+        wrap: name of the member in which the result is wrapped; empty to return it directly.
+        run: runs the operation, if that is more than calling the verb.
+        asks: the signature to use, if `run` takes other arguments than the verb.
+        gives: type of the result, if it differs from the verb's.
+        needs_trust: returns whether a call needs a person's confirmation, besides what the verb itself requires.
+        scope: the token's required scope; empty for "read" (GET) or "manage" (others).
+        page_key: returns the key of a list's member; if set, the operation has `limit` and `cursor`.
+        max_body_bytes: size limit of the body.
+        also: other verbs that this operation covers.
+        body_schema: schema of the body with `$defs`, if its type is not precise enough.
     """
 
     method: str
@@ -121,7 +121,7 @@ class Operation:
 
     @cached_property
     def path_names(self) -> tuple[str, ...]:
-        """The arguments in the path, in its order."""
+        """The names of the arguments in the path, in order."""
         names = (segment[1:-1] for segment in self.segments if segment.startswith("{"))
         return tuple(self.takes.get(name, name) for name in names)
 
@@ -139,14 +139,14 @@ class Operation:
 
     @cached_property
     def needs_body(self) -> bool:
-        """Whether it cannot be left out."""
+        """Whether the body is required."""
         if self.whole or self.body is None:
             return bool(self.whole)
         return any(each.required for each in msgspec.structs.fields(self.body))
 
     @cached_property
     def words(self) -> tuple[str, str]:
-        """What it does, in a line and at length; from the table, else from the verb."""
+        """Summary and description, from the table or from the verb's docstring."""
         text = inspect.getdoc(self._signature) or ""
         paragraphs = [each for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
         first = " ".join((paragraphs or [""])[0].split())
@@ -158,7 +158,7 @@ class Operation:
 
     @cached_property
     def result(self) -> Any:
-        """The type of what it gives, as in JSON; None for nothing."""
+        """The type of the result in JSON; None if there is none."""
         if self.status == 204:
             return None
         kind = self._hints.get("return") if self.gives is inspect.Parameter.empty else self.gives
@@ -166,7 +166,7 @@ class Operation:
         return msgspec.defstruct(f"{self.wrap.title()}Result", [(self.wrap, found)], rename="camel") if self.wrap else found
 
     def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: Any, revision: str) -> dict[str, Any]:
-        """The verb's arguments from the parts of a request, each of which was converted to its type here."""
+        """Builds the verb's arguments from the converted parts of a request."""
         given: dict[str, Any] = {**self.fixed, **path}
         for part in (query, body):
             if isinstance(part, msgspec.Struct) and not (part is body and self.whole):
@@ -191,7 +191,7 @@ class Operation:
         return {name: each for name, each in inspect.signature(self._signature).parameters.items() if name != "self"}
 
     def _split(self) -> tuple[list[str], list[str]]:
-        """The names of those of the query, and of the body."""
+        """Returns the names of the query's arguments and of the body's."""
         elsewhere = {*self.path_names, *self.fixed, self.whole, REVISION}
         names = [name for name in self._parameters if name not in elsewhere]
         if self.method in ("GET", "DELETE"):

@@ -1,7 +1,7 @@
-"""Long lists in pages: `?limit=` and `?cursor=`, and where the next page is.
+"""Pagination of long lists: `?limit=`, `?cursor=`, and the link to the next page.
 
-Above it: the REST interface's handler. Knows no operation. A cursor names the last member that its caller has, so that what comes and
-goes meanwhile neither repeats nor hides another one.
+Above it: the REST interface's handler. Knows no operations. A cursor names the last member that the caller has, so that members added or
+removed meanwhile neither repeat nor hide others.
 """
 
 import base64
@@ -17,16 +17,17 @@ KEY_CHARACTERS = 16  # of a digest; a cursor is no secret, only short
 
 
 def page(items: Sequence[Any], paging: Mapping[str, str], key: Callable[[Any], str]) -> tuple[list[Any], str]:
-    """
+    """Cuts one page out of a list.
+
     Args:
-        paging: `limit` and `cursor`, as given; without a limit everything is one page.
-        key: tells the members apart.
+        paging: `limit` and `cursor` as given by the caller; without a limit everything is one page.
+        key: returns the unique key of a member.
 
     Returns:
-        The page, and the cursor of the next; empty: there is none.
+        The page, and the cursor of the next page; empty if there is none.
 
     Raises:
-        Failed: they mean nothing.
+        Failed: limit or cursor is invalid.
     """
     limit, start = _limit(paging, len(items)), _start(items, paging.get("cursor", ""), key)
     found = list(items[start : start + limit])
@@ -52,7 +53,7 @@ def _start(items: Sequence[Any], cursor: str, key: Callable[[Any], str]) -> int:
     except (ValueError, binascii.Error):
         raise Failed(422, "The query cannot be used", "this cursor is none that was given here") from None
     found = (index + 1 for index, item in enumerate(items) if _digest(key(item)) == digest)
-    return next(found, max(position - 1, 0))  # it is gone: what follows it has moved up
+    return next(found, max(position - 1, 0))  # the member is gone, so the next one has moved up
 
 
 def _cursor(position: int, key: str) -> str:

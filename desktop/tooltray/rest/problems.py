@@ -1,4 +1,4 @@
-"""Failures of the REST interface: a status, and a body that says what, why and what to do (RFC 9457).
+"""The error responses of the REST interface: problem JSON with title, detail and hint (RFC 9457).
 
 Above it: the REST interface's other modules. Below it: errors and aiohttp.
 """
@@ -26,7 +26,7 @@ _KINDS = {
     422: "refused",
     500: "bug",
 }
-"""The last part of a problem's `type`, by status; a name and no page: what there is to say stands in the problem itself."""
+"""The last part of a problem's `type` by status. A name and no URL: the problem itself contains all information."""
 
 
 class Failed(Exception):
@@ -35,14 +35,14 @@ class Failed(Exception):
     def __init__(self, status: int, title: str, detail: str = "", hint: str = "", *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(title, detail, hint)
         self.status, self.title, self.detail, self.hint, self.headers = status, title, detail, hint, dict(headers or {})
-        self.scope = ""  # that a token would need
+        self.scope = ""  # the required scope, if the token's is too small
 
 
 def failed_by(error: TooltrayError, *, had_revision: bool) -> Failed:
-    """What a verb has raised, as it is answered.
+    """Turns an error of a verb into a response.
 
     Args:
-        had_revision: the caller named the revision that it had seen; then a conflict is about that.
+        had_revision: the caller sent `If-Match`; a conflict is then answered with 412 instead of 409.
     """
     problem = error.problem
     match error:
@@ -58,7 +58,7 @@ def failed_by(error: TooltrayError, *, had_revision: bool) -> Failed:
 
 
 def out_of_scope(scope: str, needed: str) -> Failed:
-    """What a program is told whose token may not do that."""
+    """Builds the response for a token whose scope is too small."""
     hint = f"Make a token for it: tooltray http api token NAME --scope {needed}"
     challenge = f'Bearer error="insufficient_scope", scope="{needed}"'  # RFC 6750
     detail = f"its scope is {scope}, and this needs {needed}"
@@ -76,5 +76,5 @@ def problem_response(failed: Failed) -> web.Response:
         "hint": failed.hint,
         **({"scope": failed.scope} if failed.scope else {}),
     }
-    body = json.dumps(content).encode()  # escapes what is no text in UTF-8, as in a file's name
+    body = json.dumps(content).encode()  # escapes surrogates, as in file names that are not UTF-8
     return web.Response(status=failed.status, body=body, content_type=PROBLEM_TYPE, headers=failed.headers)

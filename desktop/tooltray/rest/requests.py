@@ -1,6 +1,6 @@
-"""What a request of the REST interface says: the segments of its path, its query, its body; checked before anything is done.
+"""Parses and validates a request of the REST interface: path segments, query, body and revision.
 
-Above it: the REST interface's handler. Below it: aiohttp, the strict reader of JSON. Each refusal says what was expected and where.
+Above it: the REST interface's handler. Below it: aiohttp, the strict JSON reader. Each error says what was expected and where.
 """
 
 import asyncio
@@ -19,24 +19,24 @@ from tooltray.rest.operation import Operation
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")
-BODY_WITHIN_S = 30.0  # of a program on this machine; who sends slower holds a connection open
+BODY_WITHIN_S = 30.0  # enough for a program on this machine; a slower one only keeps a connection open
 MAX_QUERY_FIELDS = 50
-MAX_INTEGER = 2**63 - 1  # what every program behind us can hold
+MAX_INTEGER = 2**63 - 1  # the range that every server can handle
 PAGING = ("limit", "cursor")
 
-_ODD = re.compile("[\0\ud800-\udfff]")  # no file's name, variable or header can hold these
+_ODD = re.compile("[\0\ud800-\udfff]")  # not allowed in file names, variables or headers
 
 
 def segments_below_api(path: str) -> tuple[str, ...]:
-    """As they are written."""
+    """Splits a path into its segments below `/api`, not decoded."""
     return tuple(path.split("/")[2:])
 
 
 def path_segments(request: web.Request) -> tuple[str, ...]:
-    """Those below `/api`, each decoded for itself: a name may have a slash in it, as `%2F`.
+    """Returns the segments below `/api`, decoded one by one: a name may contain a slash, as `%2F`.
 
     Raises:
-        Failed: one of them is no text.
+        Failed: a segment is not UTF-8 text, or has characters that no name can have.
     """
     try:
         segments = tuple(unquote(segment, errors="strict") for segment in segments_below_api(request.rel_url.raw_path))
@@ -48,10 +48,10 @@ def path_segments(request: web.Request) -> tuple[str, ...]:
 
 
 def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Struct, dict[str, str]]:
-    """What the query says for the operation, and which page is wanted.
+    """Returns the operation's arguments in the query, and `limit` and `cursor`.
 
     Raises:
-        Failed: something in it is unknown, given twice, or of another type.
+        Failed: a parameter is unknown, repeated or of the wrong type.
     """
     raw = request.rel_url.raw_query_string
     try:
@@ -71,10 +71,10 @@ def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Stru
 
 
 async def read_body(request: web.Request, operation: Operation) -> Any:
-    """The body as what the operation takes; None if it takes none.
+    """Returns the body converted to the operation's type; None if it takes none.
 
     Raises:
-        Failed: it is missing, too large, of another type, no JSON, or not what the operation takes.
+        Failed: the body is missing, too large, not JSON, or does not fit the type.
     """
     limit = operation.max_body_bytes if operation.body is not None else 0
     data = await _bytes(request, limit)
@@ -91,10 +91,10 @@ async def read_body(request: web.Request, operation: Operation) -> Any:
 
 
 def read_revision(request: web.Request) -> str:
-    """Of `If-Match`; empty where any will do.
+    """Returns the revision in `If-Match`; empty for any.
 
     Raises:
-        Failed: it names none that there could be.
+        Failed: the value cannot be a revision.
     """
     given = request.headers.get("If-Match", "*").strip()
     if given == "*":
@@ -106,7 +106,7 @@ def read_revision(request: web.Request) -> str:
 
 
 def in_words(error: msgspec.ValidationError) -> str:
-    """Where and why; the values themselves are not repeated."""
+    """Describes where and why a value is invalid, without repeating the value."""
     return str(error).replace("`$.", "`").replace(" - at `$`", "")
 
 
@@ -150,7 +150,11 @@ def _document(data: bytes) -> Any:
 
 
 def _usable(value: Any) -> Any:
-    """The same with numbers as everybody reads them."""
+    """Converts Decimals to floats and rejects values that servers could not handle.
+
+    Raises:
+        Failed: a text or number in the body cannot be used.
+    """
     match value:
         case str() if _ODD.search(value):
             raise Failed(422, "A text in the body cannot be used", "it has a zero character or half a surrogate pair in it")

@@ -1,7 +1,7 @@
-"""Entries of servers as programs send them: read strictly, their secrets put away before anything is written.
+"""Server entries as programs send them: validated strictly; their secrets are stored before anything is written.
 
-Above it: the operations of servers. Below it: the settings' models, what finds secrets in entries. An entry that is read back has
-`${secret:NAME/KEY}` in the place of each value that looks like a secret, and may come back like that.
+Above it: the operations on servers. Below it: the settings' models, and the detection of secrets in entries. In a returned entry each value
+that looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for s
 
 
 def entry_schema(**members: Any) -> dict[str, Any]:
-    """What a schema says of an entry.
+    """Returns the JSON schema of an entry.
 
     Args:
-        **members: schemas of what stands beside its fields; those without a default are required.
+        **members: schemas of additional members; those without a default are required.
     """
     found = MCPServerConfig.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
     for part in (found, *found["$defs"].values()):
@@ -37,11 +37,11 @@ def entry_schema(**members: Any) -> dict[str, Any]:
 
 
 def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An entry in the spelling of `mcpServers`; `transport` is another word for `type`.
+    """Validates an entry and returns it in the spelling of `mcpServers`; `transport` is an alias of `type`.
 
     Raises:
-        Failed: it has members that there are not.
-        TooltrayError: the name or the entry cannot be used; says why.
+        Failed: the entry has unknown members or cannot be used.
+        TooltrayError: the name cannot be used.
     """
     entry = dict(given)
     if "transport" in entry:
@@ -53,7 +53,7 @@ def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     check_name(name, BUILTIN_NAMES)
     try:
         read_entry(name, entry)
-    except TooltrayError as error:  # its hint is for who edits a file
+    except TooltrayError as error:  # its hint is for people who edit a file
         raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
     return entry
 
@@ -61,10 +61,10 @@ def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
 async def keep_secrets(
     presenter: McpPresenter, name: str, entry: Mapping[str, Any], before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Puts what looks like a secret where secrets are; returns the entry with placeholders.
+    """Stores values that look like secrets among the secrets; returns the entry with placeholders.
 
     Args:
-        before: the entry that is replaced; where the new one has the placeholder that stood for a plain value of it, that value is kept.
+        before: the replaced entry. If the new entry has the placeholder for one of its plain values, that value is stored.
 
     Raises:
         TooltrayError: the secrets cannot be reached.

@@ -1,6 +1,6 @@
-"""Operations of the REST interface on servers.
+"""The REST operations on servers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs, and what a server looks like here.
+Above it: the table of all operations. Below it: the presenter's API, and server_views.
 """
 
 import inspect
@@ -77,7 +77,7 @@ async def _show(call: Call) -> ServerView:
 
 
 async def _add(call: Call) -> ServerView:
-    """Writes nothing, and keeps no secret, unless all of it can be used."""
+    """Writes nothing and stores no secret unless the whole entry can be used."""
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
     entry = server_entries.read_given(given, name)
@@ -98,7 +98,7 @@ async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *
     stored = await server_entries.keep_secrets(presenter, name, entry)
     try:
         return await presenter.add_mcp_server(name, stored, project=project)
-    except Conflict:  # whoever has the name by now may use them
+    except Conflict:  # another server has the name by now and may use the secrets
         await presenter.remove_unused_secrets(await _new_secrets(presenter, name, known))
         raise
     except TooltrayError:
@@ -145,7 +145,7 @@ async def _do_and_show(call: Call) -> ServerView:
 
 
 async def _restart(call: Call) -> Restarting:
-    """Begins it; how it goes on shows in the server's state."""
+    """Begins a restart, whose progress shows in the server's state."""
     server = await _snapshot(call, call.arguments["name"])
     if server.origin == PROPOSED:
         raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
@@ -185,7 +185,7 @@ def _text(given: dict[str, Any], member: str, default: str | None = None) -> str
 
 
 def _on(method: str, path: str, verb: str, **fields: Any) -> Operation:
-    """An operation on one server, whose name stands in the path; verbs call that `server`, or `name`."""
+    """Makes an operation on one server, whose name is in the path; the verb's argument for it is `server` or `name`."""
     asked = inspect.signature(fields.get("asks") or getattr(McpPresenter, verb)).parameters
     takes = {} if "server" in asked else {"server": "name"}
     return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)

@@ -1,6 +1,6 @@
-"""A server as the REST interface shows it: its snapshot, in few words how it is, and its tools.
+"""A server as the REST interface shows it: its snapshot, a simple status with a reason, and its tools.
 
-Above it: the operations of servers. Below it: snapshots. Pure: what a status is follows from the snapshot alone.
+Above it: the operations on servers. Below it: snapshots. Pure: the status depends only on the snapshot.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _STATUS: dict[ServerState, Status] = {
     ServerState.ERROR: "error",
     ServerState.NEEDS_SIGN_IN: "error",
 }
-"""Of every other state: disconnected."""
+"""Every other state is "disconnected"."""
 
 _REASONS = {
     ServerState.STOPPED: "somebody stopped it",
@@ -32,9 +32,9 @@ _REASONS = {
 class ServerView(ServerSnapshot):
     """
     Attributes:
-        status: of its state, for who wants to know no more.
-        reason: why it is not connected, in words; empty if it is.
-        tools: all that are known, also those switched off.
+        status: the state, simplified.
+        reason: why the server is not connected; empty if it is.
+        tools: all known tools, also disabled ones.
     """
 
     status: Status = "disconnected"
@@ -44,7 +44,7 @@ class ServerView(ServerSnapshot):
 
 @dataclass(frozen=True)
 class Restarting:
-    """The answer to a restart; how it goes on, the server's state tells."""
+    """The response to a restart, whose progress shows in the server's state."""
 
     state: Literal["restarting"] = "restarting"
 
@@ -54,7 +54,7 @@ def status_of(state: ServerState) -> Status:
 
 
 def reason_of(server: ServerSnapshot) -> str:
-    """Why it is not connected, in words."""
+    """Returns why a server is not connected; empty if it is."""
     if server.state is ServerState.RUNNING:
         return ""
     if server.problem:
@@ -65,9 +65,10 @@ def reason_of(server: ServerSnapshot) -> str:
 
 
 def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
-    """
+    """Makes the view of a server.
+
     Args:
-        tools: its own.
+        tools: the server's tools.
     """
     members = {field.name: getattr(server, field.name) for field in fields(server)}
     return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))

@@ -1,9 +1,9 @@
-"""Our dataclasses as JSON with camelCase members, and what a schema says of them.
+"""Converts our dataclasses to JSON with camelCase members, and to types from which msgspec generates schemas.
 
 Above it: operations, their results and the OpenAPI document. Below it: msgspec. Knows no particular snapshot.
 
-`encoded` and `mirror` follow the same rules, so that a result always fits the schema that `mirror` leads to: members of dataclasses are
-camelCase and all there; the keys of mappings stay as they are.
+`encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members of a dataclass are present, in
+camelCase; the keys of mappings stay unchanged.
 """
 
 import dataclasses
@@ -27,13 +27,13 @@ def camel(name: str) -> str:
 
 
 def encoded(value: Any) -> Any:
-    """A result as plain JSON values."""
+    """Converts a result to plain JSON values."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {camel(field.name): encoded(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(key): encoded(member) for key, member in value.items()}
     if isinstance(value, str):
-        return str(value)  # of a phrase the text alone
+        return str(value)  # a Phrase becomes plain text
     if isinstance(value, Enum):
         return encoded(value.value)
     if isinstance(value, Sequence | set | frozenset):
@@ -44,22 +44,22 @@ def encoded(value: Any) -> Any:
 
 
 def in_json(value: Any) -> bytes:
-    """Plain values as a body, or as the data of an event.
+    """Encodes plain values as a response body or an event's data.
 
     Raises:
-        RecursionError: they are nested deeper than anybody could read.
+        RecursionError: they are nested too deeply.
     """
     try:
         return msgspec.json.encode(value)
-    except (UnicodeEncodeError, OverflowError):  # a file's name that is no text; a number of hundreds of digits
+    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8; a number with hundreds of digits
         return json.dumps(value).encode()
 
 
 def mirror(kind: Any, *, is_given: bool = False) -> Any:
-    """The type that has the same members as a type of ours has in JSON.
+    """Returns a msgspec type with the same members as the JSON form of a type of ours.
 
     Args:
-        is_given: it comes from a caller: what has a default may be left out, and members that there are not are refused.
+        is_given: the value comes from a caller: members with a default may be missing, and unknown members are refused.
     """
     return _mirror(kind, is_given)
 
@@ -98,7 +98,7 @@ def _default(field: "dataclasses.Field[Any]") -> tuple[Any, ...]:
 
 
 def built(kind: Any, value: Any) -> Any:
-    """An object of ours from the struct that mirrors it, and what is in it."""
+    """Builds an object of ours, recursively, from the struct that mirrors it."""
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)
         return kind(**{field.name: built(hints[field.name], getattr(value, field.name)) for field in dataclasses.fields(kind)})

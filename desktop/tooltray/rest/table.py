@@ -1,6 +1,6 @@
-"""All operations of the REST interface, and which of them a path is.
+"""The table of all operations of the REST interface, and the lookup by path.
 
-Above it: the REST interface's handler and its OpenAPI document. Below it: the operations, by what they are about.
+Above it: the REST interface's handler and its OpenAPI document. Below it: the operations by subject.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ from tooltray.rest.operation import Operation
 OPERATIONS: tuple[Operation, ...] = (*server_operations.OPERATIONS, *tool_operations.OPERATIONS, *hub_operations.OPERATIONS)
 
 NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
-"""What a program with a token may never do: that is for the person who gave it the token."""
+"""Verbs without an operation: only the person who gives tokens to programs may use them."""
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:
-    """The operations at a path, by method, with the arguments that stand in it.
+    """Returns the operations at a path by method, each with the arguments in the path.
 
     Args:
-        segments: of the path below `/api`, decoded.
+        segments: the decoded segments of the path below `/api`.
     """
     fitting = [template for template in _templates() if len(template) == len(segments) and all(map(_fits, template, segments))]
     if not fitting:
         return {}
-    template = min(fitting, key=lambda each: [_is_name(part) for part in each])  # what is written out goes before a name
+    template = min(fitting, key=lambda each: [_is_name(part) for part in each])  # a literal segment takes precedence over a name
     names = [segment for part, segment in zip(template, segments, strict=True) if _is_name(part)]
     return {each.method: (each, dict(zip(each.path_names, names, strict=True))) for each in _templates()[template]}
 

@@ -1,6 +1,6 @@
-"""Operations of the REST interface on tools, prompts and resources, and in the formats of model providers.
+"""The REST operations on tools, prompts and resources, and on the formats of model providers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs.
+Above it: the table of all operations. Below it: the presenter's API.
 """
 
 from typing import Any, Literal, Protocol
@@ -11,7 +11,7 @@ from tooltray.rest.operation import Call, Operation
 from tooltray.snapshots.tools import ToolSnapshot
 
 Format = Literal["openai", "openai-responses", "anthropic", "gemini", "copilot", "mcp"]
-MAX_CONTENT_BYTES = 32 * 1024 * 1024  # results go back through here, pictures among them
+MAX_CONTENT_BYTES = 32 * 1024 * 1024  # callers send back results, which may contain pictures
 
 
 class Asks(Protocol):
@@ -40,7 +40,7 @@ async def _tools(call: Call) -> Any:
 
 
 async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[dict[str, Any]]:
-    """Name, description and parameters of each, as the Copilot SDK's `Tool` takes them."""
+    """Returns name, description and parameters of each tool for the `Tool` class of the Copilot SDK."""
     definitions = {each["name"]: each for each in await presenter.get_all_tool_definitions(server)}
     published = {(tool.server, tool.original_name): tool.name for tool in await presenter.get_tools(server) if tool.name in definitions}
     names = copilot_names(published)
