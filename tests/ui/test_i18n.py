@@ -92,7 +92,7 @@ OF_FILES = (
         "settings/server_config.py",
         "settings/usable.py",
     ),
-    *("files/json_text.py", "foreign_configs/[!c]*.py", "foreign_configs/config_page.py", "server_files/*.py", "settings/file_server.py"),
+    *("files/json_text.py", "foreign_configs/[!c]*.py", "foreign_configs/config_source.py", "server_files/*.py", "settings/file_server.py"),
 )
 """Where that is worded which a window says of files with servers in them."""
 

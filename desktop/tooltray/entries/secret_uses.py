@@ -16,7 +16,7 @@ from typing import Any
 from tooltray.files.atomic_file import all_set_aside
 from tooltray.files.file_text import CannotOpen, read_text
 from tooltray.files.json_places import CannotRead, read
-from tooltray.foreign_configs.config_page import CannotUse
+from tooltray.foreign_configs.config_source import CannotUse
 from tooltray.foreign_configs.mcp_json import holder_of
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.file_server import FILE_NAME

@@ -1,6 +1,6 @@
-"""The one way to write a file: a reader finds the old content or the new one, whole, also after a power cut.
+"""Writes a file atomically: a reader finds the whole old content or the whole new content, also after a power cut.
 
-Above it: everything that keeps a file (secrets, names, catalogue, run/hub.json), and edited_files, through which those go that people edit.
+Above it: every store that keeps a file (secrets, names, catalogue, run/hub.json), and edited_files for files that people edit, too.
 Below it: the disk. Knows no format.
 Blocks for as long as the disk takes; on the engine's loop, call it with `asyncio.to_thread`.
 """
@@ -22,12 +22,12 @@ _BROKEN = ".broken-"
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replaces a file's content.
 
-    A symbolic link stays a link: what it leads to is replaced. Whatever goes wrong, the old content stays and no temporary file does.
+    A symbolic link stays a link: its target is replaced. After a failure the old content is in place and no temporary file is left.
 
     Args:
         path: the file; its folder must exist.
         data: the whole new content.
-        mode: permission bits of the file afterwards, whatever they were before.
+        mode: permission bits of the new file; those of the old one are not kept.
 
     Raises:
         OSError: the disk is full, the folder is read-only, ...
@@ -39,17 +39,17 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
-    settle(target)
+    finish_replacement(target)
 
 
 def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> str:
-    """Writes a temporary file that is to take a file's place, down to the disk; returns its path.
+    """Writes and syncs a temporary file in the target's folder, ready to be renamed over it; returns its path.
 
     Args:
-        owner: numbers of the user and the group it is to belong to, as far as this process may give it away; None: its own.
+        owner: user and group id for the new file, applied if this process may change them; None: those of this process.
 
     Raises:
-        OSError: as `write_atomically`; there is no temporary file then.
+        OSError: as `write_atomically`; the temporary file is removed.
     """
     descriptor, temporary = mkstemp(dir=target.parent, prefix=f"{_prefix(target)}{os.getpid()}-", suffix=".tmp")
     try:
@@ -67,8 +67,8 @@ def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | 
     return temporary
 
 
-def settle(target: Path) -> None:
-    """After a file has got a new content: makes that survive a power cut, and removes what killed writers left."""
+def finish_replacement(target: Path) -> None:
+    """Call after the rename: makes it survive a power cut, and removes temporary files of writers that were killed."""
     _sync_folder(target.parent)
     _sweep(target)
 
@@ -78,7 +78,7 @@ def _prefix(target: Path) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes the new name itself survive a power cut. Windows cannot open a folder, and does not need it."""
+    """Syncs the folder, so that the rename survives a power cut. Windows cannot open a folder, and does not need it."""
     if os.name != "posix":  # pragma: no cover - one branch per platform
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -89,7 +89,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(target: Path) -> None:
-    """Removes what earlier writers of the same file left when they were killed."""
+    """Removes temporary files of earlier writers of the same file that were killed."""
     with os.scandir(target.parent) as entries:
         leftovers = [entry for entry in entries if entry.name.startswith(_prefix(target)) and entry.name.endswith(".tmp")]
     for entry in leftovers:
@@ -99,13 +99,16 @@ def _sweep(target: Path) -> None:
 
 
 def read_own(path: Path, most_bytes: int) -> bytes:
-    """What is in a file that we have written; somebody may have put something else in its place.
+    """Reads a file that Tooltray wrote, with checks, because something else may be in its place by now.
+
+    Args:
+        most_bytes: the largest size that Tooltray writes there.
 
     Raises:
-        OSError: it is no file, or cannot be read.
-        ValueError: it is larger than what we write.
+        OSError: it is not a regular file, or cannot be read.
+        ValueError: it is larger than `most_bytes`.
     """
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would keep us
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:  # a pipe would block
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "it is no file")
         content = file.read(most_bytes + 1)
@@ -115,7 +118,7 @@ def read_own(path: Path, most_bytes: int) -> bytes:
 
 
 def set_aside(path: Path) -> Path:
-    """Renames a file that cannot be used, so that nothing in it is lost; returns where it is now: where it was, if that fails."""
+    """Renames an unusable file, so that nothing in it is lost; returns its new path, or the old one if the rename fails."""
     aside = path.with_name(f"{path.name}{_BROKEN}{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         path.replace(aside)
@@ -126,7 +129,7 @@ def set_aside(path: Path) -> Path:
 
 
 def all_set_aside(path: Path) -> list[Path]:
-    """Where `set_aside` has put what was in a file, as far as it is still there; the oldest first."""
+    """The files that `set_aside` made of this one and that still exist, oldest first."""
     with suppress(OSError):
         return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + _BROKEN))
     return []

@@ -1,8 +1,8 @@
-"""What was in a file before each change that was made here: a person can get back what they wrote.
+"""Keeps the content of a file before each change by Tooltray, so that a person can get back what they wrote.
 
-Above it: edited_files. Below it: atomic_file. Knows no format: who makes one says what of a content may be kept.
-Nobody waits for it and nothing fails by it: a version that cannot be kept is not kept. Versions are plain files of the person's own,
-`<file>.<hash of where it is>.<time>`; secrets that somebody has typed into a file do not get here.
+Above it: edited_files. Below it: atomic_file. Knows no format: its owner passes the function that removes secrets.
+Best effort: a version that cannot be kept is logged and dropped, and the change goes on. Versions are plain files in the home,
+`<file>.<hash of its path>.<time>`; secrets that somebody has typed into a file are not in them.
 """
 
 import hashlib
@@ -24,18 +24,19 @@ _HASH_CHARACTERS = 8
 class FileHistory:
     """
     Args:
-        folder: is made with the first version.
-        clean: takes the secrets out of a content; None: it cannot be told what is one, and nothing is kept.
+        folder: where versions are kept; created with the first one.
+        clean: returns the content without its secrets, or None if it cannot find them; nothing is kept then.
     """
 
     def __init__(self, folder: Path, clean: Callable[[bytes], bytes | None]) -> None:
         self._folder, self._clean = folder, clean
 
     def keep(self, path: Path, content: bytes) -> None:
-        """
+        """Adds a version, unless it equals the last one.
+
         Args:
             path: the file, absolute.
-            content: what was in it.
+            content: its content before the change.
         """
         if len(content) > MOST_BYTES or (kept := self._clean(content)) is None:
             return
@@ -49,7 +50,7 @@ class FileHistory:
             logger.info("what was in %s is not kept: %s", path, error.strerror or error)
 
     def versions(self, path: Path) -> list[Path]:
-        """Of one file; the oldest first."""
+        """The versions of one file, oldest first."""
         with suppress(FileNotFoundError):
             return sorted(each for each in self._folder.iterdir() if each.name.startswith(self._prefix(path)))
         return []
@@ -66,5 +67,5 @@ class FileHistory:
 
 
 def _now() -> str:
-    """Sorts by time; two versions of one moment are two files."""
+    """The time to the nanosecond: names sort by it, and two versions within a second are two files."""
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 10**9:09}"

@@ -1,7 +1,7 @@
-"""What a replacement needs of the operating system beyond a rename: two files change places in one step; does anybody still write into one?
+"""Two system calls beyond a rename: swap two files in one step, and ask whether a program has a file open for writing.
 
 Above it: edited_files. Below it: the kernel (renameat2 on Linux, renamex_np on macOS). Knows no content. On a platform or a file system
-without them the answers are `False`, and edited_files takes its slower way.
+without them both return `False`, and edited_files takes its slower way.
 """
 
 import errno
@@ -16,10 +16,10 @@ _NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)  # an ol
 
 
 def exchange(one: str, other: str) -> bool:
-    """Two files of one folder change places, in one step for everybody who looks.
+    """Swaps two files of one folder atomically.
 
     Returns:
-        False where that cannot be done here; nothing has happened then.
+        False if this system or file system cannot; nothing has changed then.
 
     Raises:
         OSError: one of them is not there, the disk is broken, ...
@@ -44,9 +44,10 @@ def exchange(one: str, other: str) -> bool:
 
 
 def is_open_for_writing(path: str) -> bool:
-    """Whether some program has a file open to write into it. Linux knows: it gives a read lease only where nobody does.
+    """Whether a program has the file open for writing. Linux tells: it grants a read lease only if none has. Elsewhere False.
 
-    Asked of a file under a name that nobody else knows, so no program comes to wait for the end of the lease.
+    Args:
+        path: a name that no other program knows, so that none has to wait for the end of the lease.
     """
     if sys.platform != "linux":  # pragma: no cover - one branch per platform
         return False

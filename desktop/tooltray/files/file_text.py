@@ -1,6 +1,7 @@
-"""A file's text, whatever somebody has put in its place: read within bounds and without ever waiting, and written back in its own encoding.
+"""Reads a text file that another program or person owns: bounded in size, never blocking on a pipe, in the encoding it is written in.
 
-Above it: reading, and whoever edits such a file. Below it: the disk. Knows no format. Blocks for as long as the disk takes.
+Above it: the readers of other programs' files, and whatever edits such a file. Below it: the disk. Knows no format. Blocks for as long as
+the disk takes.
 """
 
 import codecs
@@ -13,7 +14,7 @@ from pathlib import Path
 from tooltray.phrases import Phrase
 
 MAX_FILE_BYTES = 8 * 1024 * 1024  # the largest configs that people have are a hundredth of it
-# the mark of UTF-32 begins like that of UTF-16, so it is looked for first; without a mark, where the zeros stand says it (RFC 4627)
+# the byte order mark of UTF-32 begins like that of UTF-16, so it is looked for first; without one, the zero bytes decide (RFC 4627)
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -25,12 +26,12 @@ _ZEROS = {(False, True): "utf-16-le", (True, False): "utf-16-be"}
 
 
 class CannotOpen(Exception):
-    """There is something, but no text can be had from it.
+    """The path exists, but no text can be read from it.
 
     Attributes:
         reason: for a person.
-        line: that cannot be read; 0: none in particular.
-        digest: of the bytes, where there are some.
+        line: the line that cannot be read, from 1; 0: none in particular.
+        digest: of the bytes that were read; empty if there are none.
     """
 
     def __init__(self, reason: str, line: int = 0, digest: str = "") -> None:
@@ -42,9 +43,9 @@ class CannotOpen(Exception):
 class FileText:
     """
     Attributes:
-        text: with the mark at its beginning, if the file has one.
-        digest: of the file's bytes; empty: there is no file.
-        encoding: in which it is written.
+        text: with the byte order mark at its beginning, if the file has one.
+        digest: SHA-256 of the file's bytes; empty: there is no file.
+        encoding: Python's name of the file's encoding.
     """
 
     text: str = field(default="", repr=False)
@@ -52,14 +53,15 @@ class FileText:
     encoding: str = "utf-8"
 
     def to_bytes(self, text: str) -> bytes:
-        """Another text as this file would have it."""
+        """Encodes a new text as this file is encoded."""
         return text.encode(self.encoding)
 
 
 def read_text(path: Path) -> FileText:
-    """
+    """Reads a file; one that does not exist is an empty text without a digest.
+
     Raises:
-        CannotOpen: it is no file, may not be read, is too large or no text.
+        CannotOpen: it is not a regular file, may not be read, is larger than `MAX_FILE_BYTES`, or is not text.
     """
     try:
         data = _bytes_of(path)
@@ -81,8 +83,8 @@ def read_text(path: Path) -> FileText:
 def _bytes_of(path: Path) -> bytes:
     """
     Raises:
-        OSError, ValueError: the disk says so.
-        CannotOpen: it is no file that has an end.
+        OSError, ValueError: it cannot be opened or read.
+        CannotOpen: it is not a regular file, or too large.
     """
     _check_is_file(os.stat(path).st_mode)  # before it is opened: that alone sets some devices going
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))

@@ -1,7 +1,7 @@
 """Changes members of a JSON text and leaves every other byte as it is: comments, order, indentation, line ends.
 
-Above it: client_entries, what edits a project's file. Below it: json_places. Reads JSON with comments and trailing commas, as editors'
-settings have them. Knows no program.
+Above it: client_entries, project_edit. Below it: json_places. Reads JSON with comments and trailing commas, as in the settings of editors.
+Knows no program.
 """
 
 import json
@@ -17,13 +17,13 @@ USUAL_INDENTATION = "  "
 
 
 def without_member(text: str, path: Sequence[str]) -> str:
-    """Returns the text without one member; the comma before or behind it goes along, and its line where nothing else stands on it.
+    """Returns the text without one member, its comma, and its line if nothing else is on that line.
 
     Args:
-        path: the keys that lead to the member, the last one its own.
+        path: keys from the document to the member; the last is the member's own.
 
     Raises:
-        CannotRead: the text is no JSON, or has no such member.
+        CannotRead: the text is not JSON, or has no such member.
     """
     start, value = _member(_holder(text, path), path[-1])
     before, after = text[:start], text[value.end :]
@@ -39,13 +39,14 @@ def without_member(text: str, path: Sequence[str]) -> str:
 
 
 def with_member(text: str, path: Sequence[str], content: Any) -> str:
-    """Returns the text with one member as it should be. A new one stands behind all others; of one that is there what differs is written.
+    """Returns the text with one member set. A new member goes last; in an existing one only the parts that differ are rewritten.
 
     Args:
-        path: the keys that lead to the member, the last one its own; the object that it is to stand in is there.
+        path: keys from the document to the member; the last is the member's own. The object that holds it must exist.
+        content: the member's new value, as JSON has it.
 
     Raises:
-        CannotRead: the text is no JSON or has no such object, or the content has no JSON form.
+        CannotRead: the text is not JSON, has no such object, or the content has no JSON form.
     """
     holder = _holder(text, path)
     if path[-1] not in holder.members:
@@ -70,7 +71,7 @@ def _with_members(text: str, path: Sequence[str], before: Mapping[str, Any], aft
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)  # for Python, 1 is True
+    return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)  # for Python, 1 == True
 
 
 def _with_new(text: str, holder: Value, key: str, content: Any) -> str:
@@ -118,19 +119,19 @@ def _line_end(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    """One step of indentation: that of the first line that has one."""
+    """One step of indentation: that of the first indented line."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return found[1] if found else USUAL_INDENTATION
 
 
 def _indentation_at(text: str, at: int) -> str:
-    """With which the line of a character begins."""
+    """The indentation of the line that a character is on."""
     found = re.match(r"\ufeff?([ \t]*)", text[text.rfind("\n", 0, at) + 1 : at])
     return found[1] if found else ""
 
 
 def _indentation_inside(text: str, holder: Value) -> str:
-    """Of an object's members: as the first one that begins its line has it."""
+    """The indentation of an object's members: that of the first member at the beginning of a line."""
     for at, _ in holder.members.values():
         if found := re.search(r"\n([ \t]*)\Z", text[:at]):
             return found[1]
@@ -142,14 +143,14 @@ def _next_sign(text: str, at: int) -> Token | None:
 
 
 def _last_comma(text: str, at: int) -> Token | None:
-    """That parts a member from the one before it; None: it is the first."""
+    """The comma between a member and the one before it; None if it is the first."""
     before = takewhile(lambda token: token.start < at, tokens_of(text))
     *_, last = (token for token in before if token.kind == "sign")
     return last if last.text == "," else None
 
 
 def _without_space(text: str) -> str:
-    """Without space at the end, but for the end of a line that a comment needs."""
+    """Strips space from the end, but keeps the line end that a `//` comment needs."""
     shortened = text.rstrip()
     comments = [token for token in tokens_of(text) if token.kind == "comment"]
     if comments and comments[-1].end >= len(shortened) and comments[-1].text.startswith("//"):

@@ -1,9 +1,9 @@
-"""Reads JSON and says where everything stands: each member's line, and where a text breaks off that is not finished.
+"""Parses JSON with positions: where each value and member begins and ends, and where a malformed text breaks off.
 
-Above it: json_edit, the readers of other programs' files. Below it: phrases. Reads JSON with comments and trailing commas, as editors'
-settings have them, and JSON5. Knows no file and no program. Takes a time that grows with the text and not faster.
+Above it: json_edit, the readers of other programs' files. Below it: phrases. Reads JSON with comments and trailing commas, as in the
+settings of editors, and JSON5. Knows no file and no program. Takes linear time.
 
-An error quotes nothing of the text but signs: somebody may have typed a key there.
+An error quotes only punctuation of the text, because somebody may have typed an API key there.
 """
 
 import json
@@ -36,7 +36,7 @@ _ESCAPE = re.compile(r"\\(?:(\r\n|[\n\r\u2028\u2029])|x([0-9A-Fa-f]{2})|u([0-9A-
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _NUMBER = re.compile(r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?))", re.ASCII)
-_NO_SCALAR = {
+_MALFORMED = {
     "text": Phrase("this text has a sign in it that must be escaped"),
     "word": Phrase("this word is no JSON; texts stand in quotes"),
 }
@@ -44,11 +44,11 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 
 class CannotRead(ValueError):
-    """The text is not what it should be.
+    """The text is malformed, or not of the expected form.
 
     Attributes:
         reason: for a person.
-        at: the character where that shows; None: nowhere in particular.
+        at: index of the character where the fault shows; None: nowhere in particular.
     """
 
     def __init__(self, reason: str, at: int | None = None) -> None:
@@ -58,13 +58,14 @@ class CannotRead(ValueError):
 
 @dataclass
 class Value:
-    """A value and where it stands.
+    """A value and its position.
 
     Attributes:
-        content: as Python has it.
-        members: of an object, with the place where each one's key begins; of two with one key the last.
-        twice: of an object, the keys that stand there a second time, with the places of those.
-        items: of a list.
+        content: the value as Python objects.
+        start, end: indexes of its first character and behind its last one.
+        members: of an object: by key, the index where the key begins, and the value. Of members with the same key the last one counts.
+        twice: of an object: each key that occurs again, with the index where it does.
+        items: of a list: its values.
     """
 
     content: Any
@@ -75,7 +76,7 @@ class Value:
     items: list["Value"] = field(default_factory=list)
 
     def repeated(self) -> Iterator[tuple[str, int]]:
-        """Every key that stands a second time in one object, here or deeper, with its place."""
+        """Each key that occurs again in the same object, at this level or deeper, with its index."""
         yield from self.twice
         for value in chain((value for _, value in self.members.values()), self.items):
             yield from value.repeated()
@@ -98,7 +99,7 @@ class Token:
 
 
 class Lines:
-    """Where the lines of a text begin; found when somebody asks."""
+    """Converts indexes of characters into lines and columns; the table of lines is made at the first use."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -109,18 +110,19 @@ class Lines:
         return array("Q", chain((first,), (found.end() for found in _LINE_END.finditer(self._text))))
 
     def place(self, at: int) -> tuple[int, int]:
-        """Line and column of a character, both from 1."""
+        """Line and column of the character at an index, both from 1."""
         line = max(bisect_right(self._starts, at), 1)
         return line, max(at - self._starts[line - 1], 0) + 1
 
 
 def read(text: str, dialect: Dialect = "jsonc", most_values: int | None = None) -> Value:
-    """
+    """Parses a whole document.
+
     Args:
-        most_values: a text with more of them is refused; None: any number is read.
+        most_values: refuse a text with more values than this; None: no limit.
 
     Raises:
-        CannotRead: it is no JSON; says where and why.
+        CannotRead: it is malformed, with the place and the reason.
     """
     tokens = _Reader(text, dialect, most_values)
     value = tokens.value(0)
@@ -130,10 +132,13 @@ def read(text: str, dialect: Dialect = "jsonc", most_values: int | None = None) 
 
 
 def tokens_of(text: str, dialect: Dialect = "jsonc", start: int = 0) -> Iterator[Token]:
-    """All parts of a text, also what stands between, from a character on with which one begins.
+    """Splits a text into tokens, spaces and comments included.
+
+    Args:
+        start: index at which a token begins.
 
     Raises:
-        CannotRead: what follows is no such part.
+        CannotRead: the characters at some index are not a token.
     """
     at, pattern = start or int(text.startswith("\ufeff")), _TOKENS[dialect]
     while at < len(text):
@@ -151,7 +156,7 @@ def _why_no_token(signs: str, dialect: Dialect) -> str:
 
 
 class _Reader:
-    """The way through a text, one token after the other."""
+    """A recursive-descent parser over the tokens of one text."""
 
     def __init__(self, text: str, dialect: Dialect, most_values: int | None) -> None:
         self._rest = (token for token in tokens_of(text, dialect) if token.kind not in ("space", "comment"))
@@ -212,10 +217,7 @@ class _Reader:
                 return _in_json5(token.text)
             return json.loads(token.text, parse_constant=_refuse)
         except ValueError:
-            what = (
-                "this text has a sign in it that must be escaped" if token.kind == "text" else "this word is no JSON; texts stand in quotes"
-            )
-            raise CannotRead(what, token.start) from None
+            raise CannotRead(_MALFORMED[token.kind], token.start) from None
 
     def _is_at(self, sign: str) -> bool:
         return self.now is not None and self.now.text == sign
@@ -246,9 +248,10 @@ def _refuse(text: str) -> NoReturn:
 
 
 def _in_json5(text: str) -> Any:
-    """
+    """Decodes a string, word or number of JSON5.
+
     Raises:
-        ValueError: this is no value.
+        ValueError: it is none of them.
     """
     if text[0] in "\"'":
         return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), _ESCAPE.sub(_unescaped, text[1:-1]))

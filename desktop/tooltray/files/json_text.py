@@ -1,8 +1,8 @@
-"""Reads and writes JSON so that what we do not understand comes back as it was.
+"""Reads and writes JSON without loss: fields that Tooltray does not know come back as they were.
 
 Above it: the settings file. Below it: the standard library, phrases. Knows no field.
-Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is no JSON, cuts long fractions, accepts
-`NaN`, and keeps the last of two equal keys without a word.
+Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is not JSON, rounds long fractions, accepts
+`NaN`, and drops the first of two equal keys silently.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from tooltray.phrases import Phrase
 
 MAX_DIGITS = 4000  # Python refuses to read an int of more than 4300 digits; longer ones are kept as Decimal
-MAX_DEPTH = 100  # what walks the document (copying, checking, writing) calls itself once or thrice per level, and Python allows 1000 calls
+MAX_DEPTH = 100  # code that walks the document (copying, checking, writing) recurses one to three calls a level, and Python allows 1000
 
 TOO_DEEP = Phrase("it is nested too deeply")
 _OF_PYTHON = {
@@ -30,16 +30,16 @@ _OF_PYTHON = {
     "Illegal trailing comma before end of object": Phrase("a comma stands behind the last member"),
     "Illegal trailing comma before end of array": Phrase("a comma stands behind the last member"),
 }
-"""What the standard library says, in our words; what it says besides is rare, and stays its own."""
+"""Messages of the standard library, in our words; the others are rare and stay as they are."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotJson(Exception):
-    """The text is no JSON, or the document has no JSON form; says where and why, and quotes no value (somebody may have typed a key).
+    """The text is not JSON, or the document has no JSON form. Quotes no value, because somebody may have typed an API key.
 
     Attributes:
-        reason: for a person.
-        line: of the text, from 1; 0: nobody knows.
+        reason: for a person, with the place.
+        line: of the text, from 1; 0: not known.
     """
 
     def __init__(self, reason: str, line: int = 0) -> None:
@@ -51,10 +51,10 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
     """Parses a whole document in UTF-8, with or without a byte order mark.
 
     Returns:
-        the document, and the keys that one object gives twice (the last one is in the document).
+        the document, and the keys that occur twice in one object (the document has the last one).
 
     Raises:
-        NotJson: says why.
+        NotJson: the text is malformed, not UTF-8, or nested more than `MAX_DEPTH` levels.
     """
     twice: list[str] = []
 
@@ -79,10 +79,10 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
 
 
 def write_json(document: Any) -> bytes:
-    """Writes a document as UTF-8 with an indentation of two spaces and a final newline.
+    """Encodes a document as UTF-8 with an indentation of two spaces and a final newline.
 
     Raises:
-        NotJson: something in it has no JSON form, or it is nested so deeply that `read_json` would refuse it.
+        NotJson: a value has no JSON form, or the nesting is so deep that `read_json` would refuse it.
     """
     _check_depth(document)
     text = "".join(_write(document, "\n")) + "\n"

@@ -1,1 +1,1 @@
-"""Other programs' configuration files: `.mcp.json`, mcp-hub, mcp-proxy, and AI clients' own, read into our words."""
+"""Readers of other programs' configuration files: `.mcp.json`, mcp-hub, mcp-proxy, and those of AI clients."""

@@ -1,8 +1,7 @@
-"""Where AI clients' own configs name Tooltray, and how such an entry is taken out again.
+"""Finds the entries of Tooltray in the configs of AI clients, and removes them.
 
-Above it: `tooltray uninstall`. Below it: json_edit; resources/ai-clients.json says where each client keeps its servers. A config that is
-not understood is left alone; one that is changed is kept beside itself as it was. A client may save its file in the same moment: its save
-counts (edited_files).
+Above it: `tooltray uninstall`. Below it: json_edit; resources/ai-clients.json lists where each client keeps its servers. A config that
+cannot be parsed is left alone; of one that is changed a copy is kept beside it. A concurrent save of the client wins (edited_files).
 """
 
 import json
@@ -27,10 +26,10 @@ _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 
 @dataclass(frozen=True)
 class ClientEntry:
-    """One entry of one AI client.
+    """One entry of Tooltray in the config of one AI client.
 
     Attributes:
-        path: the keys that lead to it in a JSON file; empty where the file is of another kind, or could not be read.
+        path: keys from the document to the entry; empty if the file is not JSON, or could not be read.
     """
 
     client: str
@@ -49,13 +48,13 @@ def find_entries(
     platform: str = sys.platform,
     signs: Collection[str] = BRIDGE_SIGNS,
 ) -> list[ClientEntry]:
-    """Looks through the configs of all known AI clients.
+    """Searches the configs of all known AI clients.
 
     Args:
-        clients: what resources/ai-clients.json holds.
+        clients: the content of resources/ai-clients.json.
         environ: where HOME, XDG_CONFIG_HOME, APPDATA and LOCALAPPDATA are looked up.
         platform: as `sys.platform` names it.
-        signs: what an entry of ours has in it.
+        signs: texts one of which is in every entry of Tooltray.
     """
     found: list[ClientEntry] = []
     for client in clients["clients"]:
@@ -66,14 +65,14 @@ def find_entries(
 
 
 def remove_entry(entry: ClientEntry, files: EditedFiles | None = None) -> Path:
-    """Takes an entry out of its file; returns where the file is kept as it was before.
+    """Removes an entry from its file; returns the path of the copy with the original content.
 
     Raises:
-        TooltrayError: the file has changed meanwhile and cannot be read, or it cannot be written.
+        TooltrayError: the file cannot be read any more, or cannot be written.
     """
     title, edited = f"The entry in {entry.file} could not be removed", files or EditedFiles()
     try:
-        return edited.until_kept(lambda: _without(entry, edited))
+        return edited.retry_until_kept(lambda: _without(entry, edited))
     except FileChanged:
         raise TooltrayError(title, "another program writes it again and again", "Close the AI client and try again.") from None
     except OSError as error:
@@ -93,7 +92,7 @@ def _without(entry: ClientEntry, files: EditedFiles) -> Path:
             raise FileChanged from None
         raise
     kept = entry.file.with_name(entry.file.name + KEPT_AS)
-    if not kept.exists():  # of two entries in one file, what was before the first counts
+    if not kept.exists():  # with two entries in one file, the copy from before the first removal is kept
         write_atomically(kept, before, entry.file.stat().st_mode & 0o777)
     files.replace(entry.file, after.encode(), based_on=digest_of_bytes(before))
     return kept
@@ -110,7 +109,7 @@ def _check_nothing_else_changed(before: str, after: str, path: tuple[str, ...]) 
 
 
 def _files(pattern: str, environ: Mapping[str, str]) -> Iterator[Path]:
-    """The files that a pattern of the clients' list means here; those that are there."""
+    """The existing files that match a pattern of ai-clients.json."""
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
     places = {
         "~": home,
@@ -143,7 +142,7 @@ def _entries_in(name: str, file: Path, client: Mapping[str, Any], signs: Collect
 
 
 def _paths(document: Any, keys: list[str], signs: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """The paths of entries of ours; Claude Code has lists of servers per project besides."""
+    """The paths of Tooltray's entries. Claude Code also has a list of servers for each project."""
     if not isinstance(document, dict):
         return
     for key in keys:

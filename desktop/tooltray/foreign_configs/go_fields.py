@@ -1,50 +1,54 @@
-"""An object of a JSON file as Go programs read it: the case of a name does not count, and `null` is not given.
+"""Reads the fields of a JSON object as Go's `encoding/json` does: names ignore case, and `null` means absent.
 
 Above it: tbxark. Below it: json_places. Knows no field of any program.
 """
 
-from typing import Any
+from typing import TypeVar
 
 from tooltray.files.json_places import Value
-from tooltray.foreign_configs.config_page import CannotUse
+from tooltray.foreign_configs.config_source import CannotUse
 from tooltray.phrases import Phrase
+
+T = TypeVar("T")
 
 
 class GoFields:
-    """What one object says; without one, nothing.
+    """The fields of one object, or of none. Each typed getter raises CannotUse for a value of another type.
 
-    Each method raises CannotUse where something else stands than it returns.
+    Attributes:
+        at: index of the object's first character; None without an object.
     """
 
     def __init__(self, value: Value | None) -> None:
         self._members = {name.lower(): member for name, member in (value.members.items() if value else ()) if member[1].content is not None}
         self.at = value.start if value else None
 
-    def raw(self, name: str) -> Any:
-        """What stands there, whatever it is; None: nothing."""
+    def raw(self, name: str) -> object:
+        """A field's value of whatever type; None: it is absent."""
         return self._members[name.lower()][1].content if name.lower() in self._members else None
 
     def place(self, name: str) -> int | None:
-        """Where the field stands; where the object does, if there is none of this name."""
+        """Index of the field's name in the text; that of the object if the field is absent."""
         return self._members[name.lower()][0] if name.lower() in self._members else self.at
 
     def text(self, name: str) -> str:
-        return str(self._one(name, str, Phrase("'{field}' must be text", field=name)) or "")
+        """Empty if absent."""
+        return self._checked(name, str, Phrase("'{field}' must be text", field=name)) or ""
 
     def flag(self, name: str) -> bool | None:
-        found = self._one(name, bool, Phrase("'{field}' must be true or false", field=name))
-        return None if found is None else bool(found)
+        return self._checked(name, bool, Phrase("'{field}' must be true or false", field=name))
 
     def whole_number(self, name: str) -> int:
+        """0 if absent."""
         reason = Phrase("'{field}' must be a whole number", field=name)
         if isinstance(self.raw(name), bool):
             raise CannotUse(reason, self.place(name))
-        return int(self._one(name, int, reason) or 0)
+        return self._checked(name, int, reason) or 0
 
     def texts(self, name: str) -> list[str] | None:
-        """None: not given, which an empty list is not."""
+        """None if absent, which means something else than an empty list."""
         reason = Phrase("'{field}' must be a list of texts", field=name)
-        found = self._one(name, list, reason)
+        found = self._checked(name, list, reason)
         if found is not None and not all(isinstance(member, str) for member in found):
             raise CannotUse(reason, self.place(name))
         return found if found is None else list(found)
@@ -53,13 +57,13 @@ class GoFields:
         return GoFields(self.inner_value(name))
 
     def inner_value(self, name: str) -> Value | None:
-        """None: not given."""
-        if self._one(name, dict, Phrase("'{field}' must be an object", field=name)) is None:
+        """An object with its position; None if absent."""
+        if self._checked(name, dict, Phrase("'{field}' must be an object", field=name)) is None:
             return None
         return self._members[name.lower()][1]
 
-    def _one(self, name: str, kind: type, reason: str) -> Any:
+    def _checked(self, name: str, kind: type[T], reason: str) -> T | None:
         found = self.raw(name)
-        if found is not None and not isinstance(found, kind):
-            raise CannotUse(reason, self.place(name))
-        return found
+        if found is None or isinstance(found, kind):
+            return found
+        raise CannotUse(reason, self.place(name))

@@ -1,12 +1,12 @@
-"""`$VAR` and `${VAR}` as Go programs fill them in (`os.ExpandEnv`), for configs of such programs.
+"""Expands `$VAR` and `${VAR}` as Go programs do (`os.ExpandEnv`), for their configs.
 
-Above it: tbxark. Below it: nothing. Knows no environment: it is handed in. Go's rules, where they are not a shell's:
+Above it: tbxark. Below it: expansion. Reads no environment: it is an argument. Go's rules that differ from a shell's:
 
 - A variable that is not set is empty.
-- `$` and one of `*#$@!?-0123456789` is a variable of that name, which nobody sets; so it disappears, and `$$` with it.
-- `${}`, and a `${` that is never closed, disappear. A `$` before anything else is text.
+- `$` and one of `*#$@!?-0123456789` is a variable of that name, which is never set; so it disappears, and `$$` with it.
+- `${}` and an unclosed `${` disappear. A `$` before anything else is text.
 
-Ours are left as they are: `${secret:NAME}` and `${VAR:-default}`; in Go they would be empty.
+Our own placeholders stay as they are: `${secret:NAME}` and `${VAR:-default}`; in Go they would be empty.
 """
 
 import re
@@ -22,7 +22,7 @@ _TEXT_OR_VARIABLE = re.compile(r'"(?:[^"\\\n]|\\.)*"?|(\$\{[A-Za-z_]\w*\}|\$[A-Z
 
 
 def in_our_spelling(value: Any) -> Any:
-    """A value with placeholders of ours in the place of Go's variables, which are filled in when a server starts; names stay."""
+    """Replaces Go's variables in a JSON value by our placeholders, which are expanded when a server starts; keys stay."""
     match value:
         case str():
             return _replaced(value, _ours)
@@ -34,17 +34,17 @@ def in_our_spelling(value: Any) -> Any:
 
 
 def filled_in(text: str, environ: Mapping[str, str]) -> str:
-    """A text that has to be known at once."""
+    """Expands the variables of a text now."""
     return _replaced(text, lambda found: environ.get(found[1] or found[2] or "", ""))
 
 
 def filled_in_outside_texts(text: str, environ: Mapping[str, str]) -> str:
-    """A JSON text in which variables stand where numbers and the like should: only with their values it is JSON."""
+    """Expands variables outside of JSON strings, where they stand for numbers and the like: only then can the text be parsed."""
     return _TEXT_OR_VARIABLE.sub(lambda found: filled_in(found[1], environ) if found[1] else found[0], text)
 
 
 def _replaced(text: str, replace: Callable[[re.Match[str]], str]) -> str:
-    """In two parts, so that nobody looks for a closing brace where there is none: that would take forever in a long text."""
+    """In two parts: searching for a closing brace behind the last one would take quadratic time."""
     end = text.rfind("}") + 1
     return _VARIABLE.sub(replace, text[:end]) + _NEVER_CLOSED.sub(replace, text[end:])
 

@@ -1,12 +1,13 @@
-"""mcp-hub's placeholders, put into ours: `${VAR}`, `${env:VAR}`, `${cmd: ...}`, `${input:id}`, `${workspaceFolder}`, one in another.
+"""Translates mcp-hub's placeholders into ours: `${VAR}`, `${env:VAR}`, `${cmd: ...}`, `${input:id}`, `${workspaceFolder}`, also nested.
 
-Above it: mcp_hub. Below it: page (for showing a name). Knows no environment: it is handed in. mcp-hub looks a name up in the entry's own
-`env` (for all fields but `env` itself), in MCP_HUB_ENV, in the environment and among its own names, in this order. Here
+Above it: mcp_hub. Below it: config_source (to display a name). Reads no environment: it is an argument. mcp-hub looks a name up in the
+entry's own `env` (for all fields but `env` itself), in MCP_HUB_ENV, in the environment and among its own names, in this order. The
+translation:
 
-- a variable of the environment becomes `${VAR}`, and is filled in when the server starts;
-- what MCP_HUB_ENV and mcp-hub itself know becomes a variable of the entry, so that no value gets into what is shown;
-- a command becomes one too, whose value it gives at each start;
-- what stands inside of another placeholder has to be known at once, since it is a part of a name or of a command.
+- A variable of the environment becomes `${VAR}`, expanded when the server starts.
+- A value of MCP_HUB_ENV or of mcp-hub itself becomes a variable of the entry, so that no value is displayed.
+- A command becomes a variable, too; the command is run at each start and gives its value.
+- A placeholder inside another one is expanded at once, since it is a part of a name or of a command.
 """
 
 import hashlib
@@ -14,29 +15,29 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tooltray.foreign_configs.config_page import shown
+from tooltray.foreign_configs.config_source import shown
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME, is_placeholder
 
-MAX_DEPTH = 10  # mcp-hub's own limit for one in another
+MAX_DEPTH = 10  # mcp-hub's own limit for nested placeholders
 _SIGNS = re.compile(r"\$\{|\}")
 _COMMAND = "cmd:"
 _OPEN = "${"
-_OPEN_NAME = "TOOLTRAY_OPEN_BRACE"  # for one that is never closed: there it is text, here it could find an end in what follows
+_OPEN_NAME = "TOOLTRAY_OPEN_BRACE"  # for an unclosed `${`: mcp-hub takes it as text, but ours could find a `}` in the text that follows
 
 
 class CannotFill(Exception):
-    """A placeholder has no value, or means nothing; the text says which."""
+    """A placeholder has no value or no meaning; the message names it."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What mcp-hub knows when it reads a file.
+    """Where mcp-hub looks placeholders up when it reads a file.
 
     Attributes:
         own: its own names, such as `workspaceFolder`.
-        environ: of the process.
-        handed: what MCP_HUB_ENV holds.
+        environ: the environment of the process.
+        handed: the members of the JSON object in MCP_HUB_ENV.
     """
 
     own: Mapping[str, str]
@@ -48,8 +49,8 @@ class HubPlaceholders:
     """Translates the texts of one entry.
 
     Attributes:
-        variables: what its placeholders find before the environment.
-        commands: those whose value a shell command gives.
+        variables: values by name; they precede the environment when the entry's placeholders are expanded.
+        commands: shell commands by the name of the variable whose value they print.
     """
 
     def __init__(self, known: Surroundings) -> None:
@@ -60,31 +61,32 @@ class HubPlaceholders:
         self.commands: dict[str, str] = {}
 
     def know(self, env: Mapping[str, str], written: Mapping[str, str]) -> None:
-        """What the entry's own variables are, since the other fields may name them.
+        """Sets the entry's own `env`, because the other fields may refer to it.
 
         Args:
-            env: as this has translated them.
-            written: as they stand in the file.
+            env: translated by this object.
+            written: as in the file.
         """
         self._env, self._written = env, written
 
     def ours(self, text: str) -> str:
-        """
+        """A text with our placeholders in place of mcp-hub's.
+
         Raises:
-            CannotFill: a placeholder in it has no value, or means nothing.
+            CannotFill: a placeholder in it has no value or no meaning.
         """
         if text.startswith("$:"):
             return self._command(self._at_once(text[2:], 1))
         return "".join(self._translated(text))
 
     def variable(self, name: str, called: str) -> str:
-        """A placeholder of ours for the value that a name has there.
+        """Our placeholder for the value that mcp-hub would find under a name.
 
         Args:
-            called: how an error may call it.
+            called: the placeholder as an error may quote it.
 
         Raises:
-            CannotFill: it has none.
+            CannotFill: there is no such value.
         """
         if name in self._env:
             return self._env[name]
@@ -101,7 +103,7 @@ class HubPlaceholders:
         raise _no_value(called)
 
     def _value(self, name: str) -> str | None:
-        """What is known at once. A person's answers have their names there with or without `input:`."""
+        """A value that is known without starting the server. Answers of the person are in MCP_HUB_ENV with or without `input:`."""
         known, plain = self._known, name.removeprefix("input:")
         for values, key in ((known.handed, name), (known.environ, name), (known.own, name), (known.handed if plain != name else {}, plain)):
             if key in values:
@@ -123,7 +125,7 @@ class HubPlaceholders:
         return self.variable(content.removeprefix("env:"), _called(inner))
 
     def _at_once(self, text: str, depth: int) -> str:
-        """A text that is a part of a name or a command, with its own placeholders filled in."""
+        """Expands the placeholders of a text that is a part of a name or of a command."""
         if depth > MAX_DEPTH:
             raise CannotFill(Phrase("its placeholders stand more than {number} deep in each other", number=MAX_DEPTH))
         found = []
@@ -155,7 +157,7 @@ class HubPlaceholders:
 
 
 def _parts(text: str) -> Iterator[tuple[str, str | None]]:
-    """What stands between the outermost placeholders, each with what is in the placeholder behind it; the last has none."""
+    """Splits a text at its outermost placeholders: pairs of text and the content of the placeholder behind it, None for the last."""
     open_at: list[int] = []
     found: list[tuple[int, int]] = []
     for sign in _SIGNS.finditer(text):
@@ -174,7 +176,7 @@ def _parts(text: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _called(inner: str) -> str:
-    """A placeholder as an error may quote it: what was filled in may be a secret, so one with another in it stays unsaid."""
+    """A placeholder as an error may quote it; a nested one is not quoted, because the expanded value may be a secret."""
     return "${...}" if _OPEN in inner else f"${{{shown(inner)}}}"
 
 

@@ -1,9 +1,9 @@
 """Reads mcp-hub's JSON5: `mcpServers` or VS Code's `servers`, with its placeholders and the fields that mcphub.nvim adds.
 
-Above it: reading. Below it: page, hub_placeholders. Knows no disk and no environment: what it needs of that is handed in.
+Above it: reading. Below it: config_source, hub_placeholders. Reads no disk and no environment: they are arguments.
 
-An entry is a command or a URL, never both; all its calls go through unasked unless `autoApprove` says which. A variable of `env` that is
-`null` or empty is the process's own. What MCP_HUB_ENV holds is in every server's environment.
+An entry has a command or a URL, never both. All its calls are approved automatically, unless `autoApprove` limits that. A variable of `env`
+that is `null` or empty gets the value of the process's environment. The members of MCP_HUB_ENV are in every server's environment.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.files.json_places import Value
-from tooltray.foreign_configs.config_page import CannotUse, Page, Place
+from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.foreign_configs.hub_placeholders import CannotFill, HubPlaceholders, Surroundings
 from tooltray.foreign_configs.mcp_json import is_off, our_type
 from tooltray.phrases import Phrase
@@ -29,18 +29,19 @@ _OTHERWISE = {"disabled_tools": "disabledTools", "description": "descriptions"}
 _TRANSLATED = ("command", "args", "env", "cwd", "url", "headers", "type", "disabled", "enabled", "autoApprove", *_NOT_USED, *_OTHERWISE)
 
 
-def read_mcp_hub(page: Page, document: Value, environ: Mapping[str, str], cwd: str) -> tuple[FileEntry, ...]:
-    """
+def read_mcp_hub(source: ConfigSource, document: Value, environ: Mapping[str, str], cwd: str) -> tuple[FileEntry, ...]:
+    """Reads the servers of a document; unusable entries become problems of the source.
+
     Args:
-        environ: of the process.
-        cwd: what is called the workspace.
+        environ: the environment of the process.
+        cwd: the value of `${workspaceFolder}`.
 
     Raises:
-        CannotUse: it is something else altogether.
+        CannotUse: the document has no object of servers.
     """
-    page.remark_repeated(document)
-    known = Surroundings(_own(environ, cwd), environ, _handed(page, environ))
-    return page.entries(_holder(document), lambda place: _Entry(place, known).read())
+    source.remark_repeated(document)
+    known = Surroundings(_own(environ, cwd), environ, _handed(source, environ))
+    return source.entries(_holder(document), lambda raw: _Entry(raw, known).read())
 
 
 def _holder(document: Value) -> Value:
@@ -61,7 +62,7 @@ def _own(environ: Mapping[str, str], cwd: str) -> dict[str, str]:
     return folder | {"pathSeparator": os.sep, "/": os.sep} | ({"userHome": home} if home else {})
 
 
-def _handed(page: Page, environ: Mapping[str, str]) -> dict[str, str]:
+def _handed(source: ConfigSource, environ: Mapping[str, str]) -> dict[str, str]:
     given = environ.get(HANDED_OVER)
     if not given:
         return {}
@@ -70,36 +71,36 @@ def _handed(page: Page, environ: Mapping[str, str]) -> dict[str, str]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        page.remark(Phrase("the variable {variable} holds no JSON object, so nothing of it is used", variable=HANDED_OVER), 0)
+        source.remark(Phrase("the variable {variable} holds no JSON object, so nothing of it is used", variable=HANDED_OVER), 0)
         return {}
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items() if value is not None}
 
 
 class _Entry:
-    """One entry on its way."""
+    """Translates one entry into our settings."""
 
-    def __init__(self, place: Place, known: Surroundings) -> None:
-        self._place, self._known = place, known
+    def __init__(self, raw: RawEntry, known: Surroundings) -> None:
+        self._raw, self._known = raw, known
         self._placeholders = HubPlaceholders(known)
 
     def read(self) -> FileEntry:
-        place, given = self._place, self._place.written
+        raw, given = self._raw, self._raw.written
         if given.get("command") is not None and given.get("url") is not None:
-            raise CannotUse(Phrase("it has a command and a URL; keep one of them"), place.place_of("url"))
-        place.not_used(*_NOT_USED)
+            raise CannotUse(Phrase("it has a command and a URL; keep one of them"), raw.place_of("url"))
+        raw.remark_unused(*_NOT_USED)
         entry = {key: value for key, value in given.items() if key not in _TRANSLATED}
         entry |= {ours: given[theirs] for theirs, ours in _OTHERWISE.items() if theirs in given}
         entry["env"] = self._env()
         entry |= {key: self._filled(key, given[key]) for key in ("command", "args", "cwd", "url", "headers") if key in given}
-        entry |= {"autoApprove": self._approved(), "disable": is_off(given, place), "type": self._type()}
-        config = place.checked(entry)
+        entry |= {"autoApprove": self._approved(), "disable": is_off(given, raw), "type": self._type()}
+        config = raw.checked(entry)
         variables, commands = self._placeholders.variables, self._placeholders.commands
-        return FileEntry(place.name, config, place.written, place.line, variables, commands)
+        return FileEntry(raw.name, config, raw.written, raw.line, variables, commands)
 
     def _env(self) -> Any:
-        given = self._place.written.get("env")
+        given = self._raw.written.get("env")
         if given is not None and not isinstance(given, dict):
-            return given  # the check of the entry says what is wrong with it
+            return given  # the check of the whole entry reports it
         own = {name: f"${{{name}}}" if value in (None, "") else value for name, value in (given or {}).items()}
         handed = {name: f"${{{name}}}" for name in self._known.handed if _VARIABLE_NAME.fullmatch(name)}
         env = handed | own
@@ -119,7 +120,7 @@ class _Entry:
         return value
 
     def _word(self, key: str, word: str) -> str:
-        """`$VAR` as a whole argument is a variable there."""
+        """Translates one argument; mcp-hub expands `$VAR` if it is the whole argument."""
         is_variable = word.startswith("$") and _VARIABLE_NAME.fullmatch(word[1:])
         return self._filled_text(key, f"${{{word[1:]}}}" if is_variable else word)
 
@@ -127,13 +128,13 @@ class _Entry:
         try:
             return self._placeholders.ours(text)
         except CannotFill as error:
-            raise CannotUse(Phrase("'{field}': {reason}", field=key, reason=error.args[0]), self._place.place_of(key)) from None
+            raise CannotUse(Phrase("'{field}': {reason}", field=key, reason=error.args[0]), self._raw.place_of(key)) from None
 
     def _approved(self) -> Any:
-        given = self._place.written.get("autoApprove", True)
+        given = self._raw.written.get("autoApprove", True)
         return {True: ["all"], False: []}[given] if isinstance(given, bool) else given
 
     def _type(self) -> str | None:
-        """mcp-hub finds out how a URL wants to be spoken to; where the entry says it, as VS Code's do, that counts."""
-        given = self._place.written
-        return None if given.get("url") is None or given.get("type") is None else our_type(given["type"], self._place)
+        """The transport, if the entry names it as VS Code's do; else None: mcp-hub detects the transport of a URL."""
+        given = self._raw.written
+        return None if given.get("url") is None or given.get("type") is None else our_type(given["type"], self._raw)

@@ -1,24 +1,24 @@
-"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others have it.
+"""Reads `.mcp.json`, a project's own list of servers, as Claude Code, Copilot CLI and others write it.
 
-Above it: reading. Below it: page. Knows no disk; placeholders stay as they are. The rules, where programs differ:
+Above it: reading. Below it: config_source. Knows no disk; placeholders stay as they are. The rules, where programs differ:
 
 - `mcpServers` around the entries may be missing (Copilot CLI), or be called `servers` (Visual Studio).
 - `type`, `transport` and `transportType` are one field; without it a command means stdio and a URL means HTTP.
-- `timeout` counts milliseconds (Claude Code, Copilot CLI); a number below 1000 can only be meant as seconds (Roo, Kiro).
-- `tools` (Copilot CLI) are the only ones that are published, unless `*` is among them.
-- Where two spellings of one field say different things, the entry is not used.
+- `timeout` is in milliseconds (Claude Code, Copilot CLI); a number below 1000 can only be meant as seconds (Roo, Kiro).
+- `tools` (Copilot CLI) is an allow list of tools, unless `*` is in it.
+- An entry in which two spellings of one field have different values is refused.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tooltray.files.json_places import Value
-from tooltray.foreign_configs.config_page import CannotUse, Page, Place
+from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FileEntry
 
 LEAST_MILLISECONDS = 1000
-"""A `timeout` below it counts seconds: nobody gives a call less than a second, and more than 16 minutes are given in milliseconds."""
+"""A `timeout` below it is in seconds: nobody limits a call to less than a second, and one above 16 minutes is written in milliseconds."""
 
 HOLDERS = ("mcpServers", "servers")
 FIELD_SPELLINGS = {
@@ -46,21 +46,22 @@ _TYPES = {
 _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri")
 
 
-def read_mcp_json(page: Page, document: Value) -> tuple[FileEntry, ...]:
-    """
+def read_mcp_json(source: ConfigSource, document: Value) -> tuple[FileEntry, ...]:
+    """Reads the servers of a document; unusable entries become problems of the source.
+
     Raises:
-        CannotUse: it is something else altogether.
+        CannotUse: the document is not a list of servers.
     """
-    page.remark_repeated(document)
+    source.remark_repeated(document)
     holder = holder_of(document)
-    return page.entries(holder, _entry) if holder else ()
+    return source.entries(holder, _entry) if holder else ()
 
 
 def holder_of(document: Value) -> Value | None:
-    """The object whose members are the servers; None: there are none.
+    """The object whose members are the servers; None: the file has none.
 
     Raises:
-        CannotUse: there is no such object where it should be.
+        CannotUse: the document is not a list of servers.
     """
     if not isinstance(document.content, dict):
         raise CannotUse(Phrase('the file must be an object with "mcpServers" in it'), document.start)
@@ -78,81 +79,82 @@ def holder_of(document: Value) -> Value | None:
     return Value(document.content, document.start, document.end, bare)
 
 
-def _entry(place: Place) -> FileEntry:
-    return FileEntry(place.name, place.checked(in_our_spelling(place)), place.written, place.line)
+def _entry(raw: RawEntry) -> FileEntry:
+    return FileEntry(raw.name, raw.checked(in_our_spelling(raw)), raw.written, raw.line)
 
 
-def in_our_spelling(place: Place) -> dict[str, Any]:
-    """The entry as our settings would have it; fields that nobody here knows stay.
+def in_our_spelling(raw: RawEntry) -> dict[str, Any]:
+    """The entry with the fields of our settings; unknown fields stay.
 
     Raises:
-        CannotUse: two of its fields contradict each other, or one is not understood.
+        CannotUse: two of its fields contradict each other, or one has an unknown value.
     """
-    entry = {key: value for key, value in place.written.items() if value is not None}
+    entry = {key: value for key, value in raw.written.items() if value is not None}
     for ours, others in FIELD_SPELLINGS.items():
-        _join(entry, ours, others, place)
+        _join(entry, ours, others, raw)
     if isinstance(entry.get("command"), list):
         words = entry["command"]
-        entry |= {"command": words[0] if words else None, "args": [*words[1:], *_list_of(entry, "args", place)]}
-    entry |= dict(_translated(entry, place))
+        entry |= {"command": words[0] if words else None, "args": [*words[1:], *_list_of(entry, "args", raw)]}
+    entry |= dict(_translated(entry, raw))
     for key in ("disabled", "enabled", "timeout", "tools"):
         entry.pop(key, None)
     return entry
 
 
-def _join(entry: dict[str, Any], ours: str, others: tuple[str, ...], place: Place) -> None:
+def _join(entry: dict[str, Any], ours: str, others: tuple[str, ...], raw: RawEntry) -> None:
     given = [(key, entry.pop(key)) for key in (ours, *others) if key in entry]
     if any(value != given[0][1] for _, value in given[1:]):
         names = " / ".join(key for key, _ in given)
-        raise CannotUse(Phrase("{fields} differ; keep one of them", fields=names), place.place_of(given[-1][0]))
+        raise CannotUse(Phrase("{fields} differ; keep one of them", fields=names), raw.place_of(given[-1][0]))
     if given:
         entry[ours] = given[0][1]
 
 
-def _list_of(entry: Mapping[str, Any], key: str, place: Place) -> list[Any]:
+def _list_of(entry: Mapping[str, Any], key: str, raw: RawEntry) -> list[Any]:
     found = entry.get(key, [])
     if not isinstance(found, list):
-        raise CannotUse(Phrase("'{field}' must be a list", field=key), place.place_of(key))
+        raise CannotUse(Phrase("'{field}' must be a list", field=key), raw.place_of(key))
     return found
 
 
-def _translated(entry: Mapping[str, Any], place: Place) -> Iterator[tuple[str, Any]]:
+def _translated(entry: Mapping[str, Any], raw: RawEntry) -> Iterator[tuple[str, Any]]:
     if "type" in entry:
-        yield "type", our_type(entry["type"], place)
+        yield "type", our_type(entry["type"], raw)
     if isinstance(approved := entry.get("autoApprove"), bool):
         yield "autoApprove", ["all"] if approved else []
-    if is_off(entry, place):
+    if is_off(entry, raw):
         yield "disable", True
     if "timeout" in entry and "callTimeout" not in entry:
-        yield "callTimeout", _seconds(entry["timeout"], place)
-    if "tools" in entry and "*" not in (tools := _list_of(entry, "tools", place)):
+        yield "callTimeout", _seconds(entry["timeout"], raw)
+    if "tools" in entry and "*" not in (tools := _list_of(entry, "tools", raw)):
         yield "toolFilter", {"mode": "allow", "list": tools}
 
 
-def our_type(given: Any, place: Place) -> str:
-    """
+def our_type(given: object, raw: RawEntry) -> str:
+    """The transport as our settings name it: stdio, http or sse.
+
     Raises:
-        CannotUse: there is no such type.
+        CannotUse: there is no such transport.
     """
     if not isinstance(given, str) or given not in _TYPES:
-        key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in place.written)
-        raise CannotUse(Phrase("its type must be stdio, http or sse"), place.place_of(key))
+        key = next(key for key in ("type", *FIELD_SPELLINGS["type"]) if key in raw.written)
+        raise CannotUse(Phrase("its type must be stdio, http or sse"), raw.place_of(key))
     return _TYPES[given]
 
 
-def is_off(entry: Mapping[str, Any], place: Place) -> bool:
-    """Whether the entry says that this server is never started.
+def is_off(entry: Mapping[str, Any], raw: RawEntry) -> bool:
+    """Whether the entry disables its server.
 
     Raises:
-        CannotUse: it says neither yes nor no.
+        CannotUse: the field is neither true nor false.
     """
     for key in ("disable", "disabled", "enabled"):
         if not isinstance(entry.get(key, False), bool):
-            raise CannotUse(Phrase("'{field}' must be true or false", field=key), place.place_of(key))
+            raise CannotUse(Phrase("'{field}' must be true or false", field=key), raw.place_of(key))
     return entry.get("disable") is True or entry.get("disabled") is True or entry.get("enabled") is False
 
 
-def _seconds(given: Any, place: Place) -> float:
+def _seconds(given: object, raw: RawEntry) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
-        raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), place.place_of("timeout"))
+        raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), raw.place_of("timeout"))
     return given / 1000 if given >= LEAST_MILLISECONDS else float(given)

@@ -1,25 +1,24 @@
-"""Writes one entry into a project's `.mcp.json`, or takes it out: a text goes in, a text comes out, and every other byte stays.
+"""Sets or removes one entry in the text of a project's `.mcp.json`; every other byte stays.
 
-Above it: whoever writes such files. Below it: json_edit, mcp_json (where in a file the entries are). Knows no disk.
+Above it: project_edits. Below it: json_edit, mcp_json (where in a file the entries are). Knows no disk.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.files.json_edit import with_member, without_member
 from tooltray.files.json_places import CannotRead, Value, read
-from tooltray.foreign_configs.config_page import CannotUse
+from tooltray.foreign_configs.config_source import CannotUse
 from tooltray.foreign_configs.mcp_json import HOLDERS, holder_of
 
 EMPTY = "{}\n"
-"""What a file begins with that is not there yet, or has nothing in it."""
+"""The initial text of a file that is missing or empty."""
 
 
-def with_entry(text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """The text with this entry, new or in the place of one of the same name.
+def with_entry(text: str, name: str, entry: Mapping[str, object]) -> str:
+    """Returns the text with this entry, new or in the place of one of the same name.
 
     Raises:
-        CannotRead: the text is no list of servers, or the entry has no JSON form.
+        CannotRead: the text is not a list of servers, or the entry has no JSON form.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     if not text.removeprefix("\ufeff").strip():
@@ -32,19 +31,19 @@ def with_entry(text: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_entry(text: str, name: str) -> str:
-    """The text without the entry of this name, wherever it stands in it.
+    """Returns the text without the entry of this name.
 
     Raises:
-        CannotRead: the text is no list of servers, or has no such entry.
+        CannotRead: the text is not a list of servers, or has no such entry.
     """
     path = _path(_read(text))
     text = without_member(text, (*path, name))
-    while name in _servers(text):  # it stood there twice
+    while name in _servers(text):  # the same name may occur twice
         text = without_member(text, (*path, name))
     return text
 
 
-def _servers(text: str) -> Mapping[str, Any]:
+def _servers(text: str) -> Mapping[str, tuple[int, Value]]:
     holder = _holder(_read(text))
     return holder.members if holder else {}
 
@@ -63,7 +62,7 @@ def _holder(document: Value) -> Value | None:
 
 
 def _path(document: Value) -> tuple[str, ...]:
-    """The keys that lead to the servers, or should: entries without anything around them stay so."""
+    """Keys from the document to the servers; empty if the entries are at the top, where they stay."""
     for key in HOLDERS:
         if key in document.members:
             return (key,)

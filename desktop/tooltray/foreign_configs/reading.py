@@ -1,7 +1,6 @@
-"""Reads a file with servers in it, of whichever format; nothing that stands there makes it raise or wait.
+"""Reads a file with servers in one of three formats; bad content never raises or blocks, it becomes problems of the reading.
 
-Above it: ServerFiles and whoever serves such files. Below it: file_text, json_places, a reader for each format. Blocks for as long as the
-disk takes.
+Above it: server_files, served files. Below it: file_text, json_places, a reader for each format. Blocks for as long as the disk takes.
 """
 
 import os
@@ -12,7 +11,7 @@ from pathlib import Path
 from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead, Value, read
-from tooltray.foreign_configs.config_page import CannotUse, Page, shown
+from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, shown
 from tooltray.foreign_configs.go_variables import filled_in_outside_texts
 from tooltray.foreign_configs.mcp_hub import read_mcp_hub
 from tooltray.foreign_configs.mcp_json import read_mcp_json
@@ -21,16 +20,17 @@ from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FileReading, Kind
 from tooltray.snapshots.files import FileProblem
 
-MAX_VALUES = 100_000  # in one file; reading so many takes a second, and no config has a hundredth of it
+MAX_VALUES = 100_000  # in one file; parsing so many takes a second, and no config has a hundredth of it
 
 
 def read_file(path: Path, kind: Kind | None, *, environ: Mapping[str, str] | None = None, cwd: str = "") -> FileReading:
-    """
+    """Reads a file.
+
     Args:
         path: absolute.
-        kind: None: it is found out whether it is TBXark's or mcp-hub's.
-        environ: what the formats that have to know it at once look variables up in; None: this process's own.
-        cwd: what such formats call the workspace; empty: this process's own.
+        kind: the format; None: detect whether it is TBXark's or mcp-hub's.
+        environ: where variables that are expanded at once are looked up; None: the environment of this process.
+        cwd: the workspace folder of mcp-hub's placeholders; empty: the working directory of this process.
     """
     try:
         file = read_text(path)
@@ -46,29 +46,29 @@ def _read(reading: FileReading, file: FileText, environ: Mapping[str, str], cwd:
     text = file.text
     if kind != "mcp.json" and _is_tbxark_s(text, kind):
         text = filled_in_outside_texts(text, environ)
-    page = Page(reading.path, text)
+    source = ConfigSource(reading.path, text)
     try:
         if not text.strip("\ufeff \t\r\n"):
             raise CannotUse(Phrase("it is empty"), 0)
         document = read(text, "jsonc" if kind == "mcp.json" else "json5", MAX_VALUES)
         reading = replace(reading, kind=kind or ("tbxark" if is_tbxark(document.content) else "mcp-hub"))
-        reading = _with_servers(reading, page, document, environ, cwd)
+        reading = _with_servers(reading, source, document, environ, cwd)
     except (CannotRead, CannotUse) as error:
-        return _not_understood(reading, error.reason, *_where(page, error.at))
-    return replace(reading, problems=tuple(page.problems))
+        return _not_understood(reading, error.reason, *_where(source, error.at))
+    return replace(reading, problems=tuple(source.problems))
 
 
 def _is_tbxark_s(text: str, kind: Kind | None) -> bool:
-    """Whether variables may stand in it outside of texts; for JSON of others it makes no difference: no word of it has a `$`."""
+    """Whether variables may be outside of strings. A wrong guess does no harm: other JSON has no `$` there."""
     return kind == "tbxark" or (kind is None and '"mcpProxy"' in text)
 
 
-def _with_servers(reading: FileReading, page: Page, document: Value, environ: Mapping[str, str], cwd: str) -> FileReading:
+def _with_servers(reading: FileReading, source: ConfigSource, document: Value, environ: Mapping[str, str], cwd: str) -> FileReading:
     if reading.kind == "mcp.json":
-        return replace(reading, entries=read_mcp_json(page, document))
+        return replace(reading, entries=read_mcp_json(source, document))
     if reading.kind == "mcp-hub":
-        return replace(reading, entries=read_mcp_hub(page, document, environ, cwd or _here()))
-    found = read_tbxark(page, document, environ)
+        return replace(reading, entries=read_mcp_hub(source, document, environ, cwd or _here()))
+    found = read_tbxark(source, document, environ)
     return replace(reading, entries=found.entries, endpoint=found.endpoint, must_be_valid=found.must_be_valid)
 
 
@@ -79,8 +79,8 @@ def _here() -> str:
         return ""
 
 
-def _where(page: Page, at: int | None) -> tuple[int, str]:
-    return (0, "") if at is None else (page.line(at), page.place_in_words(at))
+def _where(source: ConfigSource, at: int | None) -> tuple[int, str]:
+    return (0, "") if at is None else (source.line(at), source.place_in_words(at))
 
 
 def _not_understood(reading: FileReading, reason: str, line: int = 0, place: str = "") -> FileReading:

@@ -1,14 +1,14 @@
-"""Reads the `config.json` of TBXark's mcp-proxy, version 2 and version 1, and what lazy-mcp adds to it, as those programs do.
+"""Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
-Above it: reading. Below it: page, go_fields. Knows no disk. What they do, and others do not:
+Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules that differ from other formats:
 
-- A command goes before a URL; a URL without `transportType` is SSE; `timeout` counts nanoseconds, and for streamable HTTP alone.
-- From `mcpProxy.options` an entry gets `authTokens` (unless it has a list of its own, be it empty), `panicIfInvalid`, `logEnabled` and
-  `lazyLoad`; not `toolFilter` and `disabled`.
-- A filter with an unknown mode, or without a list, is none.
-- Version 1 counts where there is nothing of version 2. Here it keeps its `panicIfInvalid`, `logEnabled` and types.
-- Names and whatever belongs to the address are filled in from the environment at once, all else when a server starts. `${secret:NAME}`
-  is ours: tokens may name one, too.
+- A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
+- An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
+  `mcpProxy.options`; not `toolFilter` and `disabled`.
+- A filter with an unknown mode, or without a list, has no effect.
+- Version 1 is read if nothing of version 2 is there. Its `panicIfInvalid`, `logEnabled` and types are kept.
+- Variables in names and in the parts of the address are expanded at once, all others when a server starts. `${secret:NAME}` is our own
+  placeholder: tokens may be secrets, too.
 """
 
 import posixpath
@@ -19,7 +19,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from tooltray.files.json_places import Value
-from tooltray.foreign_configs.config_page import CannotUse, Page, Place
+from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.foreign_configs.go_fields import GoFields
 from tooltray.foreign_configs.go_variables import filled_in, in_our_spelling
 from tooltray.phrases import Phrase
@@ -45,21 +45,22 @@ def is_tbxark(document: Any) -> bool:
     return isinstance(document, dict) and ("mcpProxy" in document or {"server", "clients"} <= document.keys())
 
 
-def read_tbxark(page: Page, document: Value, environ: Mapping[str, str]) -> TbxarkReading:
-    """
+def read_tbxark(source: ConfigSource, document: Value, environ: Mapping[str, str]) -> TbxarkReading:
+    """Reads the servers and the endpoint of a document; unusable entries become problems of the source.
+
     Raises:
-        CannotUse: it is something else altogether.
+        CannotUse: the document is not a config of mcp-proxy.
     """
     if not isinstance(document.content, dict):
         raise CannotUse(Phrase('the file must be an object with "mcpProxy" in it'), document.start)
-    page.remark_repeated(document)
+    source.remark_repeated(document)
     fields = GoFields(document)
-    reader = _Reader(page, fields, environ)
+    reader = _Reader(source, fields, environ)
     servers = fields.inner_value("mcpServers")
     is_old = servers is None or not servers.members
     holder = fields.inner_value("clients") if is_old else servers
     convert = reader.old_entry if is_old else reader.entry
-    entries = page.entries(_named(holder, environ), convert) if holder else ()
+    entries = source.entries(_named(holder, environ), convert) if holder else ()
     return TbxarkReading(entries, reader.endpoint(), bool(reader.options.flag("panicIfInvalid")))
 
 
@@ -69,10 +70,10 @@ def _named(holder: Value, environ: Mapping[str, str]) -> Value:
 
 
 class _Reader:
-    """One reading: what `mcpProxy` says, for the entries to inherit."""
+    """One reading, with the options of `mcpProxy` that entries inherit."""
 
-    def __init__(self, page: Page, fields: GoFields, environ: Mapping[str, str]) -> None:
-        self._page, self._environ = page, environ
+    def __init__(self, source: ConfigSource, fields: GoFields, environ: Mapping[str, str]) -> None:
+        self._source, self._environ = source, environ
         new, old = fields.inner_value("mcpProxy"), fields.inner_value("server")
         if new is None and old is None:
             raise CannotUse(Phrase("'{field}' is missing", field="mcpProxy"), fields.at)
@@ -80,26 +81,26 @@ class _Reader:
         self.options = self._proxy.inner("options")
         self._old_tokens = GoFields(old).texts("globalAuthTokens") or []
         self._tokens = self.options.texts("authTokens") if new else (self._old_tokens or None)
-        self._tell_not_used(self._proxy, self.options)
+        self._remark_unused(self._proxy, self.options)
 
-    def entry(self, place: Place) -> FileEntry:
-        fields = GoFields(place.value)
+    def entry(self, raw: RawEntry) -> FileEntry:
+        fields = GoFields(raw.value)
         options = fields.inner("options")
-        self._tell_not_used(options)
+        self._remark_unused(options)
         own = options.texts("authTokens")
-        return self._made(place, _target(fields, fields.text("transportType")), options, self._tokens if own is None else own)
+        return self._made(raw, _target(fields, fields.text("transportType")), options, self._tokens if own is None else own)
 
-    def old_entry(self, place: Place) -> FileEntry:
-        fields = GoFields(place.value)
+    def old_entry(self, raw: RawEntry) -> FileEntry:
+        fields = GoFields(raw.value)
         kind = fields.text("type")
         if kind not in ("stdio", *_TYPES):
             raise CannotUse(Phrase("its type must be stdio, sse or streamable-http"), fields.place("type"))
         own = fields.texts("authTokens") or []
         tokens = [*own, *self._old_tokens] or self._tokens
-        return self._made(place, _target(fields.inner("config"), kind, is_old=True), fields, tokens, inherits=False)
+        return self._made(raw, _target(fields.inner("config"), kind, is_old=True), fields, tokens, inherits=False)
 
     def _made(
-        self, place: Place, target: dict[str, Any], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
+        self, raw: RawEntry, target: dict[str, Any], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
     ) -> FileEntry:
         above = self.options if inherits else GoFields(None)
 
@@ -110,12 +111,12 @@ class _Reader:
         entry = target | {"disable": bool(options.flag("disabled")), "lazyLoad": flag("lazyLoad"), "autoApprove": ["all"]}
         if (chosen := self._filter(options)) is not None:
             entry["toolFilter"] = chosen
-        config = place.checked(in_our_spelling(entry))
+        config = raw.checked(in_our_spelling(entry))
         return FileEntry(
-            name=place.name,
+            name=raw.name,
             config=config,
-            written=place.written,
-            line=place.line,
+            written=raw.written,
+            line=raw.line,
             tokens=self._usable_tokens(tokens or [], options),
             secret_tokens=tuple(dict.fromkeys(in_our_spelling(token) for token in tokens or [] if has_secret(token))),
             must_run=bool(flag("panicIfInvalid")),
@@ -123,7 +124,7 @@ class _Reader:
         )
 
     def _usable_tokens(self, tokens: list[str], options: GoFields) -> tuple[str, ...]:
-        """Tokens that turn out to be empty open nothing; where all do, neither may their absence."""
+        """The tokens without empty ones, which open nothing. If all are empty, the entry is refused: it must not become open to all."""
         plain = [token for token in tokens if not has_secret(token)]
         found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
         if plain == tokens and tokens and not found:
@@ -138,24 +139,24 @@ class _Reader:
         mode = given.text("mode").lower()
         if mode in ("allow", "block"):
             return {"mode": mode, "list": names}
-        self._page.remark(Phrase("a toolFilter whose mode is neither allow nor block filters nothing"), given.place("mode") or 0)
+        self._source.remark(Phrase("a toolFilter whose mode is neither allow nor block filters nothing"), given.place("mode") or 0)
         return None
 
-    def _tell_not_used(self, *objects: GoFields) -> None:
+    def _remark_unused(self, *objects: GoFields) -> None:
         for fields in objects:
             for name in _NOT_USED:
                 if fields.raw(name):
-                    self._page.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name) or 0)
+                    self._source.remark(Phrase("'{field}' means nothing here", field=name), fields.place(name) or 0)
 
     def endpoint(self) -> Endpoint | None:
-        """None: there is none that could be opened; the page says why."""
+        """Where the servers are served; None if that is malformed, with a remark in the source."""
         try:
             host, port = self._address()
             name, version = self._proxy.text("name"), self._proxy.text("version")
             base_path, public_host = self._public()
             return Endpoint(host, port, base_path, self._kind(), name, version, public_host)
         except CannotUse as reason:
-            self._page.remark(reason.reason, reason.at or 0)
+            self._source.remark(reason.reason, reason.at or 0)
             return None
 
     def _kind(self) -> Literal["sse", "streamable-http"]:
@@ -174,7 +175,7 @@ class _Reader:
         return host[1:-1] if is_bracketed else host, number
 
     def _public(self) -> tuple[str, str]:
-        """The path below which its servers are, and the host as which clients know it."""
+        """The path below which the servers are, and the host in the URLs of clients."""
         try:
             url = urlsplit(filled_in(self._proxy.text("baseURL"), self._environ))
         except ValueError:
@@ -184,9 +185,10 @@ class _Reader:
 
 
 def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, Any]:
-    """
+    """The fields of an entry for its command or URL.
+
     Args:
-        kind: `transportType`, or the type of version 1, which alone decides there.
+        kind: `transportType`; in version 1 its type, which alone decides there.
     """
     command, url = fields.text("command"), fields.text("url")
     if kind == "stdio" or (command and not is_old):

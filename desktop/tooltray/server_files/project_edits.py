@@ -15,7 +15,7 @@ from tooltray.files.file_history import FileHistory
 from tooltray.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead, read
 from tooltray.files.revisions import check_revision, digest_of, revision_of
-from tooltray.foreign_configs.config_page import CannotUse, Page
+from tooltray.foreign_configs.config_source import CannotUse, ConfigSource
 from tooltray.foreign_configs.mcp_json import holder_of, read_mcp_json
 from tooltray.foreign_configs.project_edit import with_entry, without_entry
 from tooltray.phrases import Phrase
@@ -108,7 +108,7 @@ class ProjectEdits:
             return digest
 
         try:
-            return self._files.until_kept(attempt)
+            return self._files.retry_until_kept(attempt)
         except FileChanged:
             raise TooltrayError(_not_changed(path), Phrase("another program writes it again and again"), Phrase("Try again.")) from None
 
@@ -160,10 +160,10 @@ def _check_entry(path: Path, text: str, name: str) -> bool:
     Raises:
         TooltrayError: it cannot be used.
     """
-    page = Page(str(path), text)
-    if any(entry.name == name for entry in read_mcp_json(page, read(text))):
+    source = ConfigSource(str(path), text)
+    if any(entry.name == name for entry in read_mcp_json(source, read(text))):
         return True
-    problem = next((each.problem for each in page.problems if each.entry == name), None)
+    problem = next((each.problem for each in source.problems if each.entry == name), None)
     title = Phrase("The entry of server '{server}' cannot be used", server=shown(name))
     raise TooltrayError(title, problem.message if problem else "", Phrase("Nothing was changed."))
 

@@ -164,7 +164,7 @@ class SettingsFile:
 
     def _until_kept(self, attempt: Callable[[], Loaded]) -> Loaded:
         try:
-            return self._files.until_kept(attempt)
+            return self._files.retry_until_kept(attempt)
         except FileChanged:
             message = self._of_file(Phrase("another program writes it again and again"))
             raise TooltrayError(NOT_CHANGED, message, Phrase("Try again.")) from None

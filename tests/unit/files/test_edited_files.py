@@ -54,7 +54,7 @@ def append(files: EditedFiles, path: Path, more: bytes) -> None:
         content = path.read_bytes() if path.exists() else None
         files.replace(path, (content or b"") + more, based_on=digest_of_bytes(content))
 
-    files.until_kept(attempt)
+    files.retry_until_kept(attempt)
 
 
 def test_a_change_replaces_what_it_was_based_on_and_leaves_nothing_else(path: Path) -> None:
@@ -131,10 +131,10 @@ def test_a_file_that_appears_in_the_moment_in_which_it_is_made_is_kept(path: Pat
     path.unlink()
 
     class Late(EditedFiles):
-        def _put_first(self, temporary: str, target: str) -> None:
+        def _create(self, temporary: str, target: str) -> None:
             if not path.exists():
                 path.write_bytes(b"1")
-            super()._put_first(temporary, target)
+            super()._create(temporary, target)
 
     append(Late(pause=lambda _: None), path, b"+")
     assert path.read_bytes() == b"1+"
@@ -268,7 +268,7 @@ def read_whole(path: Path, files: EditedFiles) -> bytes | None:
             raise FileChanged
         return content
 
-    return files.until_kept(attempt)
+    return files.retry_until_kept(attempt)
 
 
 def test_a_program_that_saves_all_the_time_wins(path: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_program_that_saves_all_the_time_wins(path: Path) -> None:
         edited.replace(path, b"+", based_on=based_on)
 
     with pytest.raises(FileChanged):
-        edited.until_kept(attempt)
+        edited.retry_until_kept(attempt)
     assert path.read_bytes() == b"0" + b"1" * (MOST_TRIES + 1)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.foreign_configs.config_page import MAX_ENTRIES, MAX_REMARKS
+from tooltray.foreign_configs.config_source import MAX_ENTRIES, MAX_REMARKS
 from tooltray.foreign_configs.reading import read_file
 from tooltray.settings.file_server import FileEntry, FileReading
 

@@ -1,7 +1,7 @@
-"""One file on its way to being servers: where things stand in it, and what of it cannot be used, in words.
+"""A file with servers while it is read: positions of its entries, and the problems found in it.
 
-Above it: the readers of each format. Below it: json_places, server_config, settings (for checking an entry). Knows no format and no disk.
-What it says quotes no value: somebody may have typed a key there.
+Above it: the readers of each format. Below it: json_places, server_config, settings (to check an entry). Knows no format and no disk.
+A problem quotes no value, because somebody may have typed an API key there.
 """
 
 import json
@@ -17,15 +17,15 @@ from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.settings import read_usable_entry
 from tooltray.snapshots.files import FileProblem
 
-MAX_NAME_LENGTH = 200  # of a server in such a file; here it gets one that fits
+MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
 MAX_ENTRIES = 1000  # in one file; nobody has a tenth of it
-MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and whoever says yes to an entry has to read it
-MAX_PLACEHOLDERS = 200  # in one server; looking for the end of each takes a time that grows with the entry
-MAX_REMARKS = 20  # of one file; whoever corrects these sees the next ones
+MAX_ENTRY_CHARACTERS = 100_000  # of one server; an environment is smaller, and a person who consents to an entry has to read it
+MAX_PLACEHOLDERS = 200  # in one server; the search for the end of each takes time in proportion to the entry
+MAX_REMARKS = 20  # of one file; once these are corrected, the next ones are shown
 _SHOWN_CHARACTERS = 64
 
-Convert = Callable[["Place"], FileEntry]
-"""Makes an entry of one format ours; raises CannotUse or TooltrayError for one that cannot be used."""
+Convert = Callable[["RawEntry"], FileEntry]
+"""Translates an entry of one format into ours; raises CannotUse or TooltrayError for an unusable one."""
 
 
 class CannotUse(Exception):
@@ -33,7 +33,7 @@ class CannotUse(Exception):
 
     Attributes:
         reason: for a person.
-        at: the character where it stands; None: where the entry does.
+        at: index of the character where it is; None: that of the entry.
     """
 
     def __init__(self, reason: str, at: int | None = None) -> None:
@@ -41,8 +41,13 @@ class CannotUse(Exception):
         self.reason, self.at = reason, at
 
 
-class Page:
-    """What is found wrong in one file while it is read."""
+class ConfigSource:
+    """Collects the problems of one file while it is read.
+
+    Attributes:
+        path: the file.
+        problems: in the order in which they were found.
+    """
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
@@ -58,24 +63,24 @@ class Page:
         return Phrase("line {line}, column {column}", line=line, column=column)
 
     def refuse(self, name: str, reason: str, at: int) -> None:
-        """An entry is not used."""
+        """Adds the problem of an entry that is not used."""
         title = Phrase("The server '{server}' of {file} is not used", server=shown(name), file=_file_name(self.path))
         self.problems.append(self._problem(title, reason, at, name if _can_be_read(name) else shown(name) or "?"))
 
     def remark(self, reason: str, at: int) -> None:
-        """Something in the file is not as its writer may believe; the servers are used nevertheless."""
+        """Adds a problem that keeps no server from being used: part of the file has no effect."""
         self._remarks += 1
         if self._remarks <= MAX_REMARKS:
             title = Phrase("{file} is not fully used", file=_file_name(self.path))
             self.problems.append(self._problem(title, reason, at, ""))
 
     def remark_repeated(self, value: Value) -> None:
-        """Tells of each key that stands twice in one object."""
+        """Adds a remark for each key that occurs twice in one object."""
         for key, at in value.repeated():
             self.remark(Phrase("'{name}' stands here a second time; the last one counts", name=shown(key)), at)
 
     def entries(self, holder: Value, convert: Convert) -> tuple[FileEntry, ...]:
-        """Reads an object's members as servers, each for itself."""
+        """Reads an object's members as servers; an unusable one is refused and does not affect the others."""
         found: list[FileEntry] = []
         for count, (name, (at, value)) in enumerate(holder.members.items()):
             if count == MAX_ENTRIES:
@@ -99,7 +104,7 @@ class Page:
             raise CannotUse(Phrase("its entry has more than {number} characters", number=MAX_ENTRY_CHARACTERS))
         if written.count("${") > MAX_PLACEHOLDERS:
             raise CannotUse(Phrase("its entry has more than {number} placeholders", number=MAX_PLACEHOLDERS))
-        return convert(Place(self, name, at, value))
+        return convert(RawEntry(self, name, at, value))
 
     def _problem(self, title: str, reason: str, at: int, entry: str) -> FileProblem:
         line = self.line(at)
@@ -107,19 +112,19 @@ class Page:
         return FileProblem(Problem(title, message, Phrase("Correct it in {file}", file=visible(self.path))), line, entry)
 
 
-class Place:
-    """One entry, where it stands.
+class RawEntry:
+    """One entry as it is in the file, with its position.
 
     Attributes:
-        at: the character where its name begins.
+        at: index of the character where its name begins.
     """
 
-    def __init__(self, page: Page, name: str, at: int, value: Value) -> None:
-        self.page, self.name, self.at, self.value = page, name, at, value
+    def __init__(self, source: ConfigSource, name: str, at: int, value: Value) -> None:
+        self.source, self.name, self.at, self.value = source, name, at, value
 
     @property
     def line(self) -> int:
-        return self.page.line(self.at)
+        return self.source.line(self.at)
 
     @property
     def written(self) -> Mapping[str, Any]:
@@ -127,38 +132,41 @@ class Place:
         return content
 
     def place_of(self, key: str) -> int:
-        """Where one of its fields stands; where itself does, if there is none of this name."""
+        """Index of one of its fields; that of the entry if there is no field of this name."""
         return self.value.members[key][0] if key in self.value.members else self.at
 
-    def not_used(self, *keys: str) -> None:
-        """Tells of fields that mean something elsewhere and nothing here."""
+    def remark_unused(self, *keys: str) -> None:
+        """Adds a remark for each of these fields that is set: they have a meaning in other programs only."""
         for key in keys:
             if self.written.get(key):
                 reason = Phrase("'{field}' of '{server}' means nothing here", field=key, server=shown(self.name))
-                self.page.remark(reason, self.place_of(key))
+                self.source.remark(reason, self.place_of(key))
 
     def checked(self, entry: Mapping[str, Any]) -> MCPServerConfig:
-        """The entry in our spelling, as a model.
+        """Validates an entry.
+
+        Args:
+            entry: with the fields of our settings.
 
         Raises:
             TooltrayError: it cannot be used.
         """
         config, odd = read_usable_entry(self.name, entry)
         for problem in odd:
-            self.page.remark(visible(problem.message), self.place_of("toolOverrides"))
+            self.source.remark(visible(problem.message), self.place_of("toolOverrides"))
         return config
 
 
 def shown(name: str) -> str:
-    """A name of somebody else's as a person may be shown it."""
+    """An untrusted name as it may be displayed: cut to 64 characters and made visible."""
     cut = name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"
     return visible(cut)
 
 
 def visible(text: str) -> str:
-    """A text without what cannot be seen: control characters, those that turn the direction of writing, line ends.
+    """Replaces invisible characters by `?`: control characters, marks of writing direction, line ends.
 
-    A phrase in which there is nothing of that stays one.
+    A Phrase without such characters stays one, and can be translated.
     """
     if text.isprintable():
         return text
