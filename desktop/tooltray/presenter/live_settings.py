@@ -15,7 +15,7 @@ from tooltray.tasks import Spawn, finish_in_thread
 
 
 class Hub(Protocol):
-    """McpPresenter, as far as this needs it."""
+    """What starts, and starts again: ServerStarts."""
 
     async def initialize(self) -> None: ...
     def begin_to_start(self, servers: Iterable[str]) -> None: ...
