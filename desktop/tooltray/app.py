@@ -262,7 +262,7 @@ class EngineThread:
         """In the GUI thread."""
         assert self._engine is not None
         assert self._loop is not None
-        link.attach(self._engine.presenter, self._engine.bus, self._loop)
+        link.attach(self._engine.presenter.verbs, self._engine.bus, self._loop)
 
     async def _started(self, options: "EngineOptions") -> "Engine | None":
         """Starts an engine; takes over from a hub without a window, and raises the window of a hub that has one.

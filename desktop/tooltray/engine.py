@@ -147,7 +147,7 @@ class Engine:
         await self._files.start()
         check_served(self._files.served())
         RequiredServers(config=self._config, bus=self.bus, on_failed=self.fail)
-        await self.presenter.initialize()  # before anybody can ask: a first list waits for servers that are on their way
+        await self.presenter.hub.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         self._live_settings.start()
         await self._doors.open()
         self._hot_reload.start()

@@ -93,8 +93,6 @@ def add_format(copy: Copy) -> None:
     copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
     copy.insert("formats/__init__.py", "from tooltray.formats.openai_responses", "from tooltray.formats.plain import Plain")
     copy.append("formats/api.py", VERBS)
-    for verb in ("mcp_tools_to_plain_tools", "plain_call_to_mcp_tool", "mcp_response_to_plain"):
-        copy.insert("presenter/verbs.py", "VERBS: tuple", f'    "{verb}",')
 
 
 def add_rule(copy: Copy) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
-from typing import cast
 
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
@@ -11,7 +10,6 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.grant_actions import GrantCommands
 from tooltray.ui.clients.client_actions import ViewCommands
@@ -76,7 +74,7 @@ class Desk:
         )
 
     def attach(self) -> None:
-        self.link.attach(cast(McpPresenter, self.engine), self.engine.bus, asyncio.get_running_loop())
+        self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())
 
     async def open(self) -> None:
         self.window.show()

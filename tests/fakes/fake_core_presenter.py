@@ -1,4 +1,4 @@
-"""McpPresenter as sessions see it: answers from a script, notes what it is asked. The verbs have the signatures of the real one."""
+"""McpPresenter as sessions see it: answers from a script, notes what it is asked."""
 
 import asyncio
 import functools
@@ -8,10 +8,9 @@ from typing import Any
 
 from msgspec import Raw
 from tests.fakes.heard import Record
+from tests.fakes.verb_table import VERBS
 
 from tooltray.errors import TooltrayError
-from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.verbs import VERBS
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.protocol.eras import ClientInfo, Era
@@ -167,21 +166,19 @@ class FakeCorePresenter:
     def profile_refusal(self, name: str) -> str:
         return f"no profile '{name}'" if name and name not in self.profiles else ""
 
-    async def _called(self, verb: str, arguments: dict[str, Any]) -> Any:
-        self.calls.add((verb, arguments))
-        answer = self.answers.get(verb)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+    @functools.cached_property
+    def verbs(self) -> dict[str, Callable[..., Any]]:
+        """Each notes its arguments and answers from `answers`; its signature is the real one's."""
+        return {name: self._verb(name, real) for name, real in VERBS.items()}
 
+    def _verb(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(functools.partial(real, self), assigned=())
+        async def called(**arguments: Any) -> Any:
+            self.calls.add((name, arguments))
+            answer = self.answers.get(name)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
-def _verb(name: str) -> Callable[..., Any]:
-    @functools.wraps(getattr(McpPresenter, name))
-    async def called(self: FakeCorePresenter, **arguments: Any) -> Any:
-        return await self._called(name, arguments)
-
-    return called
-
-
-for _name in VERBS:
-    setattr(FakeCorePresenter, _name, _verb(_name))
+        called.__annotations__ = real.__annotations__
+        return called

@@ -1,59 +1,114 @@
-"""A presenter without an engine: McpPresenter's verbs over snapshots in memory, and its bus.
+"""A presenter without an engine: the API's verbs over snapshots in memory, and its bus.
 
-Tests set what it knows, look at `calls` to see what was asked of it, and let a verb fail with `failures`.
+Tests set what it knows, look at `calls` to see what was asked of it, and let a verb fail with `failures`. A verb that changes what others
+give back is a method (see VerbsInMemory, and fakes made of this one); all others are noted and answered from ANSWERS.
 """
 
-from dataclasses import replace
+import inspect
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
-from tests.fakes.presenter_verbs.access_verbs import AccessVerbs
-from tests.fakes.presenter_verbs.approval_verbs import ApprovalVerbs
-from tests.fakes.presenter_verbs.feedback_verbs import FeedbackVerbs
-from tests.fakes.presenter_verbs.file_verbs import FileVerbs
-from tests.fakes.presenter_verbs.format_verbs import FormatVerbs
-from tests.fakes.presenter_verbs.offer_verbs import OfferVerbs
-from tests.fakes.presenter_verbs.project_verbs import ProjectVerbs
-from tests.fakes.presenter_verbs.server_verbs import ServerVerbs
-from tests.fakes.presenter_verbs.settings_verbs import SettingsVerbs
-from tests.fakes.presenter_verbs.setup_verbs import SetupVerbs
-from tests.fakes.presenter_verbs.sign_in_verbs import SignInVerbs
-from tests.fakes.presenter_verbs.tool_verbs import ToolVerbs
-from tests.fakes.presenter_verbs.view_verbs import ViewVerbs
+from tests.fakes.server_snapshots import STARTED_AT
+from tests.fakes.verb_table import VERBS
+from tests.fakes.verbs_in_memory import VerbsInMemory
 
-from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.environment import EnvironmentSnapshot
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.registries import RegistryMeasurement
+from tooltray.snapshots.setup import SettingsDocument
+
+ANSWERS: dict[str, Callable[..., Any]] = {
+    "get_snapshot": lambda hub: hub.snapshot,
+    "get_mcp_enabled": lambda hub: not hub.snapshot.is_paused,
+    "diagnose": lambda hub, **_: list(hub.diagnoses),
+    "get_environment": lambda hub: EnvironmentSnapshot((), ()),
+    "get_recent_calls": lambda hub, **_: [],
+    "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
+    "get_server_log": lambda hub, name, lines: hub.logs.get(name, [])[-lines:],
+    "get_mcp_default_servers": lambda hub: list(hub.defaults),
+    "get_tools": lambda hub, server: [each for each in hub.tools if server in (None, each.server)],
+    "get_all_tool_definitions": lambda hub, server: [{"name": each.name} for each in hub.tools if server in (None, each.server)],
+    "call_tool": lambda hub, **_: {"content": []},
+    "get_secret_names": lambda hub: sorted(hub.secrets),
+    "preview_removal": lambda hub, name: hub.removal(name),
+    "check_secrets": lambda hub: "keyring",
+    "get_http_status": lambda hub: hub.http,
+    "get_api_token": lambda hub: hub.api_token,
+    "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
+    "get_approvals": lambda hub: list(hub.approvals),
+    "get_grants": lambda hub: list(hub.grants),
+    "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),
+    "get_tool_changes": lambda hub: list(hub.tool_changes),
+    "get_sessions": lambda hub: list(hub.sessions),
+    "get_client_modes": lambda hub: list(hub.client_modes),
+    "get_profiles": lambda hub: list(hub.profiles),
+    "get_tool_costs": lambda hub, **_: hub.costs,
+    "get_allowed_folders": lambda hub: list(hub.allowed_folders),
+    "allow_folder": lambda hub, path: path,
+    "get_feedback_requests": lambda hub: list(hub.feedback),
+    "get_feedback_history": lambda hub, **_: list(hub.feedback_history),
+    "get_ready_answers": lambda hub: list(hub.ready_answers),
+    "get_server_files": lambda hub: list(hub.files),
+    "get_trust_requests": lambda hub, project: [each for each in hub.trust_requests if project in ("", each.project)],
+    "get_trusted_entries": lambda hub: list(hub.trusted),
+    "preview_reload": lambda hub: list(hub.reload_changes),
+    "begin_sign_in": lambda hub, name: SignInSnapshot(name, f"https://sign.in.example/{name}", STARTED_AT + 600),
+    "get_npm_registry_status": lambda hub: hub.registry,
+    "refresh_npm_registry": lambda hub: hub.registry,
+    "test_npm_registry": lambda hub, url: RegistryMeasurement(url, url, "custom", milliseconds=10.0),
+    "set_custom_npm_registry": lambda hub, **_: hub.registry,
+    "set_auto_detect_npm_registry": lambda hub, **_: hub.registry,
+    "apply_remedy": lambda hub, **_: "done",
+    "export_setup": lambda hub: {},
+    "preview_import": lambda hub, **_: list(hub.setup_changes),
+    "import_setup": lambda hub, **_: list(hub.setup_changes),
+    "preview_reset": lambda hub: list(hub.setup_changes),
+    "reset_to_default_servers": lambda hub: list(hub.setup_changes),
+    "get_settings": lambda hub: SettingsDocument({}, "0"),
+    "change_settings": lambda hub, changes, **_: SettingsDocument(changes, "1"),
+}
+UNNOTED = {  # what no test is about
+    "get_snapshot",
+    "get_mcp_enabled",
+    "get_http_status",
+    "get_mcp_default_servers",
+    "list_api_tokens",
+    "list_client_tokens",
+    "toggle_mcp_default_server",
+}
+UNNOTED_ARGUMENTS = {("set_secret", "value"), ("diagnose", "wait_s"), ("remove_mcp_server", "keep_secrets"), ("call_tool", "project")}
+NOTED_IF_GIVEN = {
+    ("add_mcp_server", "project"),
+    ("update_mcp_server", "revision"),
+    ("remove_mcp_server", "revision"),
+    ("get_tool_costs", "session"),
+}
 
 
-class FakePresenter(
-    ServerVerbs,
-    OfferVerbs,
-    ToolVerbs,
-    AccessVerbs,
-    SetupVerbs,
-    SignInVerbs,
-    FormatVerbs,
-    ViewVerbs,
-    ProjectVerbs,
-    ApprovalVerbs,
-    FeedbackVerbs,
-    FileVerbs,
-    SettingsVerbs,
-):
-    """Belongs to one event loop, as the real one does."""
+class FakePresenter(VerbsInMemory):
+    """Belongs to one event loop, as the real one does. `calls`: (verb, *arguments) in the order of the real one's, defaults among them."""
 
-    async def get_snapshot(self) -> HubSnapshot:
-        return self.snapshot
+    @cached_property
+    def verbs(self) -> dict[str, Callable[..., Any]]:
+        return {verb: partial(self._do, verb) for verb in VERBS}
 
-    async def get_mcp_enabled(self) -> bool:
-        return not self.snapshot.is_paused
+    async def _do(self, verb: str, *args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(VERBS[verb]).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = dict(list(bound.arguments.items())[1:])
+        if verb not in UNNOTED:
+            self.calls.append((verb, *(value for name, value in arguments.items() if _is_noted(verb, name, value))))
+        if verb in self.failures:
+            raise self.failures[verb]
+        answer = getattr(self, verb, None) or partial(ANSWERS.get(verb, _nothing), self)
+        given = answer(**arguments)
+        return await given if inspect.isawaitable(given) else given
 
-    async def set_mcp_enabled(self, enabled: bool) -> None:
-        self._note("set_mcp_enabled", enabled)
-        self.snapshot = replace(self.snapshot, is_paused=not enabled)
-        self._publish_config()
 
-    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Any]:
-        self._note("diagnose", server)
-        return list(self.diagnoses)
+def _nothing(hub: object, **_: object) -> None: ...
 
-    async def initialize(self) -> None:
-        self._note("initialize")
+
+def _is_noted(verb: str, name: str, value: object) -> bool:
+    return (verb, name) not in UNNOTED_ARGUMENTS and (bool(value) or (verb, name) not in NOTED_IF_GIVEN)

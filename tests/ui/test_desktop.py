@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
-from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -21,7 +20,6 @@ from tests.ui.seen import control
 from tooltray import __version__
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.clients import SessionSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
@@ -52,7 +50,7 @@ class FakeEngine:
         loop = asyncio.get_running_loop()
 
         def attach(link: EngineLink) -> None:
-            link.attach(cast(McpPresenter, self.presenter), self.presenter.bus, loop)
+            link.attach(self.presenter.verbs, self.presenter.bus, loop)
 
         self.desktop.on_engine_started(attach)
 

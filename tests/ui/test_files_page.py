@@ -194,13 +194,12 @@ async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
     class Following(FakePresenter):
         follows = True
 
-        async def get_settings(self) -> SettingsDocument:
+        def get_settings(self) -> SettingsDocument:
             return SettingsDocument({"hotReload": self.follows}, "0")
 
-        async def change_settings(self, changes: dict[str, bool], revision: str = "") -> SettingsDocument:  # type: ignore[override]
-            self._note("change_settings", dict(changes))
+        def change_settings(self, changes: dict[str, bool], revision: str) -> SettingsDocument:
             self.follows = changes["hotReload"]
-            return await self.get_settings()
+            return self.get_settings()
 
     fake = Following()
     async with Desk(fake, theme) as desk:
@@ -208,7 +207,7 @@ async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
         switch = control(page, "Read files again by itself")
         assert switch.isChecked()
         switch.click()
-        await desk.asked("change_settings", {"hotReload": False})
+        await desk.asked("change_settings", {"hotReload": False}, "")
         fake.failures["change_settings"] = TooltrayError("the settings cannot be written")
         switch.click()
         await until(lambda: "The settings cannot be written" in words(page))

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QThread
@@ -15,7 +15,6 @@ from tests.fakes.server_snapshots import server
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -86,7 +85,7 @@ async def link(engine: EngineThread) -> AsyncIterator[EngineLink]:
 def attach(link: EngineLink, engine: EngineThread) -> Listener:
     listener = Listener(link)
     engine.links.append(link)
-    link.attach(cast(McpPresenter, engine.presenter), engine.presenter.bus, engine.loop)
+    link.attach(engine.presenter.verbs, engine.presenter.bus, engine.loop)
     return listener
 
 
@@ -100,39 +99,42 @@ async def test_the_first_news_is_the_whole_hub(link: EngineLink, engine: EngineT
 async def test_a_verb_runs_in_the_engine_s_thread_and_its_result_comes_back(link: EngineLink, engine: EngineThread) -> None:
     attach(link, engine)
 
-    async def where(_: object) -> threading.Thread:
+    async def where() -> threading.Thread:
         return threading.current_thread()
 
-    assert (await link.run(where)).name == "engine"
+    engine.presenter.verbs["where"] = where
+    assert (await link.run("where")).name == "engine"
     assert QThread.currentThread() is not None
 
 
 async def test_what_the_window_asks_for_is_confirmed_by_the_person_at_it(link: EngineLink, engine: EngineThread) -> None:
     attach(link, engine)
-    await link.run(lambda presenter: confirm_widening("This"))
+    engine.presenter.verbs["widen"] = confirm_widening
+    await link.run("widen", "This")
 
 
 async def test_what_a_verb_raises_comes_back(link: EngineLink, engine: EngineThread) -> None:
     attach(link, engine)
     engine.presenter.failures["start_server"] = TooltrayError("no such command")
     with pytest.raises(TooltrayError, match="no such command"):
-        await link.run(lambda presenter: presenter.start_server("a"))
+        await link.run("start_server", "a")
 
 
 async def test_without_an_engine_a_verb_says_so(link: EngineLink) -> None:
     with pytest.raises(TooltrayError, match="not running"):
-        await link.run(lambda presenter: presenter.get_snapshot())
+        await link.run("get_snapshot")
 
 
 async def test_a_verb_that_waits_when_the_engine_goes_fails_instead_of_hanging(link: EngineLink, engine: EngineThread) -> None:
     attach(link, engine)
     begun = threading.Event()
 
-    async def forever(_: object) -> None:
+    async def forever() -> None:
         begun.set()
         await asyncio.get_running_loop().create_future()
 
-    waiting = asyncio.ensure_future(link.run(forever))
+    engine.presenter.verbs["wait"] = forever
+    waiting = asyncio.ensure_future(link.run("wait"))
     await until(begun.is_set)
     link.detach()
     with pytest.raises(TooltrayError, match="not running"):
@@ -143,14 +145,15 @@ async def test_a_verb_that_nobody_waits_for_any_more_is_cancelled_in_the_engine(
     attach(link, engine)
     begun, cancelled = threading.Event(), threading.Event()
 
-    async def forever(_: object) -> None:
+    async def forever() -> None:
         begun.set()
         try:
             await asyncio.get_running_loop().create_future()
         finally:
             cancelled.set()
 
-    waiting = asyncio.ensure_future(link.run(forever))
+    engine.presenter.verbs["wait"] = forever
+    waiting = asyncio.ensure_future(link.run("wait"))
     await until(begun.is_set)
     waiting.cancel()
     await until(cancelled.is_set)
@@ -160,7 +163,7 @@ async def test_a_loop_that_has_just_been_closed_is_no_hub(link: EngineLink, engi
     attach(link, engine)
     engine.end()
     with pytest.raises(TooltrayError, match="not running"):
-        await link.run(lambda presenter: presenter.get_snapshot())
+        await link.run("get_snapshot")
 
 
 async def test_of_ten_thousand_changes_the_gui_sees_few_and_the_last(engine: EngineThread) -> None:
@@ -244,7 +247,7 @@ async def test_a_busy_gui_finds_one_delivery_and_not_a_queue_of_them(link: Engin
 async def test_changed_settings_bring_a_whole_snapshot(link: EngineLink, engine: EngineThread) -> None:
     listener = attach(link, engine)
     await until(lambda: listener.news)
-    await link.run(lambda presenter: presenter.remove_mcp_server("a"))
+    await link.run("remove_mcp_server", "a")
     await until(lambda: [each for each in listener.of(HubSnapshot) if [s.name for s in each.servers] == ["b", "hub"]])
 
 
@@ -267,6 +270,6 @@ async def test_another_engine_can_be_attached_after_the_first(link: EngineLink, 
     other = EngineThread()
     listener = attach(link, other)
     await until(lambda: listener.news)
-    assert await link.run(lambda presenter: presenter.get_mcp_default_servers()) == []
+    assert await link.run("get_mcp_default_servers") == []
     link.detach()
     other.end()

@@ -152,7 +152,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.window.page.cards)
         desk.window.open_log("a")
-        await desk.servers.remove_mcp_server("a")
+        await desk.servers.api.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -292,7 +292,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         for state in ServerState:
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
-        await desk.servers.add_mcp_server("new", {"command": "z"})
+        await desk.servers.api.add_mcp_server("new", {"command": "z"})
         await until(lambda: "new" in desk.window.page.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
+from tests.fakes.verb_table import PART_OF
 
 from tooltray.errors import Problem
 from tooltray.events import (
@@ -46,7 +47,7 @@ class Layer:
 @pytest.fixture
 async def layer(app: QApplication) -> AsyncIterator[Layer]:
     layer = Layer()
-    layer.link.attach(layer.engine, layer.engine.bus, asyncio.get_running_loop())  # type: ignore[arg-type]
+    layer.link.attach(layer.engine.verbs, layer.engine.bus, asyncio.get_running_loop())
     await until(lambda: layer.hub.snapshot is not None)
     yield layer
     layer.link.detach()
@@ -94,7 +95,7 @@ async def test_a_removed_server_is_told_and_gone(layer: Layer) -> None:
     client = QtMcpClient(layer.hub, layer.servers, "a")
     removed: list[bool] = []
     client.removed.connect(lambda: removed.append(True))
-    await layer.servers.remove_mcp_server("a")
+    await layer.servers.api.remove_mcp_server("a")
     await until(lambda: heard == ["a"])
     assert layer.servers.find("a") is None
     assert removed == [True]
@@ -120,7 +121,7 @@ async def test_tools_are_asked_for_and_their_change_is_told_once_per_delivery(la
     layer.engine.set_tools([tool("another", "a")], "a")
     await until(lambda: changed)
     assert changed == ["a"]
-    assert [each.name for each in await layer.tools.get_tools("a")] == ["another"]
+    assert [each.name for each in await layer.tools.api.get_tools("a")] == ["another"]
 
 
 async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -> None:
@@ -155,29 +156,29 @@ async def test_when_the_engine_is_gone_nothing_is_known_any_more(layer: Layer) -
 )
 async def test_a_verb_reaches_the_engine_with_its_arguments(layer: Layer, verb: str, arguments: tuple[object, ...]) -> None:
     given = (*arguments, "value") if verb == "set_secret" else arguments  # a fake does not note values of secrets
-    await getattr(layer.hub, verb)(*given)
+    await getattr(getattr(layer.hub, PART_OF[verb]), verb)(*given)
     assert layer.engine.calls == [(verb, *arguments)]
 
 
 async def test_verbs_that_ask_bring_the_answer(layer: Layer) -> None:
-    assert await layer.hub.get_snapshot() == layer.engine.snapshot
-    assert await layer.hub.get_mcp_enabled() is True
-    assert await layer.hub.toggle_mcp_default_server("a") is True
-    assert await layer.hub.get_mcp_default_servers() == ["a"]
-    await layer.hub.remove_mcp_default_server("a")
-    assert await layer.servers.get_mcp_default_servers() == []
-    assert list(await layer.servers.get_mcp_servers()) == ["a", "b"]
-    assert await layer.tools.get_all_tool_definitions("a") == [{"name": "read"}]
-    assert await layer.tools.call_tool("read", {}) == {"content": []}
-    await layer.hub.set_secret("n", "v")
-    assert await layer.hub.get_secret_names() == ["n"]
-    assert (await layer.hub.get_http_status()).is_open is False
-    assert await layer.hub.create_client_token("c") == "token of c"
-    assert [client.name for client in await layer.hub.list_client_tokens()] == ["c"]
-    await layer.hub.remove_client_token("c")
-    assert await layer.hub.list_client_tokens() == []
-    await layer.hub.remove_secret("n")
-    assert await layer.hub.get_secret_names() == []
+    assert await layer.hub.hub.get_snapshot() == layer.engine.snapshot
+    assert await layer.hub.hub.get_mcp_enabled() is True
+    assert await layer.hub.servers.toggle_mcp_default_server("a") is True
+    assert await layer.hub.servers.get_mcp_default_servers() == ["a"]
+    await layer.hub.servers.remove_mcp_default_server("a")
+    assert await layer.servers.api.get_mcp_default_servers() == []
+    assert list(await layer.servers.api.get_mcp_servers()) == ["a", "b"]
+    assert await layer.tools.api.get_all_tool_definitions("a") == [{"name": "read"}]
+    assert await layer.tools.api.call_tool("read", {}) == {"content": []}
+    await layer.hub.secrets.set_secret("n", "v")
+    assert await layer.hub.secrets.get_secret_names() == ["n"]
+    assert (await layer.hub.access.get_http_status()).is_open is False
+    assert await layer.hub.access.create_client_token("c") == "token of c"
+    assert [client.name for client in await layer.hub.access.list_client_tokens()] == ["c"]
+    await layer.hub.access.remove_client_token("c")
+    assert await layer.hub.access.list_client_tokens() == []
+    await layer.hub.secrets.remove_secret("n")
+    assert await layer.hub.secrets.get_secret_names() == []
 
 
 HUB = HubSnapshot(

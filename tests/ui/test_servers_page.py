@@ -75,7 +75,7 @@ async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
 
 async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        await desk.servers.add_mcp_server("files", {"command": "npx"})
+        await desk.servers.api.add_mcp_server("files", {"command": "npx"})
         await until(lambda: shown(desk) == ["files", "hub"])
 
 
@@ -214,7 +214,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         desk.engine.set_state("server-4", ServerState.STOPPED)
         await until(lambda: desk.window.page.details and desk.window.page.details.server.state is ServerState.STOPPED)
-        await desk.servers.remove_mcp_server("server-4")
+        await desk.servers.api.remove_mcp_server("server-4")
         await until(lambda: desk.window.page.details is None)
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
-from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.fake_presenter import ANSWERS, FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, words
 
@@ -62,17 +62,15 @@ class SigningIn(FakePresenter):
 
     async def begin_sign_in(self, name: str) -> SignInSnapshot:
         self.set_state(name, ServerState.NEEDS_SIGN_IN, has_sign_in_page=True)
-        return await super().begin_sign_in(name)
+        return ANSWERS["begin_sign_in"](self, name)
 
     async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
-        await super().finish_sign_in(name, callback_url)
         await self.over.wait()
         self.set_state(name, ServerState.NEEDS_SIGN_IN, has_sign_in_page=False)
         if self.error:
             raise self.error
 
     async def cancel_sign_in(self, name: str) -> None:
-        await super().cancel_sign_in(name)
         self.end(TooltrayError("the sign-in to 'a' was cancelled"))
 
     def end(self, error: TooltrayError | None = None) -> None:
@@ -305,19 +303,18 @@ class Slow(FakePresenter):
         super().__init__(servers)
         self.may_end = asyncio.Event()
         self.ended: list[str] = []
+        self.error: TooltrayError | None = None
 
     async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Diagnosis]:
-        self.calls.append(("diagnose", server))
         await self.may_end.wait()
         self.ended.append("diagnose")
         return [Diagnosis("a", False, "stdio", "error", remedies=(FULL_PATH,))]
 
     async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
-        self.calls.append(("apply_remedy", server))
         await self.may_end.wait()
         self.ended.append("apply_remedy")
-        if "apply_remedy" in self.failures:
-            raise self.failures["apply_remedy"]
+        if self.error:
+            raise self.error
         return "done"
 
 
@@ -345,9 +342,9 @@ async def test_a_remedy_that_ends_after_its_sheet_was_closed_is_for_nobody(theme
         panel = await why(desk)
         desk.engine.may_end.clear()
         if fails:
-            desk.engine.failures["apply_remedy"] = TooltrayError("the settings cannot be written")
+            desk.engine.error = TooltrayError("the settings cannot be written")
         control(panel, "Use the full path").click()
-        await desk.asked("apply_remedy", "a")
+        await desk.asked("apply_remedy", "a", FULL_PATH.kind, FULL_PATH.value)
         assert not control(panel, "Use the full path").isEnabled()
         await closed(desk)
         desk.engine.may_end.set()

@@ -1,4 +1,4 @@
-"""Verbs of McpPresenter about calls that wait for a person's yes, and about what was allowed. Mixed into it."""
+"""The API about calls that wait for a person's consent, and about what was allowed."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ from tooltray.snapshots.tools import ToolSnapshot
 REFUSE = "refuse"  # the one answer that allows nothing
 
 
-class ApprovalVerbs:
-    _approvals: Approvals
-    _config: McpConfHelper
+class ApprovalsApi:
+    def __init__(self, *, config: McpConfHelper, approvals: Approvals) -> None:
+        self._config, self._approvals = config, approvals
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""

@@ -171,23 +171,23 @@ class Approvals:
     # answers and grants
 
     def waiting(self) -> list[ApprovalSnapshot]:
-        """See ApprovalVerbs.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
+        """See ApprovalsApi.get_approvals. Those among them that were refused already wait for a yes to the next call that is the same."""
         self._rounds.renew_refused()
         return [question.snapshot for question in self._waiting if not question.answer.done()]
 
     async def answer(self, id: str, answer: str) -> None:
-        """See ApprovalVerbs.answer_approval."""
+        """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
         if question is None:
             raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
         await self._rounds.take(question, answer)
 
     def grants(self) -> list[GrantSnapshot]:
-        """See ApprovalVerbs.get_grants."""
+        """See ApprovalsApi.get_grants."""
         return self._grants.snapshots()
 
     async def preview(self, server: str, kind: str, tool: str, client: str) -> list[ToolSnapshot]:
-        """See ApprovalVerbs.preview_grant."""
+        """See ApprovalsApi.preview_grant."""
         routes = await self._routes_for(server, kind, tool)
         if len(self._shown) >= MOST_SHOWN:
             self._shown.pop(next(iter(self._shown)))
@@ -196,7 +196,7 @@ class Approvals:
         return [CoveredTool(**vars(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
-        """See ApprovalVerbs.add_grant."""
+        """See ApprovalsApi.add_grant."""
         if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
             raise TooltrayError(
                 "a grant lasts for some time, and for a year at most", hint="Without a time it lasts until you take it back."
@@ -208,15 +208,15 @@ class Approvals:
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
 
     async def take_back(self, id: str) -> None:
-        """See ApprovalVerbs.remove_grant."""
+        """See ApprovalsApi.remove_grant."""
         await self._grants.take_back(id)
 
     def changes(self) -> list[ToolChange]:
-        """See ApprovalVerbs.get_tool_changes."""
+        """See ApprovalsApi.get_tool_changes."""
         return self._grants.changes()
 
     async def accept(self, server: str, tool: str) -> None:
-        """See ApprovalVerbs.accept_tool_change."""
+        """See ApprovalsApi.accept_tool_change."""
         await self._grants.accept(server, tool)
 
     def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:

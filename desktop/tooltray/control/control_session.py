@@ -1,4 +1,4 @@
-"""The control channel: McpPresenter's verbs by name, the events as notifications.
+"""The control channel: the API's verbs by name, the events as notifications.
 
 Above it: sessions. Below it: McpPresenter. The command line, the handover and a second start speak it; every verb's arguments are checked
 against its signature, so that a wrong one is an error and not a surprise.
@@ -13,12 +13,12 @@ from typing import Any, get_type_hints
 import msgspec
 
 from tooltray import __version__
+from tooltray.api import Verb
 from tooltray.confirmation import UNATTENDED, Asker, asked_by
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.phrases import plain_text
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.verbs import VERBS
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
@@ -93,15 +93,15 @@ class ControlSession:
         if not isinstance(params, dict):
             return failure(INVALID_PARAMS, "params must be an object")
         try:
-            if request.method in VERBS:
-                return await self._call(getattr(self._presenter, request.method), params)
+            if verb := self._presenter.verbs.get(request.method):
+                return await self._call(verb, params)
             return await self._control_hub(request.method)
         except TooltrayError as error:
             problem = error.problem
             data = {"title": str(problem.title), "message": str(problem.message), "hint": str(problem.hint)}
             return failure(CONNECTION_CLOSED, str(error), data)
 
-    async def _call(self, verb: Callable[..., Awaitable[Any]], params: Mapping[str, Any]) -> Envelope:
+    async def _call(self, verb: Verb, params: Mapping[str, Any]) -> Envelope:
         try:
             arguments = _arguments(verb, params)
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
@@ -132,7 +132,7 @@ class ControlSession:
             self.dispatcher.send_notification("event", dump(params))
 
 
-def _arguments(verb: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(verb: Verb, params: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a verb, converted to what its signature says.
 
     Raises:

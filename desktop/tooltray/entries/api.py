@@ -1,13 +1,12 @@
-"""Verbs of McpPresenter about servers: their entries, which of them run, and which start with the hub. Mixed into it.
+"""The API about servers: their entries, which of them run, and which start with the hub.
 
 Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.confirmation import must_wait
 from tooltray.entries.proposals import Proposals
@@ -18,20 +17,23 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
-from tooltray.upstream import client_snapshots
-from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
 
 
-class ServerVerbs:
-    _config: McpConfHelper
-    _files: ServerFiles
-    _proposals: Proposals
-    _server_secrets: ServerSecrets
-    _servers: ServerManager
-    _tools: ToolManager
-    _prompts: PromptManager
-    _resources: ResourceManager
+class ServersApi:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        files: ServerFiles,
+        proposals: Proposals,
+        server_secrets: ServerSecrets,
+        servers: ServerManager,
+        tools: ToolManager,
+        connections: Connections,
+    ) -> None:
+        self._config, self._files, self._proposals, self._server_secrets = config, files, proposals, server_secrets
+        self._servers, self._tools, self._connections = servers, tools, connections
 
     # entries
 
@@ -48,7 +50,7 @@ class ServerVerbs:
         """
         if self._proposals.is_new(name):
             return self._proposals.entry(name)
-        self._check_is_in_settings(name)
+        check_is_in_settings(self._servers, name)
         return self._config.server_entry(name)
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
@@ -88,7 +90,7 @@ class ServerVerbs:
         """
         if self._proposals.is_new(name):
             return await self._replace_proposal(name, config, revision)
-        self._check_is_in_settings(name)
+        check_is_in_settings(self._servers, name)
         if await must_wait():
             return await self._proposals.change(name, config, revision)
         if self._config.file_server(name):
@@ -112,7 +114,7 @@ class ServerVerbs:
         """
         if self._proposals.is_new(name):
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
-        self._check_is_not_builtin(name)
+        check_is_not_builtin(self._servers, name)
         removal = await self._server_secrets.of(name)
         if name not in self._config.own_settings.mcp_servers and self._files.keeps(name):
             await self._files.remove(name, revision)
@@ -155,7 +157,7 @@ class ServerVerbs:
 
     async def get_mcp_clients(self) -> list[McpClientSnapshot]:
         """Every connection to a running server, and what the server says of itself."""
-        return [client for server in self._servers for client in self._client_snapshots(server)]
+        return self._connections.snapshots()
 
     async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
         """The last lines of a server's stderr, known secrets masked.
@@ -171,16 +173,16 @@ class ServerVerbs:
         return list(self._config.settings.default_servers)
 
     async def add_mcp_default_server(self, name: str) -> None:
-        self._check_is_in_settings(name)
+        check_is_in_settings(self._servers, name)
         await self._config.set_default(name, True)
 
     async def remove_mcp_default_server(self, name: str) -> None:
-        self._check_is_in_settings(name)
+        check_is_in_settings(self._servers, name)
         await self._config.set_default(name, False)
 
     async def toggle_mcp_default_server(self, name: str) -> bool:
         """Returns whether it starts with the hub now."""
-        self._check_is_in_settings(name)
+        check_is_in_settings(self._servers, name)
         is_default = name not in self._config.settings.default_servers
         await self._config.set_default(name, is_default)
         return is_default
@@ -196,17 +198,32 @@ class ServerVerbs:
             await self.add_mcp_server(name, config, project=project)
             await self._proposals.removed(name)
 
-    def _check_is_in_settings(self, name: str) -> None:
-        self._servers.get(name)
-        self._check_is_not_builtin(name)
 
-    def _check_is_not_builtin(self, name: str) -> None:
-        server = self._servers.find(name)
-        if server and server.is_builtin:
-            raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
+def check_exists(servers: ServerManager, name: str | None) -> None:
+    """None stands for all servers, and is always there.
 
-    def _client_snapshots(self, server: ManagedServer) -> Iterable[McpClientSnapshot]:
-        name = server.name
-        return client_snapshots.snapshots(
-            server, tools=self._tools.tool_count(name), prompts=self._prompts.count(name), resources=self._resources.count(name)
-        )
+    Raises:
+        NotFound: there is no such server.
+    """
+    if name is not None:
+        servers.get(name)
+
+
+def check_is_in_settings(servers: ServerManager, name: str) -> None:
+    """
+    Raises:
+        NotFound: there is no such server.
+        TooltrayError: it comes with Tooltray, and has no entry in the settings that could be changed.
+    """
+    servers.get(name)
+    check_is_not_builtin(servers, name)
+
+
+def check_is_not_builtin(servers: ServerManager, name: str) -> None:
+    """
+    Raises:
+        TooltrayError: the server comes with Tooltray.
+    """
+    server = servers.find(name)
+    if server and server.is_builtin:
+        raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")

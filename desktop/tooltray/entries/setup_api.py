@@ -1,25 +1,17 @@
-"""Verbs of McpPresenter about the whole set-up, npm registries and remedies. Mixed into it; each hands on to the part that does it."""
+"""The API about the whole set-up, and remedies that the doctor proposes."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
 from tooltray.doctor.remedies import Remedies
+from tooltray.entries.server_starts import ServerStarts
 from tooltray.entries.setup import Setup
-from tooltray.registries.npm_registries import NpmRegistries
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
 
 
-class SetupVerbs(ABC):
-    _setup: Setup
-    _registries: NpmRegistries
-    _remedies: Remedies
-
-    @abstractmethod
-    async def initialize(self) -> None: ...
-
-    # the whole set-up
+class SetupApi:
+    def __init__(self, *, setup: Setup, remedies: Remedies, starts: ServerStarts) -> None:
+        self._setup, self._remedies, self._starts = setup, remedies, starts
 
     async def export_setup(self) -> dict[str, Any]:
         """The servers and settings as one document, without secrets: what was one in plain text becomes `${secret:NAME}`."""
@@ -44,7 +36,7 @@ class SetupVerbs(ABC):
             TooltrayError: this is no set-up, or the settings cannot be written.
         """
         changes = await self._setup.take_over(setup, replace=replace)
-        await self.initialize()
+        await self._starts.initialize()
         return changes
 
     async def preview_reset(self) -> list[SetupChange]:
@@ -58,39 +50,8 @@ class SetupVerbs(ABC):
             TooltrayError: the settings cannot be written.
         """
         changes = await self._setup.reset()
-        await self.initialize()
+        await self._starts.initialize()
         return changes
-
-    # npm registries
-
-    async def get_npm_registry_status(self) -> NpmRegistryStatus:
-        return self._registries.status
-
-    async def refresh_npm_registry(self) -> NpmRegistryStatus:
-        """Measures all registries now, whatever is remembered."""
-        return await self._registries.refresh()
-
-    async def test_npm_registry(self, url: str) -> RegistryMeasurement:
-        """Measures one registry; what is wrong with it stands in `problem`."""
-        return await self._registries.test(url)
-
-    async def set_custom_npm_registry(self, url: str) -> NpmRegistryStatus:
-        """Uses one registry from now on; "" ends that. It is measured before it is saved.
-
-        Raises:
-            TooltrayError: it is no npm registry that answers; says why.
-        """
-        return await self._registries.set_custom(url)
-
-    async def set_auto_detect_npm_registry(self, enabled: bool) -> NpmRegistryStatus:
-        """Whether the fastest registry is found out and used. Off: nothing is measured unasked."""
-        return await self._registries.set_auto_detect(enabled)
-
-    async def clear_npm_registry_cache(self) -> None:
-        """Forgets what was measured."""
-        await self._registries.clear_cache()
-
-    # remedies
 
     async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
         """Carries out a remedy that `diagnose` proposed, and returns what was done, in words.

@@ -1,4 +1,4 @@
-"""Verbs of McpPresenter about models' reports and a person's answers. Mixed into it."""
+"""The API about models' reports and a person's answers."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,9 @@ from tooltray.feedback.feedbacks import Feedbacks
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 
 
-class FeedbackVerbs:
-    _feedbacks: Feedbacks
+class FeedbackApi:
+    def __init__(self, *, feedbacks: Feedbacks) -> None:
+        self._feedbacks = feedbacks
 
     async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
         """The reports that wait for an answer, the oldest first."""

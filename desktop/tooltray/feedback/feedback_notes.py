@@ -42,7 +42,7 @@ class FeedbackNotes:
         self._spawn(self._write(entry.id), name="history of reports")
 
     async def read(self, project_path: str, limit: int) -> list[FeedbackEntry]:
-        """See FeedbackVerbs.get_feedback_history."""
+        """See FeedbackApi.get_feedback_history."""
         async with self._disk:
             on_disk = await asyncio.to_thread(self._history.read, project_path)
         known = {entry.id: entry for entry in on_disk} | self._unwritten

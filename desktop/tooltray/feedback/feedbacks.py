@@ -139,11 +139,11 @@ class Feedbacks:
     # for the person
 
     def waiting(self) -> list[FeedbackSnapshot]:
-        """See FeedbackVerbs.get_feedback_requests."""
+        """See FeedbackApi.get_feedback_requests."""
         return [report.shown for report in self._open.values()]
 
     async def answer(self, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
-        """See FeedbackVerbs.answer_feedback."""
+        """See FeedbackApi.answer_feedback."""
         await self._find(id)
         text = text.strip().encode("utf-8", "replace").decode()
         if not text and not attachments:
@@ -154,19 +154,19 @@ class Feedbacks:
         self._end(await self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
 
     async def dismiss(self, id: str) -> None:
-        """See FeedbackVerbs.dismiss_feedback."""
+        """See FeedbackApi.dismiss_feedback."""
         self._end(await self._find(id), DISMISSED)
 
     async def history(self, project_path: str, limit: int) -> list[FeedbackEntry]:
-        """See FeedbackVerbs.get_feedback_history."""
+        """See FeedbackApi.get_feedback_history."""
         return await self._notes.read(project_path, limit)
 
     def ready_answers(self) -> list[str]:
-        """See FeedbackVerbs.get_ready_answers."""
+        """See FeedbackApi.get_ready_answers."""
         return self._ready.all()
 
     async def set_ready_answers(self, answers: list[str]) -> None:
-        """See FeedbackVerbs.set_ready_answers."""
+        """See FeedbackApi.set_ready_answers."""
         await self._ready.set(answers)
 
     async def close(self) -> None:

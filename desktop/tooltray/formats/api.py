@@ -1,4 +1,4 @@
-"""Verbs of McpPresenter about the formats of model providers. Mixed into it; the formats themselves are in tools/formats."""
+"""The API about the formats of model providers; the formats themselves stand beside it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,8 +16,9 @@ def _of_openai(api: str) -> str:
     return _OPENAI[api]
 
 
-class FormatVerbs:
-    _formats: ToolFormats
+class FormatsApi:
+    def __init__(self, *, formats: ToolFormats) -> None:
+        self._formats = formats
 
     async def mcp_tools_to_openai_tools(self, server: str | None = None, api: str = "chat") -> list[dict[str, Any]]:
         """All tools that AI clients see, for OpenAI's API.

@@ -16,7 +16,7 @@ from tooltray.upstream.server_events import ServersConfigured
 
 
 class Hub(Protocol):
-    """McpPresenter, as far as this needs it."""
+    """What starts, and starts again: ServerStarts."""
 
     async def initialize(self) -> None: ...
     def begin_to_start(self, servers: Iterable[str]) -> None: ...

@@ -1,11 +1,12 @@
-"""Verbs of McpPresenter about projects, and servers that start for one. Mixed into it."""
+"""The API about projects, and servers that start for one."""
 
 from tooltray.confirmation import confirm_widening
 from tooltray.projects.projects import Projects
 
 
-class ProjectVerbs:
-    _projects: Projects
+class ProjectsApi:
+    def __init__(self, *, projects: Projects) -> None:
+        self._projects = projects
 
     async def get_allowed_folders(self) -> list[str]:
         """The folders that a person has allowed as projects; absolute paths."""

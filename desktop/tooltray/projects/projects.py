@@ -209,10 +209,10 @@ class Projects:
     def _has(self, state: SessionState, server: ManagedServer) -> bool:
         return state.server in (None, server.name) and self._includes(state, server.name)
 
-    # what people choose (see ProjectVerbs)
+    # what people choose (see ProjectsApi)
 
     def allowed(self) -> list[str]:
-        """See ProjectVerbs.get_allowed_folders."""
+        """See ProjectsApi.get_allowed_folders."""
         return self._folders.listed()
 
     def problems(self) -> Iterator[Problem]:
@@ -232,11 +232,11 @@ class Projects:
         return await self._folders.is_permitted(await self._folders.real(path), SessionState(OWN))
 
     async def allow(self, path: str) -> str:
-        """See ProjectVerbs.allow_folder."""
+        """See ProjectsApi.allow_folder."""
         return await self._folders.allow(path)
 
     async def disallow(self, path: str) -> None:
-        """See ProjectVerbs.disallow_folder."""
+        """See ProjectsApi.disallow_folder."""
         await self._folders.disallow(path)
         await asyncio.gather(*self._withdrawals)
 
@@ -270,7 +270,7 @@ class Projects:
         return SessionProject(folder, project_name("", folder), "person")
 
     async def start(self, server: str, path: str | None) -> None:
-        """See ProjectVerbs.start_for_project; None: start_without_project."""
+        """See ProjectsApi.start_for_project; None: start_without_project."""
         deferred = self._servers.find_deferred(server)
         if deferred.config.disable:
             raise TooltrayError(f"server '{server}' is switched off", hint="Switch it on first.")
@@ -289,7 +289,7 @@ class Projects:
         await deferred.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def choose(self, session: str, path: str) -> None:
-        """See ProjectVerbs.set_session_project."""
+        """See ProjectsApi.set_session_project."""
         state = self._states.find(session)
         if state is None:
             raise NotFound(f"there is no session '{shown(session)}'", hint="See which there are: tooltray sessions")
@@ -300,14 +300,14 @@ class Projects:
         self.sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset(self) -> None:
-        """See ProjectVerbs.reset_deferred_state."""
+        """See ProjectsApi.reset_deferred_state."""
         servers = self._servers.deferred()
         await asyncio.gather(*(server.stop(then=ServerState.STOPPED if server.is_stopped else server.idle_state) for server in servers))
         for server in servers:
             server.forget()
 
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None) -> None:
-        """See ProjectVerbs.set_deferred."""
+        """See ProjectsApi.set_deferred."""
         fields = {"startup_args_template": template} if deferred or template is not None else {}
         await self._config.change_server(server, deferred_startup=deferred or None, **fields)
 

@@ -72,7 +72,7 @@ async def leaves_a_profile(call: Call) -> bool:
 async def replaces_a_secret(call: Call) -> bool:
     """An existing secret, or one that an entry uses: it may be part of a command, and decides as whom a server acts."""
     name = call.arguments["name"]
-    if name in await call.presenter.get_secret_names():
+    if name in await call.presenter.secrets.get_secret_names():
         return True
     return any(name in secret_names(server) for server in call.config.settings.mcp_servers.values())
 
@@ -80,4 +80,4 @@ async def replaces_a_secret(call: Call) -> bool:
 async def removes_a_used_secret(call: Call) -> bool:
     """Removing a used secret would allow a program to set another value."""
     name = call.arguments["name"]
-    return name in await call.presenter.get_secret_names() and name not in await call.presenter.get_unused_secrets()
+    return name in await call.presenter.secrets.get_secret_names() and name not in await call.presenter.secrets.get_unused_secrets()

@@ -5,6 +5,17 @@ Above it: the table of all operations. Below it: the presenter's API.
 
 from typing import Any, Protocol
 
+from tooltray.access.api import AccessApi
+from tooltray.approvals.api import ApprovalsApi
+from tooltray.calls.questions_api import QuestionsApi
+from tooltray.entries.files_api import FilesApi
+from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.settings_api import SettingsApi
+from tooltray.entries.setup_api import SetupApi
+from tooltray.feedback.api import FeedbackApi
+from tooltray.presenter.hub_api import HubApi
+from tooltray.projects.api import ProjectsApi
+from tooltray.registries.api import RegistriesApi
 from tooltray.rest.confirmation_rules import (
     accepts_a_question,
     check_is_not_of_api,
@@ -19,6 +30,7 @@ from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.setup import SettingsDocument
+from tooltray.views.api import ViewsApi
 
 MOST_REPORTS = 500  # as many as a page may have
 MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
@@ -41,7 +53,7 @@ class Asks(Protocol):
 
 
 async def _history(call: Call) -> list[FeedbackEntry]:
-    return await call.presenter.get_feedback_history(call.arguments.get("project_path", ""), MOST_REPORTS)
+    return await call.presenter.feedback.get_feedback_history(call.arguments.get("project_path", ""), MOST_REPORTS)
 
 
 async def _with_revision(call: Call) -> SettingsDocument:
@@ -58,7 +70,7 @@ async def _change_settings(call: Call) -> SettingsDocument:
 async def _set_http(call: Call) -> HttpStatus:
     """Responds before the address of this connection moves; the listener follows the settings by itself."""
     await call.config.set_http(call.arguments["enabled"], call.arguments.get("port"))
-    return await call.presenter.get_http_status()
+    return await call.presenter.access.get_http_status()
 
 
 def _id(item: Any) -> str:
@@ -66,111 +78,124 @@ def _id(item: Any) -> str:
 
 
 _HUB = (
-    Operation("GET", "/mcp/hub", "get_snapshot", summary="The whole hub at this moment"),
-    Operation("POST", "/mcp/hub/initialize", "initialize", status=204),
-    Operation("GET", "/mcp/hub/enabled", "get_mcp_enabled", summary="Whether all is on; off is a pause", wrap="enabled"),
-    Operation("PUT", "/mcp/hub/enabled", "set_mcp_enabled", status=204),
-    Operation("GET", "/mcp/http", "get_http_status", summary="Whether HTTP is on, where, and what programs may do"),
-    Operation("PUT", "/mcp/http", "set_http_enabled", asks=Asks.http, run=_set_http, needs_trust=always),
-    Operation("GET", "/mcp/settings", "get_settings", run=_with_revision),
-    Operation("PATCH", "/mcp/settings", "change_settings", whole="changes", run=_change_settings),
-    Operation("GET", "/mcp/environment", "get_environment"),
-    Operation("DELETE", "/mcp/environment", "forget_environment", status=204),
-    Operation("GET", "/mcp/activity", "get_recent_calls", asks=Asks.activity, page_key=_id),
+    Operation("GET", "/mcp/hub", HubApi.get_snapshot, summary="The whole hub at this moment"),
+    Operation("POST", "/mcp/hub/initialize", HubApi.initialize, status=204),
+    Operation("GET", "/mcp/hub/enabled", HubApi.get_mcp_enabled, summary="Whether all is on; off is a pause", wrap="enabled"),
+    Operation("PUT", "/mcp/hub/enabled", HubApi.set_mcp_enabled, status=204),
+    Operation("GET", "/mcp/http", AccessApi.get_http_status, summary="Whether HTTP is on, where, and what programs may do"),
+    Operation("PUT", "/mcp/http", AccessApi.set_http_enabled, asks=Asks.http, run=_set_http, needs_trust=always),
+    Operation("GET", "/mcp/settings", SettingsApi.get_settings, run=_with_revision),
+    Operation("PATCH", "/mcp/settings", SettingsApi.change_settings, whole="changes", run=_change_settings),
+    Operation("GET", "/mcp/environment", HubApi.get_environment),
+    Operation("DELETE", "/mcp/environment", HubApi.forget_environment, status=204),
+    Operation("GET", "/mcp/activity", HubApi.get_recent_calls, asks=Asks.activity, page_key=_id),
 )
 
 _SECRETS = (
-    Operation("GET", "/mcp/secrets", "get_secret_names", summary="The names of the secrets, never their values", page_key=str),
-    Operation("PUT", "/mcp/secrets/{name}", "set_secret", summary="Keeps a secret under a name", status=204, needs_trust=replaces_a_secret),
-    Operation("DELETE", "/mcp/secrets/{name}", "remove_secret", summary="Forgets a secret", status=204, needs_trust=removes_a_used_secret),
-    Operation("GET", "/mcp/unused-secrets", "get_unused_secrets", page_key=str),
-    Operation("POST", "/mcp/unused-secrets/remove", "remove_unused_secrets", wrap="removed"),
-    Operation("GET", "/mcp/secret-backend", "check_secrets", wrap="kind"),
-    Operation("PUT", "/mcp/secret-backend", "set_secret_backend", status=204, needs_trust=always),
+    Operation("GET", "/mcp/secrets", SecretsApi.get_secret_names, summary="The names of the secrets, never their values", page_key=str),
+    Operation(
+        "PUT",
+        "/mcp/secrets/{name}",
+        SecretsApi.set_secret,
+        summary="Keeps a secret under a name",
+        status=204,
+        needs_trust=replaces_a_secret,
+    ),
+    Operation(
+        "DELETE", "/mcp/secrets/{name}", SecretsApi.remove_secret, summary="Forgets a secret", status=204, needs_trust=removes_a_used_secret
+    ),
+    Operation("GET", "/mcp/unused-secrets", SecretsApi.get_unused_secrets, page_key=str),
+    Operation("POST", "/mcp/unused-secrets/remove", SecretsApi.remove_unused_secrets, wrap="removed"),
+    Operation("GET", "/mcp/secret-backend", SecretsApi.check_secrets, wrap="kind"),
+    Operation("PUT", "/mcp/secret-backend", SecretsApi.set_secret_backend, status=204, needs_trust=always),
     Operation(
         "POST",
         "/mcp/secret-backend/unlock",
-        "unlock_secrets",
+        SecretsApi.unlock_secrets,
         summary="Unlocks the encrypted file of secrets with its passphrase",
         status=204,
     ),
 )
 
 _QUESTIONS = (
-    Operation("POST", "/mcp/elicitations/{id}/answer", "answer_elicitation", status=204, needs_trust=accepts_a_question),
-    Operation("GET", "/mcp/approvals", "get_approvals"),
-    Operation("POST", "/mcp/approvals/{id}/answer", "answer_approval", status=204),
-    Operation("GET", "/mcp/grants", "get_grants", page_key=_id),
-    Operation("POST", "/mcp/grants", "add_grant", status=201),
+    Operation("POST", "/mcp/elicitations/{id}/answer", QuestionsApi.answer_elicitation, status=204, needs_trust=accepts_a_question),
+    Operation("GET", "/mcp/approvals", ApprovalsApi.get_approvals),
+    Operation("POST", "/mcp/approvals/{id}/answer", ApprovalsApi.answer_approval, status=204),
+    Operation("GET", "/mcp/grants", ApprovalsApi.get_grants, page_key=_id),
+    Operation("POST", "/mcp/grants", ApprovalsApi.add_grant, status=201),
     Operation(
-        "POST", "/mcp/grants/preview", "preview_grant", summary="The tools that a grant with the same content would allow", scope="read"
+        "POST",
+        "/mcp/grants/preview",
+        ApprovalsApi.preview_grant,
+        summary="The tools that a grant with the same content would allow",
+        scope="read",
     ),
-    Operation("DELETE", "/mcp/grants/{id}", "remove_grant", status=204),
-    Operation("GET", "/mcp/tool-changes", "get_tool_changes"),
-    Operation("POST", "/mcp/tool-changes/accept", "accept_tool_change", status=204),
-    Operation("GET", "/mcp/feedback", "get_feedback_requests"),
-    Operation("POST", "/mcp/feedback/{id}/answer", "answer_feedback", status=204, max_body_bytes=MAX_ATTACHMENTS_BYTES),
-    Operation("POST", "/mcp/feedback/{id}/dismiss", "dismiss_feedback", status=204),
-    Operation("GET", "/mcp/feedback/history", "get_feedback_history", asks=Asks.history, run=_history, page_key=_id),
-    Operation("GET", "/mcp/feedback/ready-answers", "get_ready_answers"),
-    Operation("PUT", "/mcp/feedback/ready-answers", "set_ready_answers", summary="Replaces the ready answers", status=204),
+    Operation("DELETE", "/mcp/grants/{id}", ApprovalsApi.remove_grant, status=204),
+    Operation("GET", "/mcp/tool-changes", ApprovalsApi.get_tool_changes),
+    Operation("POST", "/mcp/tool-changes/accept", ApprovalsApi.accept_tool_change, status=204),
+    Operation("GET", "/mcp/feedback", FeedbackApi.get_feedback_requests),
+    Operation("POST", "/mcp/feedback/{id}/answer", FeedbackApi.answer_feedback, status=204, max_body_bytes=MAX_ATTACHMENTS_BYTES),
+    Operation("POST", "/mcp/feedback/{id}/dismiss", FeedbackApi.dismiss_feedback, status=204),
+    Operation("GET", "/mcp/feedback/history", FeedbackApi.get_feedback_history, asks=Asks.history, run=_history, page_key=_id),
+    Operation("GET", "/mcp/feedback/ready-answers", FeedbackApi.get_ready_answers),
+    Operation("PUT", "/mcp/feedback/ready-answers", FeedbackApi.set_ready_answers, summary="Replaces the ready answers", status=204),
 )
 
 _CLIENTS = (
-    Operation("GET", "/mcp/sessions", "get_sessions", page_key=_id),
-    Operation("PUT", "/mcp/sessions/{session}/project", "set_session_project", status=204),
-    Operation("GET", "/mcp/client-modes", "get_client_modes"),
-    Operation("PUT", "/mcp/client-modes/mode", "set_client_mode", status=204),
-    Operation("PUT", "/mcp/client-modes/profile", "set_client_profile", status=204, needs_trust=leaves_a_profile),
+    Operation("GET", "/mcp/sessions", ViewsApi.get_sessions, page_key=_id),
+    Operation("PUT", "/mcp/sessions/{session}/project", ProjectsApi.set_session_project, status=204),
+    Operation("GET", "/mcp/client-modes", ViewsApi.get_client_modes),
+    Operation("PUT", "/mcp/client-modes/mode", ViewsApi.set_client_mode, status=204),
+    Operation("PUT", "/mcp/client-modes/profile", ViewsApi.set_client_profile, status=204, needs_trust=leaves_a_profile),
     Operation(
         "PUT",
         "/mcp/client-modes/auto-approve",
-        "set_client_auto_approve",
+        ViewsApi.set_client_auto_approve,
         summary="Chooses which calls of one kind of AI client go unasked, in the place of the servers' own rules",
         status=204,
     ),
-    Operation("GET", "/mcp/client-tokens", "list_client_tokens", summary="The AI clients that have a token"),
-    Operation("POST", "/mcp/client-tokens", "create_client_token", status=201, wrap="token", needs_trust=always),
-    Operation("DELETE", "/mcp/client-tokens/{name}", "remove_client_token", summary="Ends an AI client's token", status=204),
-    Operation("GET", "/mcp/profiles", "get_profiles", summary="The named sets of servers and tools"),
-    Operation("PUT", "/mcp/profiles/{name}", "set_profile", status=204, whole="profile", needs_trust=shows_more),
-    Operation("DELETE", "/mcp/profiles/{name}", "remove_profile", summary="Removes a profile", status=204, needs_trust=always),
+    Operation("GET", "/mcp/client-tokens", AccessApi.list_client_tokens, summary="The AI clients that have a token"),
+    Operation("POST", "/mcp/client-tokens", AccessApi.create_client_token, status=201, wrap="token", needs_trust=always),
+    Operation("DELETE", "/mcp/client-tokens/{name}", AccessApi.remove_client_token, summary="Ends an AI client's token", status=204),
+    Operation("GET", "/mcp/profiles", ViewsApi.get_profiles, summary="The named sets of servers and tools"),
+    Operation("PUT", "/mcp/profiles/{name}", ViewsApi.set_profile, status=204, whole="profile", needs_trust=shows_more),
+    Operation("DELETE", "/mcp/profiles/{name}", ViewsApi.remove_profile, summary="Removes a profile", status=204, needs_trust=always),
 )
 
 _PROJECTS = (
-    Operation("GET", "/mcp/projects", "get_allowed_folders"),
-    Operation("POST", "/mcp/projects", "allow_folder", status=201, wrap="path"),
-    Operation("DELETE", "/mcp/projects", "disallow_folder", status=204),
-    Operation("POST", "/mcp/projects/reset", "reset_deferred_state", status=204),
-    Operation("GET", "/mcp/files", "get_server_files"),
-    Operation("GET", "/mcp/trust", "get_trusted_entries"),
-    Operation("GET", "/mcp/trust/requests", "get_trust_requests"),
-    Operation("POST", "/mcp/trust", "trust_entries"),
-    Operation("DELETE", "/mcp/trust", "distrust_entries", status=204),
-    Operation("GET", "/mcp/reload", "preview_reload", summary="What reading all files again would do"),
-    Operation("POST", "/mcp/reload", "reload"),
+    Operation("GET", "/mcp/projects", ProjectsApi.get_allowed_folders),
+    Operation("POST", "/mcp/projects", ProjectsApi.allow_folder, status=201, wrap="path"),
+    Operation("DELETE", "/mcp/projects", ProjectsApi.disallow_folder, status=204),
+    Operation("POST", "/mcp/projects/reset", ProjectsApi.reset_deferred_state, status=204),
+    Operation("GET", "/mcp/files", FilesApi.get_server_files),
+    Operation("GET", "/mcp/trust", FilesApi.get_trusted_entries),
+    Operation("GET", "/mcp/trust/requests", FilesApi.get_trust_requests),
+    Operation("POST", "/mcp/trust", FilesApi.trust_entries),
+    Operation("DELETE", "/mcp/trust", FilesApi.distrust_entries, status=204),
+    Operation("GET", "/mcp/reload", FilesApi.preview_reload, summary="What reading all files again would do"),
+    Operation("POST", "/mcp/reload", FilesApi.reload),
 )
 
 _SETUP = (
-    Operation("GET", "/mcp/setup", "export_setup"),
-    Operation("POST", "/mcp/setup", "import_setup", whole="setup", in_query=("replace",), needs_trust=always),
+    Operation("GET", "/mcp/setup", SetupApi.export_setup),
+    Operation("POST", "/mcp/setup", SetupApi.import_setup, whole="setup", in_query=("replace",), needs_trust=always),
     Operation(
         "POST",
         "/mcp/setup/preview",
-        "preview_import",
+        SetupApi.preview_import,
         summary="What taking over this set-up would do",
         scope="read",
         whole="setup",
         in_query=("replace",),
     ),
-    Operation("GET", "/mcp/setup/reset", "preview_reset", summary="What putting the default servers back would do"),
-    Operation("POST", "/mcp/setup/reset", "reset_to_default_servers", needs_trust=always),
-    Operation("GET", "/mcp/registries", "get_npm_registry_status", summary="Where npm packages of servers come from"),
-    Operation("POST", "/mcp/registries/refresh", "refresh_npm_registry"),
-    Operation("POST", "/mcp/registries/test", "test_npm_registry"),
-    Operation("PUT", "/mcp/registries/custom", "set_custom_npm_registry", needs_trust=always),
-    Operation("PUT", "/mcp/registries/auto-detect", "set_auto_detect_npm_registry", needs_trust=switches_on),
-    Operation("DELETE", "/mcp/registries/cache", "clear_npm_registry_cache", status=204),
+    Operation("GET", "/mcp/setup/reset", SetupApi.preview_reset, summary="What putting the default servers back would do"),
+    Operation("POST", "/mcp/setup/reset", SetupApi.reset_to_default_servers, needs_trust=always),
+    Operation("GET", "/mcp/registries", RegistriesApi.get_npm_registry_status, summary="Where npm packages of servers come from"),
+    Operation("POST", "/mcp/registries/refresh", RegistriesApi.refresh_npm_registry),
+    Operation("POST", "/mcp/registries/test", RegistriesApi.test_npm_registry),
+    Operation("PUT", "/mcp/registries/custom", RegistriesApi.set_custom_npm_registry, needs_trust=always),
+    Operation("PUT", "/mcp/registries/auto-detect", RegistriesApi.set_auto_detect_npm_registry, needs_trust=switches_on),
+    Operation("DELETE", "/mcp/registries/cache", RegistriesApi.clear_npm_registry_cache, status=204),
 )
 
 OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP)

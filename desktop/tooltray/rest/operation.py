@@ -13,6 +13,7 @@ from typing import Any, Literal, get_type_hints
 
 import msgspec
 
+from tooltray.api import Verb
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.shapes import built, mirror
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -47,7 +48,7 @@ class Call:
 
     async def verb(self) -> Any:
         """Calls the operation's verb."""
-        return await getattr(self.presenter, self.operation.verb)(**self.arguments)
+        return await self.presenter.verbs[self.operation.verb.__name__](**self.arguments)
 
 
 Run = Callable[[Call], Awaitable[Any]]
@@ -67,7 +68,7 @@ class Operation:
     """
     Attributes:
         path: path below `/api`, with `{names}` for arguments.
-        verb: method of McpPresenter; its arguments that are not in the path come from the query (GET, DELETE) or the body.
+        verb: method of a part of the API; its arguments that are not in the path come from the query (GET, DELETE) or the body.
         summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
         status: status of a success; 204 has no body.
         takes: maps a name in the path to the verb's argument, if they differ.
@@ -88,7 +89,7 @@ class Operation:
 
     method: str
     path: str
-    verb: str
+    verb: Verb
     summary: str = ""
     status: int = 200
     takes: Mapping[str, str] = field(default_factory=dict)
@@ -103,7 +104,7 @@ class Operation:
     scope: Scope | Literal[""] = ""
     page_key: Callable[[Any], str] | None = None
     max_body_bytes: int = MAX_BODY_BYTES
-    also: tuple[str, ...] = ()
+    also: tuple[Verb, ...] = ()
     body_schema: Mapping[str, Any] | None = None
 
     @property
@@ -150,7 +151,9 @@ class Operation:
         text = inspect.getdoc(self._signature) or ""
         paragraphs = [each for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
         first = " ".join((paragraphs or [""])[0].split())
-        return self.summary or first or self.verb.replace("_", " ").capitalize(), "\n\n".join(" ".join(each.split()) for each in paragraphs)
+        return self.summary or first or self.verb.__name__.replace("_", " ").capitalize(), "\n\n".join(
+            " ".join(each.split()) for each in paragraphs
+        )
 
     @cached_property
     def takes_revision(self) -> bool:
@@ -179,8 +182,7 @@ class Operation:
 
     @cached_property
     def _signature(self) -> Callable[..., Any]:
-        found: Callable[..., Any] = self.asks or getattr(McpPresenter, self.verb)
-        return found
+        return self.asks or self.verb
 
     @cached_property
     def _hints(self) -> dict[str, Any]:

@@ -76,5 +76,5 @@ async def keep_secrets(
         known = without_secrets(name, before).values
         values = {secret: value for secret, value in known.items() if f"${{secret:{secret}}}" in text} | values
     for secret, value in values.items():
-        await presenter.set_secret(secret, value)
+        await presenter.secrets.set_secret(secret, value)
     return stored

@@ -12,21 +12,31 @@ from functools import partial
 from typing import Any, Protocol
 from urllib.parse import quote
 
+from tooltray.api import Verb
+from tooltray.approvals.api import ApprovalsApi
+from tooltray.calls.api import ToolsApi
 from tooltray.confirmation import must_wait
+from tooltray.entries.api import ServersApi
 from tooltray.entries.portable_entry import without_secrets
+from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.files.revisions import check_revision
+from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.projects.api import ProjectsApi
 from tooltray.rest import server_entries
 from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_words, mends, switches_on
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
 from tooltray.rest.server_views import Restarting, ServerView, view
 from tooltray.settings.server_edits import name_is_taken
+from tooltray.sign_ins.api import SignInsApi
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import finish_in_thread
+from tooltray.views.api import ViewsApi
 
 logger = logging.getLogger(__name__)
 SERVERS = "/mcp/servers"
@@ -64,8 +74,8 @@ class Asks(Protocol):
 
 
 async def _list(call: Call) -> list[ServerView]:
-    snapshot, tools = await call.presenter.get_snapshot(), defaultdict[str, list[ToolSnapshot]](list)
-    for tool in await call.presenter.get_tools():
+    snapshot, tools = await call.presenter.hub.get_snapshot(), defaultdict[str, list[ToolSnapshot]](list)
+    for tool in await call.presenter.tools.get_tools():
         tools[tool.server].append(tool)
     project = call.arguments.get("project", "")
     project = await finish_in_thread(os.path.realpath, project) if project else ""
@@ -85,30 +95,30 @@ async def _add(call: Call) -> ServerView:
     if waits:
         entry.setdefault("autoApprove", list(READS))
     async with call.changing_entries:
-        if any(server.name == name for server in (await call.presenter.get_snapshot()).servers):
+        if any(server.name == name for server in (await call.presenter.hub.get_snapshot()).servers):
             raise name_is_taken(name)
-        add = call.presenter.add_mcp_server if waits else partial(_added, call.presenter)
+        add = call.presenter.servers.add_mcp_server if waits else partial(_added, call.presenter)
         server = await add(name, entry, project=project)
     call.headers["Location"] = f"/api{SERVERS}/{quote(server, safe='')}"
     return await _shown(call, server)
 
 
 async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *, project: str) -> str:
-    known = set(await presenter.get_secret_names())
+    known = set(await presenter.secrets.get_secret_names())
     stored = await server_entries.keep_secrets(presenter, name, entry)
     try:
-        return await presenter.add_mcp_server(name, stored, project=project)
+        return await presenter.servers.add_mcp_server(name, stored, project=project)
     except Conflict:  # another server has the name by now and may use the secrets
-        await presenter.remove_unused_secrets(await _new_secrets(presenter, name, known))
+        await presenter.secrets.remove_unused_secrets(await _new_secrets(presenter, name, known))
         raise
     except TooltrayError:
         for secret in await _new_secrets(presenter, name, known):
-            await presenter.remove_secret(secret)
+            await presenter.secrets.remove_secret(secret)
         raise
 
 
 async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[str]) -> list[str]:
-    return [secret for secret in await presenter.get_secret_names() if secret not in known and secret.startswith(f"{server}/")]
+    return [secret for secret in await presenter.secrets.get_secret_names() if secret not in known and secret.startswith(f"{server}/")]
 
 
 async def _replace(call: Call) -> ServerView:
@@ -116,27 +126,27 @@ async def _replace(call: Call) -> ServerView:
     entry = server_entries.read_given(call.arguments["config"], name)
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
-        before = (await call.presenter.get_server_entry(name)).entry
+        before = (await call.presenter.servers.get_server_entry(name)).entry
         stored = entry if await must_wait() else await server_entries.keep_secrets(call.presenter, name, entry, before)
-        await call.presenter.update_mcp_server(name, stored, revision)
+        await call.presenter.servers.update_mcp_server(name, stored, revision)
     return await _shown(call, name)
 
 
 async def _show_entry(call: Call) -> dict[str, Any]:
     name = call.arguments["name"]
-    entry = (await call.presenter.get_server_entry(name)).entry
+    entry = (await call.presenter.servers.get_server_entry(name)).entry
     call.show_revision((await _snapshot(call, name)).revision)
     return without_secrets(name, entry).entry
 
 
 async def _show_entries(call: Call) -> dict[str, dict[str, Any]]:
-    entries = await call.presenter.get_mcp_servers()
+    entries = await call.presenter.servers.get_mcp_servers()
     return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
 
 
 async def _preview_removal(call: Call) -> ServerRemoval:
     await _snapshot(call, call.arguments["name"])
-    return await call.presenter.preview_removal(**call.arguments)
+    return await call.presenter.secrets.preview_removal(**call.arguments)
 
 
 async def _do_and_show(call: Call) -> ServerView:
@@ -163,7 +173,7 @@ async def _restarted(call: Call) -> None:
 
 
 async def _snapshot(call: Call, name: str) -> ServerSnapshot:
-    snapshot = await call.presenter.get_snapshot()
+    snapshot = await call.presenter.hub.get_snapshot()
     for server in snapshot.servers:
         if server.name == name:
             return server
@@ -174,7 +184,7 @@ async def _shown(call: Call, name: str) -> ServerView:
     server = await _snapshot(call, name)
     if server.revision:
         call.show_revision(server.revision)
-    return view(server, await call.presenter.get_tools(name))
+    return view(server, await call.presenter.tools.get_tools(name))
 
 
 def _text(given: dict[str, Any], member: str, default: str | None = None) -> str:
@@ -184,9 +194,9 @@ def _text(given: dict[str, Any], member: str, default: str | None = None) -> str
     return value
 
 
-def _on(method: str, path: str, verb: str, **fields: Any) -> Operation:
+def _on(method: str, path: str, verb: Verb, **fields: Any) -> Operation:
     """Makes an operation on one server, whose name is in the path; the verb's argument for it is `server` or `name`."""
-    asked = inspect.signature(fields.get("asks") or getattr(McpPresenter, verb)).parameters
+    asked = inspect.signature(fields.get("asks") or verb).parameters
     takes = {} if "server" in asked else {"server": "name"}
     return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)
 
@@ -199,44 +209,44 @@ ENTRY = server_entries.entry_schema()
 NEW_SERVER = server_entries.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
 
 OPERATIONS = (
-    Operation("GET", SERVERS, "get_snapshot", asks=Asks.all, run=_list, page_key=lambda each: each.name),
-    Operation("POST", SERVERS, "add_mcp_server", status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
-    _on("GET", "", "get_snapshot", asks=Asks.one, run=_show),
-    _on("PUT", "", "update_mcp_server", whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
-    _on("DELETE", "", "remove_mcp_server", summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
-    _on("GET", "/removal", "preview_removal", run=_preview_removal),
-    _on("GET", "/entry", "get_server_entry", asks=Asks.entry, run=_show_entry),
-    Operation("GET", "/mcp/entries", "get_mcp_servers", "The entries of the settings", run=_show_entries),
-    _on("POST", "/start", "start_server", run=_do_and_show, gives=ServerView),
-    _on("POST", "/stop", "stop_server", summary="Stops it", run=_do_and_show, gives=ServerView),
-    _on("POST", "/restart", "restart_server", status=202, asks=Asks.restart, run=_restart),
-    _on("GET", "/running", "is_server_running", summary="Whether it runs", wrap="running"),
-    _on("GET", "/log", "get_server_log"),
-    _on("GET", "/tools", "get_tools", page_key=_tool_name),
-    _on("PUT", "/tools/{tool}", "set_tool_enabled", status=204, needs_trust=switches_on),
-    _on("PUT", "/tools/{tool}/override", "set_tool_override", status=204, needs_trust=changes_words),
-    _on("GET", "/diagnosis", "diagnose"),
+    Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),
+    Operation("POST", SERVERS, ServersApi.add_mcp_server, status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
+    _on("GET", "", HubApi.get_snapshot, asks=Asks.one, run=_show),
+    _on("PUT", "", ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
+    _on("DELETE", "", ServersApi.remove_mcp_server, summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
+    _on("GET", "/removal", SecretsApi.preview_removal, run=_preview_removal),
+    _on("GET", "/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
+    Operation("GET", "/mcp/entries", ServersApi.get_mcp_servers, "The entries of the settings", run=_show_entries),
+    _on("POST", "/start", ServersApi.start_server, run=_do_and_show, gives=ServerView),
+    _on("POST", "/stop", ServersApi.stop_server, summary="Stops it", run=_do_and_show, gives=ServerView),
+    _on("POST", "/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
+    _on("GET", "/running", ServersApi.is_server_running, summary="Whether it runs", wrap="running"),
+    _on("GET", "/log", ServersApi.get_server_log),
+    _on("GET", "/tools", ToolsApi.get_tools, page_key=_tool_name),
+    _on("PUT", "/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
+    _on("PUT", "/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
+    _on("GET", "/diagnosis", HubApi.diagnose),
     _on(
         "POST",
         "/remedies",
-        "apply_remedy",
+        SetupApi.apply_remedy,
         summary="Carries out a remedy that a diagnosis proposed; says what was done",
         wrap="done",
         needs_trust=mends,
     ),
-    _on("POST", "/sign-in", "begin_sign_in"),
-    _on("POST", "/sign-in/finish", "finish_sign_in", status=204),
-    _on("DELETE", "/sign-in", "cancel_sign_in", status=204),
-    _on("POST", "/sign-out", "sign_out", status=204),
-    _on("PUT", "/default", "add_mcp_default_server", summary="Lets it start with the hub", status=204),
-    _on("DELETE", "/default", "remove_mcp_default_server", summary="Lets it start on demand", status=204),
-    _on("POST", "/default/toggle", "toggle_mcp_default_server", wrap="default"),
-    _on("PUT", "/auto-approve", "set_server_auto_approve", status=204),
-    _on("PUT", "/lazy-load", "set_lazy_load", status=204),
-    _on("PUT", "/deferred", "set_deferred", status=204, needs_trust=changes_arguments),
-    _on("POST", "/start-for-project", "start_for_project", status=204),
-    _on("POST", "/start-without-project", "start_without_project", status=204),
-    Operation("GET", "/mcp/default-servers", "get_mcp_default_servers", "The servers that start with the hub"),
-    Operation("GET", "/mcp/connections", "get_mcp_clients"),
-    Operation("GET", "/mcp/diagnosis", "diagnose"),
+    _on("POST", "/sign-in", SignInsApi.begin_sign_in),
+    _on("POST", "/sign-in/finish", SignInsApi.finish_sign_in, status=204),
+    _on("DELETE", "/sign-in", SignInsApi.cancel_sign_in, status=204),
+    _on("POST", "/sign-out", SignInsApi.sign_out, status=204),
+    _on("PUT", "/default", ServersApi.add_mcp_default_server, summary="Lets it start with the hub", status=204),
+    _on("DELETE", "/default", ServersApi.remove_mcp_default_server, summary="Lets it start on demand", status=204),
+    _on("POST", "/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
+    _on("PUT", "/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
+    _on("PUT", "/lazy-load", ViewsApi.set_lazy_load, status=204),
+    _on("PUT", "/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
+    _on("POST", "/start-for-project", ProjectsApi.start_for_project, status=204),
+    _on("POST", "/start-without-project", ProjectsApi.start_without_project, status=204),
+    Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
+    Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
+    Operation("GET", "/mcp/diagnosis", HubApi.diagnose),
 )

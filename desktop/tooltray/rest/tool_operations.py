@@ -5,10 +5,15 @@ Above it: the table of all operations. Below it: the presenter's API.
 
 from typing import Any, Literal, Protocol
 
+from tooltray.calls.api import ToolsApi
+from tooltray.calls.prompts_api import PromptsApi
+from tooltray.calls.resources_api import ResourcesApi
+from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
 from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.views.api import ViewsApi
 
 Format = Literal["openai", "openai-responses", "anthropic", "gemini", "copilot", "mcp"]
 MAX_CONTENT_BYTES = 32 * 1024 * 1024  # callers send back results, which may contain pictures
@@ -25,24 +30,26 @@ async def _tools(call: Call) -> Any:
     presenter, server = call.presenter, call.arguments.get("server")
     match call.arguments.get("format"):
         case "openai":
-            return await presenter.mcp_tools_to_openai_tools(server)
+            return await presenter.formats.mcp_tools_to_openai_tools(server)
         case "openai-responses":
-            return await presenter.mcp_tools_to_openai_tools(server, "responses")
+            return await presenter.formats.mcp_tools_to_openai_tools(server, "responses")
         case "anthropic":
-            return await presenter.mcp_tools_to_anthropic_tools(server)
+            return await presenter.formats.mcp_tools_to_anthropic_tools(server)
         case "gemini":
-            return await presenter.mcp_tools_to_gemini_tools(server)
+            return await presenter.formats.mcp_tools_to_gemini_tools(server)
         case "copilot":
             return await _copilot_tools(presenter, server)
         case "mcp":
-            return await presenter.get_all_tool_definitions(server)
-    return await presenter.get_tools(server)
+            return await presenter.tools.get_all_tool_definitions(server)
+    return await presenter.tools.get_tools(server)
 
 
 async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[dict[str, Any]]:
     """Returns name, description and parameters of each tool for the `Tool` class of the Copilot SDK."""
-    definitions = {each["name"]: each for each in await presenter.get_all_tool_definitions(server)}
-    published = {(tool.server, tool.original_name): tool.name for tool in await presenter.get_tools(server) if tool.name in definitions}
+    definitions = {each["name"]: each for each in await presenter.tools.get_all_tool_definitions(server)}
+    published = {
+        (tool.server, tool.original_name): tool.name for tool in await presenter.tools.get_tools(server) if tool.name in definitions
+    }
     names = copilot_names(published)
     return [
         {
@@ -66,33 +73,44 @@ def _named(offer: Any) -> str:
     return str(offer.get("uri") or offer.get("uriTemplate") or offer["name"])
 
 
-FORMAT_VERBS = ("mcp_tools_to_openai_tools", "mcp_tools_to_anthropic_tools", "mcp_tools_to_gemini_tools", "get_all_tool_definitions")
+FORMAT_VERBS = (
+    FormatsApi.mcp_tools_to_openai_tools,
+    FormatsApi.mcp_tools_to_anthropic_tools,
+    FormatsApi.mcp_tools_to_gemini_tools,
+    ToolsApi.get_all_tool_definitions,
+)
+
+FORMAT_RESPONSES = {
+    "openai": FormatsApi.mcp_response_to_openai,
+    "anthropic": FormatsApi.mcp_response_to_anthropic,
+    "gemini": FormatsApi.mcp_response_to_gemini,
+}
 
 OPERATIONS = (
     Operation(
         "GET",
         "/mcp/tools",
-        "get_tools",
+        ToolsApi.get_tools,
         "All tools, as a list or in a format",
         asks=Asks.tools,
         run=_tools,
         page_key=_tool_key,
         also=FORMAT_VERBS,
     ),
-    Operation("POST", "/mcp/tools/call", "call_tool", scope="call"),
-    Operation("POST", "/mcp/tools/run", "run_tool_call", whole="call", scope="call"),
-    Operation("GET", "/mcp/tool-costs", "get_tool_costs"),
-    Operation("POST", "/mcp/tool-names/reset", "reset_tool_names", status=204),
-    Operation("PUT", "/mcp/lazy-load", "set_lazy_load", status=204, fixed={"server": None}),
-    Operation("GET", "/mcp/prompts", "get_all_prompts", page_key=_named),
-    Operation("POST", "/mcp/prompts/get", "get_prompt", scope="call"),
-    Operation("GET", "/mcp/resources", "get_all_resources", page_key=_named),
-    Operation("GET", "/mcp/resource-templates", "get_all_resource_templates", page_key=_named),
-    Operation("POST", "/mcp/resources/read", "read_resource", scope="call"),
+    Operation("POST", "/mcp/tools/call", ToolsApi.call_tool, scope="call"),
+    Operation("POST", "/mcp/tools/run", ToolsApi.run_tool_call, whole="call", scope="call"),
+    Operation("GET", "/mcp/tool-costs", ViewsApi.get_tool_costs),
+    Operation("POST", "/mcp/tool-names/reset", ToolsApi.reset_tool_names, status=204),
+    Operation("PUT", "/mcp/lazy-load", ViewsApi.set_lazy_load, status=204, fixed={"server": None}),
+    Operation("GET", "/mcp/prompts", PromptsApi.get_all_prompts, page_key=_named),
+    Operation("POST", "/mcp/prompts/get", PromptsApi.get_prompt, scope="call"),
+    Operation("GET", "/mcp/resources", ResourcesApi.get_all_resources, page_key=_named),
+    Operation("GET", "/mcp/resource-templates", ResourcesApi.get_all_resource_templates, page_key=_named),
+    Operation("POST", "/mcp/resources/read", ResourcesApi.read_resource, scope="call"),
     Operation(
         "POST",
         "/mcp/formats/openai/call",
-        "openai_tools_to_mcp_tool",
+        FormatsApi.openai_tools_to_mcp_tool,
         summary="A tool call of OpenAI's API, of either kind, as `tools/run` takes it",
         whole="call",
         scope="call",
@@ -100,7 +118,7 @@ OPERATIONS = (
     Operation(
         "POST",
         "/mcp/formats/anthropic/call",
-        "anthropic_tool_use_to_mcp_tool",
+        FormatsApi.anthropic_tool_use_to_mcp_tool,
         summary="A `tool_use` block of Anthropic's API, as `tools/run` takes it",
         whole="tool_use",
         scope="call",
@@ -108,7 +126,7 @@ OPERATIONS = (
     Operation(
         "POST",
         "/mcp/formats/gemini/call",
-        "gemini_function_call_to_mcp_tool",
+        FormatsApi.gemini_function_call_to_mcp_tool,
         summary="A `functionCall` part of Gemini's API, as `tools/run` takes it",
         whole="function_call",
         scope="call",
@@ -117,13 +135,13 @@ OPERATIONS = (
         Operation(
             "POST",
             f"/mcp/formats/{name}/response",
-            f"mcp_response_to_{name}",
+            verb,
             summary=f"What `tools/run` gave, in the form that the {name} API wants back",
             whole="response",
             scope="call",
             in_query=("api",),
             max_body_bytes=MAX_CONTENT_BYTES,
         )
-        for name in ("openai", "anthropic", "gemini")
+        for name, verb in FORMAT_RESPONSES.items()
     ),
 )

@@ -112,7 +112,7 @@ class ServerFiles:
         return self._files.readings
 
     def snapshots(self) -> list[ServerFileSnapshot]:
-        """See FileVerbs.get_server_files."""
+        """See FilesApi.get_server_files."""
         return [settings_snapshot(self._config), *self._files.snapshots(self.endpoints)]
 
     def project_servers(self) -> dict[str, dict[str, str]]:
@@ -214,7 +214,7 @@ class ServerFiles:
     # reload
 
     async def preview_reload(self) -> list[ReloadChange]:
-        """See FileVerbs.preview_reload."""
+        """See FilesApi.preview_reload."""
         readings = {file.path: await self._readings.now(file) for file in list(self._files)}
         own, path = self._config.own_settings, str(self._config.path)
         try:
@@ -226,7 +226,7 @@ class ServerFiles:
         return [*plan(before, after), *trouble, *self._left_alone(readings)]
 
     async def reload(self) -> list[ReloadChange]:
-        """See FileVerbs.reload."""
+        """See FilesApi.reload."""
         changes = await self.preview_reload()
         with contextlib.suppress(TooltrayError):  # it is reported, and among the changes
             await self._config.reload()
@@ -251,7 +251,7 @@ class ServerFiles:
     # trust
 
     async def trust_requests(self, project: str) -> list[TrustRequest]:
-        """See FileVerbs.get_trust_requests."""
+        """See FilesApi.get_trust_requests."""
         files = [await self._decisions.file(project)] if project else self._files.project_files
         return [request for file in files for request in await self._requests(file)]
 
@@ -260,20 +260,20 @@ class ServerFiles:
         return await self._decisions.requests(file, followed.running)
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """See FileVerbs.trust_entries."""
+        """See FilesApi.trust_entries."""
         file, names = await self._decisions.trust(project, entries)
         await self._read_now(file.folder)  # the reading for the decision may be outdated by now
         return names
 
     async def distrust(self, project: str, entry: str) -> None:
-        """See FileVerbs.distrust_entries."""
+        """See FilesApi.distrust_entries."""
         folder = await self._decisions.distrust(project, entry)
         if file := self._files.of_folder(folder):
             file.settle()
         self._apply()
 
     def trusted(self) -> list[TrustedEntry]:
-        """See FileVerbs.get_trusted_entries."""
+        """See FilesApi.get_trusted_entries."""
         return list(self._trust.entries())
 
     # changes

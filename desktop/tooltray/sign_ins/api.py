@@ -1,11 +1,12 @@
-"""Verbs of McpPresenter about signing in to servers elsewhere. Mixed into it."""
+"""The API about signing in to servers elsewhere."""
 
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.snapshots.questions import SignInSnapshot
 
 
-class SignInVerbs:
-    _sign_ins: SignIns
+class SignInsApi:
+    def __init__(self, *, sign_ins: SignIns) -> None:
+        self._sign_ins = sign_ins
 
     async def begin_sign_in(self, name: str) -> SignInSnapshot:
         """Begins to sign in to a server; whoever calls shows the page to the person, and `finish_sign_in` waits for the outcome.

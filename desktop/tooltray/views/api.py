@@ -1,6 +1,4 @@
-"""Verbs of McpPresenter about what AI clients see: their sessions, how tools are shown to them, profiles, and what definitions cost. Mixed
-into it.
-"""
+"""The API about what AI clients see: their sessions, how tools are shown to them, profiles, and what definitions cost."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,11 +14,9 @@ from tooltray.views.profiles import Profiles
 from tooltray.views.tool_costs import ToolCosting
 
 
-class ViewVerbs:
-    _config: McpConfHelper
-    _modes: Modes
-    _profiles: Profiles
-    _costs: ToolCosting
+class ViewsApi:
+    def __init__(self, *, config: McpConfHelper, modes: Modes, profiles: Profiles, costs: ToolCosting) -> None:
+        self._config, self._modes, self._profiles, self._costs = config, modes, profiles, costs
 
     async def get_sessions(self) -> list[SessionSnapshot]:
         """The sessions of AI clients, also of those that left a moment ago."""

@@ -130,7 +130,7 @@ class Modes:
     # verbs
 
     def sessions(self) -> list[SessionSnapshot]:
-        """See ViewVerbs.get_sessions."""
+        """See ViewsApi.get_sessions."""
         return [self._session(state) for state in self._states if not state.is_passing]
 
     def state_of(self, session: str) -> SessionState:
@@ -144,25 +144,25 @@ class Modes:
         return state
 
     def clients(self) -> list[ClientModeSnapshot]:
-        """See ViewVerbs.get_client_modes."""
+        """See ViewsApi.get_client_modes."""
         return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
 
     async def set_mode(self, client: str, mode: str) -> None:
-        """See ViewVerbs.set_client_mode."""
+        """See ViewsApi.set_client_mode."""
         await self._config.change_document(view_settings.client_mode(client, mode))
 
     async def set_profile(self, client: str, profile: str) -> None:
-        """See ViewVerbs.set_client_profile."""
+        """See ViewsApi.set_client_profile."""
         await self._config.change_document(view_settings.client_profile(client, profile))
 
     async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
-        """See ViewVerbs.set_client_auto_approve."""
+        """See ViewsApi.set_client_auto_approve."""
         if problem := approval.problem_of(client, rules or (), ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         await self._config.change_document(view_settings.client_field(client, "autoApprove", rules))
 
     async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
-        """See ViewVerbs.set_lazy_load."""
+        """See ViewsApi.set_lazy_load."""
         if server and self._config.file_server(server):
             await self._config.change_server(server, lazy_load=enabled)
         else:

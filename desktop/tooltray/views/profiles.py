@@ -65,7 +65,7 @@ class Profiles:
         return f"Tooltray has no profile '{name}'; `tooltray profiles list` tells which there are"
 
     def snapshots(self) -> list[ProfileSnapshot]:
-        """See ViewVerbs.get_profiles."""
+        """See ViewsApi.get_profiles."""
         return [
             ProfileSnapshot(name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile))
             for name, profile in self._config.settings.profiles.items()
@@ -83,15 +83,15 @@ class Profiles:
                 yield Problem(f"The AI client '{client}' is to have a profile that there is not", message, "Choose another one for it.")
 
     async def set(self, name: str, profile: Mapping[str, Any]) -> None:
-        """See ViewVerbs.set_profile."""
+        """See ViewsApi.set_profile."""
         await self._config.change_document(view_settings.profile(name, profile))
 
     async def remove(self, name: str) -> None:
-        """See ViewVerbs.remove_profile."""
+        """See ViewsApi.remove_profile."""
         await self._config.change_document(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
-        """See ViewVerbs.set_tool_override."""
+        """See ViewsApi.set_tool_override."""
         if name is not None and not overrides.NAME.fullmatch(name):
             raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
         if file := self._config.file_server(server):

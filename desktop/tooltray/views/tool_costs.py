@@ -55,7 +55,7 @@ class ToolCosting:
         self._lock = asyncio.Lock()
 
     async def costs(self, state: SessionState) -> ToolCosts:
-        """See ViewVerbs.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
+        """See ViewsApi.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
         listing = await self._listing(state)
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
         published = [each for each in await self._tools.published(state.server) if each[1].server in seen]

@@ -16,6 +16,7 @@ from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.heard import Record
+from tests.fakes.verb_table import VERBS
 
 from tooltray import __version__
 from tooltray.confirmation import PERSON, UNATTENDED, Asker, confirm_widening
@@ -51,8 +52,6 @@ from tooltray.events import (
     ToolListChanged,
 )
 from tooltray.phrases import Phrase
-from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.presenter.verbs import VERBS
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -143,7 +142,7 @@ async def test_what_widens_is_confirmed_at_a_terminal_and_nowhere_else(asker: As
         return path
 
     async with Control(asker=asker) as control:
-        control.presenter.allow_folder = allow_folder  # type: ignore[attr-defined]
+        control.presenter.verbs["allow_folder"] = allow_folder
         answer = await control.ask("allow_folder", {"path": "/p"})
         if is_allowed:
             assert answer["result"] == "/p"
@@ -154,7 +153,7 @@ async def test_what_widens_is_confirmed_at_a_terminal_and_nowhere_else(asker: As
 @pytest.mark.parametrize("verb", VERBS)
 @in_fake_time
 async def test_every_verb_is_reached_by_its_name_with_all_its_arguments(verb: str) -> None:
-    real = getattr(McpPresenter, verb)
+    real = VERBS[verb]
     hints = get_type_hints(real)
     arguments = {name: sample(hints[name]) for name in list(inspect.signature(real).parameters)[1:]}
     async with Control() as control:

@@ -452,8 +452,6 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
         "name_client",
         "has_server",
         "finds_server",
-        "start_server",
-        "call_tool",
     ],
 )
 def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:

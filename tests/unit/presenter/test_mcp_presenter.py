@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, opened
 from tests.fakes.refusal import refusal
@@ -57,6 +58,12 @@ async def test_the_hub_starts_its_default_servers_and_lists_the_others_once(part
     await parts.heard.state("s", ServerState.ON_DEMAND)
     assert await parts.listed() == ["drop", "get_it", "list_servers"]
     assert program.running == []
+
+
+def test_a_verb_is_reached_by_its_part_and_by_its_name_alone(parts: HubParts) -> None:
+    assert parts.presenter.restart_server == parts.presenter.verbs["restart_server"] == parts.presenter.servers.restart_server
+    with pytest.raises(AttributeError, match="no verb 'restart_sever'"):
+        parts.presenter.restart_sever  # noqa: B018
 
 
 # for sessions

@@ -11,7 +11,6 @@ from tests.fakes.hub_parts import entry
 from tests.fakes.rest_hub import TOKEN, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Operation
 from tooltray.rest.table import OPERATIONS
 
@@ -227,4 +226,3 @@ def test_every_operation_has_a_place_of_its_own() -> None:
     places = [(operation.method, _fits_path(operation)) for operation in OPERATIONS]
     assert len(set(places)) == len(places)
     assert len({operation.id for operation in OPERATIONS}) == len(OPERATIONS)
-    assert all(hasattr(McpPresenter, operation.verb) for operation in OPERATIONS)

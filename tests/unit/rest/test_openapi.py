@@ -3,14 +3,14 @@
 import json
 
 from jsonschema import Draft202012Validator
+from tests.fakes.verb_table import VERBS
 
-from tooltray.presenter.verbs import VERBS
 from tooltray.rest.openapi import document
 from tooltray.rest.table import NOT_OFFERED, OPERATIONS, operations_at
 
 
 def test_every_verb_is_reached_but_those_that_are_the_persons_alone() -> None:
-    reached = {verb for operation in OPERATIONS for verb in (operation.verb, *operation.also)}
+    reached = {verb.__name__ for operation in OPERATIONS for verb in (operation.verb, *operation.also)}
     assert reached == set(VERBS) - NOT_OFFERED
     of_tokens = {"list_api_tokens", "create_api_token", "revoke_api_token"}
     assert {"set_api_enabled", "get_api_token", "rotate_api_token", *of_tokens} == NOT_OFFERED
@@ -36,7 +36,7 @@ def test_every_operation_says_what_it_does_and_how_it_may_fail() -> None:
 
 
 def test_what_is_written_out_goes_before_a_name() -> None:
-    assert operations_at(("mcp", "feedback", "history"))["GET"][0].verb == "get_feedback_history"
+    assert operations_at(("mcp", "feedback", "history"))["GET"][0].verb.__name__ == "get_feedback_history"
     operation, path = operations_at(("mcp", "servers", "default"))["GET"]
-    assert (operation.verb, path) == ("get_snapshot", {"name": "default"})
+    assert (operation.verb.__name__, path) == ("get_snapshot", {"name": "default"})
     assert operations_at(("mcp", "servers", "")) == {}

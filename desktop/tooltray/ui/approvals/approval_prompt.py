@@ -60,7 +60,7 @@ class ApprovalPrompt(QObject):
 
     async def _catch_up(self) -> None:
         try:
-            self._line.add(await self._hub.get_approvals())
+            self._line.add(await self._hub.approvals.get_approvals())
         except TooltrayError:
             return  # the engine has just left; what waited has ended with it
 
@@ -99,7 +99,7 @@ class ApprovalPrompt(QObject):
 
     async def _answer(self, id: str, answer: str) -> None:
         try:
-            await self._hub.answer_approval(id, answer)
+            await self._hub.approvals.answer_approval(id, answer)
         except TooltrayError as error:
             self._fault = error.problem  # stands above what waits now, be it this call or the next one, or alone
         finally:

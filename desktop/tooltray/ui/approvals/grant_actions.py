@@ -89,18 +89,18 @@ class GrantCommands(PageCommands):
         self._is_known = is_known
 
     async def _look(self) -> None:
-        self.grants_changed.emit(await self._hub.get_grants())
-        self.changes_changed.emit(await self._hub.get_tool_changes())
+        self.grants_changed.emit(await self._hub.approvals.get_grants())
+        self.changes_changed.emit(await self._hub.approvals.get_tool_changes())
 
     async def _take_back(self, id: str) -> None:
         try:
-            await self._hub.remove_grant(id)
+            await self._hub.approvals.remove_grant(id)
             self.done.emit(tr("Taken back"))
         finally:
             await self._look()  # the switch stands as it is so
 
     async def _begin(self) -> None:
-        modes = await self._hub.get_client_modes()
+        modes = await self._hub.views.get_client_modes()
         snapshot = self._hub.snapshot
         own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
         servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
@@ -108,19 +108,19 @@ class GrantCommands(PageCommands):
         self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
 
     async def _list_tools(self, server: str) -> None:
-        self.tools_listed.emit(server, await self._hub.get_tools(server))
+        self.tools_listed.emit(server, await self._hub.tools.get_tools(server))
 
     async def _preview(self, wish: GrantWish) -> None:
-        self.previewed.emit(wish, await self._hub.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
+        self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
 
     async def _allow(self, wish: GrantWish) -> None:
-        await self._hub.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
+        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
         self.saved.emit()
         self.done.emit(tr("Allowed"))
         await self._look()
 
     async def _accept(self, server: str, tool: str) -> None:
-        await self._hub.accept_tool_change(server, tool)
+        await self._hub.approvals.accept_tool_change(server, tool)
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
         await self._look()

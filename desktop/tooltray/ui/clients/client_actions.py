@@ -60,24 +60,24 @@ class ViewCommands(QObject):
         self._do("profiles", self._list_tools, clears=False)
 
     async def _look_clients(self) -> None:
-        self.profiles_changed.emit(await self._hub.get_profiles())
-        self.clients_changed.emit(await self._hub.get_client_modes())
-        self.sessions_changed.emit(await self._hub.get_sessions())
+        self.profiles_changed.emit(await self._hub.views.get_profiles())
+        self.clients_changed.emit(await self._hub.views.get_client_modes())
+        self.sessions_changed.emit(await self._hub.views.get_sessions())
 
     async def _look_profiles(self) -> None:
-        self.profiles_changed.emit(await self._hub.get_profiles())
+        self.profiles_changed.emit(await self._hub.views.get_profiles())
 
     async def _look_costs(self) -> None:
         try:
-            self.costs_changed.emit(await self._hub.get_tool_costs())
+            self.costs_changed.emit(await self._hub.views.get_tool_costs())
         except TooltrayError as error:
             self.costs_failed.emit(error.problem)
 
     async def _look_client_costs(self, client: str) -> None:
-        self.client_costs_changed.emit(client, await self._hub.get_tool_costs(client or None))
+        self.client_costs_changed.emit(client, await self._hub.views.get_tool_costs(client or None))
 
     async def _list_tools(self) -> None:
-        self.tools_listed.emit(await self._hub.get_tools())
+        self.tools_listed.emit(await self._hub.tools.get_tools())
 
     # AI clients
 
@@ -99,24 +99,24 @@ class ViewCommands(QObject):
 
     async def _set_mode(self, client: str, mode: str) -> None:
         try:
-            await self._hub.set_client_mode(client, mode)
+            await self._hub.views.set_client_mode(client, mode)
         finally:
             self.look_clients()  # the choice then stands where it truly is
 
     async def _set_client_profile(self, client: str, profile: str) -> None:
         try:
-            await self._hub.set_client_profile(client, profile)
+            await self._hub.views.set_client_profile(client, profile)
         finally:
             self.look_clients()
 
     async def _set_auto_approve(self, client: str, rules: Sequence[str] | None) -> None:
         try:
-            await self._hub.set_client_auto_approve(client, None if rules is None else list(rules))
+            await self._hub.views.set_client_auto_approve(client, None if rules is None else list(rules))
         finally:
             self.look_clients()
 
     async def _set_project(self, session: str, folder: str) -> None:
-        await self._hub.set_session_project(session, folder)
+        await self._hub.projects.set_session_project(session, folder)
         self.look_clients()
 
     # profiles
@@ -135,7 +135,7 @@ class ViewCommands(QObject):
 
     async def _save_profile(self, name: str, profile: Mapping[str, Any]) -> None:
         try:
-            await self._hub.set_profile(name, profile)
+            await self._hub.views.set_profile(name, profile)
         except TooltrayError as error:
             self.profile_refused.emit(error.problem)
             return
@@ -145,7 +145,7 @@ class ViewCommands(QObject):
 
     async def _remove_profile(self, profile: ProfileSnapshot) -> None:
         try:
-            await self._hub.remove_profile(profile.name)
+            await self._hub.views.remove_profile(profile.name)
         except TooltrayError as error:
             self.profile_refused.emit(error.problem)
             return
@@ -153,7 +153,7 @@ class ViewCommands(QObject):
         self.look_profiles()
 
     async def _bring_back(self, profile: ProfileSnapshot) -> None:
-        await self._hub.set_profile(profile.name, profile_settings(profile))
+        await self._hub.views.set_profile(profile.name, profile_settings(profile))
         self.look_profiles()
 
     # how it is done

@@ -72,7 +72,7 @@ class FeedbackWindows(QObject):
 
     async def _catch_up(self) -> None:
         """Shows reports that waited before there was a window, as when the desktop takes over from a hub without one."""
-        for request in await self._hub.get_feedback_requests():
+        for request in await self._hub.feedback.get_feedback_requests():
             if request.id not in self._windows:
                 self._on_asked(request)
 
@@ -123,7 +123,7 @@ class FeedbackWindows(QObject):
 
     async def _answer(self, window: FeedbackWindow, id: str, text: str, attachments: Sequence[FeedbackAttachment]) -> None:
         try:
-            await self._hub.answer_feedback(id, text, attachments)
+            await self._hub.feedback.answer_feedback(id, text, attachments)
         except TooltrayError as error:
             await self._take_back(window, error.problem)
             return
@@ -138,7 +138,7 @@ class FeedbackWindows(QObject):
         window.show()
         window.show_failure(problem)
         with contextlib.suppress(TooltrayError):
-            waiting = await self._hub.get_feedback_requests()
+            waiting = await self._hub.feedback.get_feedback_requests()
             if window in self.windows and all(each.id != window.request.id for each in waiting):
                 self._let_go(window)
 
@@ -157,7 +157,7 @@ class FeedbackWindows(QObject):
         if window not in self._windows.values():
             return  # its answer is on its way
         if not window.has_ended:
-            self._do(partial(self._hub.dismiss_feedback, window.request.id))
+            self._do(partial(self._hub.feedback.dismiss_feedback, window.request.id))
         self._drop(window)
 
     def _drop(self, window: FeedbackWindow) -> None:
@@ -170,7 +170,7 @@ class FeedbackWindows(QObject):
         self._do(partial(self._show_history, window), partial(_tell, window, window.sheets.show_failure))
 
     async def _show_history(self, window: FeedbackWindow) -> None:
-        entries = await self._hub.get_feedback_history(window.request.project_path, MOST)
+        entries = await self._hub.feedback.get_feedback_history(window.request.project_path, MOST)
         if isValid(window):
             window.sheets.show_history(entries)
 
@@ -178,13 +178,13 @@ class FeedbackWindows(QObject):
         self._do(partial(self._set_ready_answers, window, answers), partial(_tell, window, window.sheets.show_failure))
 
     async def _set_ready_answers(self, window: FeedbackWindow, answers: list[str]) -> None:
-        await self._hub.set_ready_answers(answers)
+        await self._hub.feedback.set_ready_answers(answers)
         if isValid(window):
             window.sheets.dismiss()
         await self._get_ready_answers()
 
     async def _get_ready_answers(self) -> None:
-        self._answers = await self._hub.get_ready_answers()
+        self._answers = await self._hub.feedback.get_ready_answers()
         for window in self.windows:
             window.set_ready_answers(self._answers)
 

@@ -78,11 +78,11 @@ class FileCommands(PageCommands):
 
     async def _look(self) -> None:
         """Asks for what is shown elsewhere too."""
-        self._set_requests(await self._hub.get_trust_requests())
-        self.files_changed.emit(await self._hub.get_server_files())
+        self._set_requests(await self._hub.files.get_trust_requests())
+        self.files_changed.emit(await self._hub.files.get_server_files())
 
     async def _look_trusted(self) -> None:
-        self.trusted_changed.emit(await self._hub.get_trusted_entries())
+        self.trusted_changed.emit(await self._hub.files.get_trusted_entries())
 
     def _set_requests(self, requests: list[TrustRequest]) -> None:
         if requests != self._requests:
@@ -90,26 +90,26 @@ class FileCommands(PageCommands):
             self.requests_changed.emit(requests)
 
     async def _look_follows(self) -> None:
-        self.follows_changed.emit((await self._hub.get_settings()).settings.get("hotReload", True) is not False)
+        self.follows_changed.emit((await self._hub.settings.get_settings()).settings.get("hotReload", True) is not False)
 
     async def _preview(self) -> None:
-        self.previewed.emit(await self._hub.preview_reload())
+        self.previewed.emit(await self._hub.files.preview_reload())
 
     async def _reload(self) -> None:
-        await self._hub.reload()
+        await self._hub.files.reload()
         self.saved.emit()
         self.done.emit(tr("The files are read again"))
         await self._look()
 
     async def _follow(self, is_on: bool) -> None:
         try:
-            await self._hub.change_settings({"hotReload": is_on})
+            await self._hub.settings.change_settings({"hotReload": is_on})
         finally:
             await self._look_follows()  # the switch then stands where it truly is
 
     async def _trust(self, project: str, digests: dict[str, str]) -> None:
         try:
-            names = await self._hub.trust_entries(project, digests)
+            names = await self._hub.files.trust_entries(project, digests)
         except TooltrayError:
             await self._look()  # it may be another one by now, and the sheet shows that
             raise
@@ -121,7 +121,7 @@ class FileCommands(PageCommands):
     async def _refuse(self, servers: tuple[str, ...]) -> None:
         try:
             for server in servers:
-                await self._hub.distrust_entries("", server)
+                await self._hub.files.distrust_entries("", server)
         finally:
             await self._look()
         self.saved.emit()
@@ -129,7 +129,7 @@ class FileCommands(PageCommands):
 
     async def _distrust(self, project: str, entry: str) -> None:
         try:
-            await self._hub.distrust_entries(project, entry)
+            await self._hub.files.distrust_entries(project, entry)
             self.done.emit(tr("Taken back"))
         finally:
             await self._look_trusted()  # the switch stands as it is so

@@ -1,25 +1,23 @@
 """The link between the GUI thread and the engine's loop: verbs go out, news come back.
 
-Above it: the four Qt presenters. Below it: the engine's McpPresenter and its event bus. The only module of ui that knows either. It holds
-no rule and no state; what it does is carry, and carry no more than the GUI can take.
+Above it: the four Qt presenters. Below it: the engine's verbs by name, and its event bus. The only module of ui that knows either. It
+holds no rule and no state; what it does is carry, and carry no more than the GUI can take.
 """
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from tooltray.api import Verb
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerChanged, ToolCallResult
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-
-if TYPE_CHECKING:
-    from tooltray.presenter.mcp_presenter import McpPresenter
 
 NEWS_EVERY_S = 0.1  # faster than a person reads; a server that changes 10,000 times a second costs the GUI ten drawings
 MOST_CALL_RESULTS = 200  # per delivery; a list on the screen shows fewer, and the whole history is kept by the engine
@@ -28,7 +26,7 @@ T = TypeVar("T")
 
 
 class EngineLink(QObject):
-    """Carries calls to the engine's presenter and its news to the GUI.
+    """Carries calls of the engine's verbs, and its news to the GUI.
 
     Made and used in the GUI thread; `attach` and `detach` tell it of the engine, which runs in a loop of its own (in tests: in the same
     loop). It has to outlive that loop: what waits there may be the last that holds it, and Qt does not bear a QObject that is destroyed
@@ -42,7 +40,7 @@ class EngineLink(QObject):
     def __init__(self, *, news_every_s: float = NEWS_EVERY_S) -> None:
         super().__init__()
         self._news_every_s = news_every_s
-        self._presenter: McpPresenter | None = None
+        self._verbs: Mapping[str, Verb] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended: asyncio.Future[None] | None = None
         self._unsubscribe: Callable[[], None] = _nothing
@@ -59,18 +57,18 @@ class EngineLink(QObject):
 
     @property
     def is_attached(self) -> bool:
-        return self._presenter is not None
+        return self._verbs is not None
 
-    def attach(self, presenter: "McpPresenter", bus: EventBus, loop: asyncio.AbstractEventLoop) -> None:
+    def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop) -> None:
         """Begins to carry; the first news is a whole HubSnapshot.
 
         Args:
-            presenter: the engine's façade; its verbs are called in `loop`.
+            verbs: the engine's, by name; called in `loop`.
             bus: where it tells its news; used in `loop` only.
             loop: the engine's loop, running.
         """
         self.detach()
-        self._presenter, self._loop = presenter, loop
+        self._verbs, self._loop = verbs, loop
         self._ended = asyncio.get_running_loop().create_future()
         loop.call_soon_threadsafe(self._subscribe, bus)
 
@@ -80,22 +78,25 @@ class EngineLink(QObject):
             self._ended.set_result(None)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._on_detached)
-        self._presenter = self._loop = None
+        self._verbs = self._loop = None
         with self._lock:
             self._waiting.clear()
             self._results.clear()
             self._is_announced = False
 
-    async def run(self, verb: Callable[["McpPresenter"], Coroutine[Any, Any, T]]) -> T:
-        """Calls a verb of the engine's presenter in the engine's loop and waits for what it returns.
+    async def run(self, verb: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Calls a verb of the engine in the engine's loop and waits for what it returns.
+
+        Args:
+            verb: its name; what follows are its own arguments.
 
         Raises:
             TooltrayError: what the verb raised, or that there is no engine, or that it ended meanwhile.
         """
-        if self._presenter is None or self._loop is None or self._ended is None:
+        if self._verbs is None or self._loop is None or self._ended is None:
             raise _no_hub()
         ended = self._ended
-        asked = verb(self._presenter)
+        asked = self._verbs[verb](*args, **kwargs)
         work = _asked_by_person(asked)
         try:
             call = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
@@ -148,9 +149,9 @@ class EngineLink(QObject):
 
     async def _put_snapshots(self) -> None:
         try:
-            while self._has_to_fetch and (presenter := self._presenter) is not None:
+            while self._has_to_fetch and (verbs := self._verbs) is not None:
                 self._has_to_fetch = False
-                snapshot = await presenter.get_snapshot()
+                snapshot = await verbs["get_snapshot"]()
                 with self._lock:  # first in the stream: an event that waits may be older, but then a newer one of its server waits too
                     self._waiting.pop(HubSnapshot, None)
                     self._waiting = {HubSnapshot: snapshot, **self._waiting}
@@ -183,7 +184,7 @@ class EngineLink(QObject):
             self._waiting.clear()
             self._results.clear()
             self._is_announced = False
-        if news and self._presenter is not None:
+        if news and self._verbs is not None:
             self.news_arrived.emit(news)
 
 

@@ -40,10 +40,10 @@ class QtMcpClient(QObject):
 
     async def diagnose(self) -> Any:
         """What the doctor found out about the server; see doctor/diagnosis.py for what it has."""
-        return next(iter(await self._hub.diagnose(self.name)), None)
+        return next(iter(await self._hub.hub.diagnose(self.name)), None)
 
     async def apply_remedy(self, kind: str, value: str) -> str:
-        return await self._hub.apply_remedy(self.name, kind, value)
+        return await self._hub.setup.apply_remedy(self.name, kind, value)
 
     async def get_server_log(self, lines: int = 200) -> list[str]:
-        return await self._hub.get_server_log(self.name, lines)
+        return await self._hub.servers.get_server_log(self.name, lines)

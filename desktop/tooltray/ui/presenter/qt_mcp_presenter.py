@@ -1,14 +1,13 @@
 """QtMcpPresenter: the engine's McpPresenter for the GUI thread.
 
-Above it: the window, the tray and their commands. Below it: the link to the engine. Its verbs stand in `verbs`, in modules that are
-called as the presenter's own.
+Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from PySide6.QtCore import Property, QObject, Signal
 
+from tooltray.api import Api, remote_parts
 from tooltray.events import (
     ApprovalAsked,
     ApprovalEnded,
@@ -33,40 +32,12 @@ from tooltray.events import (
 )
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.presenter.verbs.access_verbs import AccessVerbs
-from tooltray.ui.presenter.verbs.approval_verbs import ApprovalVerbs
-from tooltray.ui.presenter.verbs.feedback_verbs import FeedbackVerbs
-from tooltray.ui.presenter.verbs.file_verbs import FileVerbs
-from tooltray.ui.presenter.verbs.format_verbs import FormatVerbs
-from tooltray.ui.presenter.verbs.offer_verbs import OfferVerbs
-from tooltray.ui.presenter.verbs.project_verbs import ProjectVerbs
-from tooltray.ui.presenter.verbs.server_verbs import ServerVerbs
-from tooltray.ui.presenter.verbs.settings_verbs import SettingsVerbs
-from tooltray.ui.presenter.verbs.setup_verbs import SetupVerbs
-from tooltray.ui.presenter.verbs.sign_in_verbs import SignInVerbs
-from tooltray.ui.presenter.verbs.tool_verbs import ToolVerbs
-from tooltray.ui.presenter.verbs.view_verbs import ViewVerbs
 
 
-class QtMcpPresenter(
-    ServerVerbs,
-    OfferVerbs,
-    ToolVerbs,
-    AccessVerbs,
-    SetupVerbs,
-    SignInVerbs,
-    FormatVerbs,
-    ViewVerbs,
-    ProjectVerbs,
-    ApprovalVerbs,
-    FeedbackVerbs,
-    FileVerbs,
-    SettingsVerbs,
-    QObject,
-):
-    """The hub's last snapshot, its events as signals, and the engine's verbs under their own names.
+class QtMcpPresenter(Api, QObject):
+    """The hub's last snapshot, its events as signals, and the parts of the engine's API: `hub.servers.restart_server(name)`.
 
-    The verbs are awaited in the GUI thread and raise TooltrayError as the engine's do.
+    Verbs are awaited in the GUI thread and raise TooltrayError as the engine's do.
     """
 
     snapshot_changed = Signal()
@@ -89,8 +60,8 @@ class QtMcpPresenter(
     server_files_changed = Signal()
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._link = link
+        QObject.__init__(self, parent)
+        Api.__init__(self, **remote_parts(link.run))
         self._snapshot: HubSnapshot | None = None
         link.news_arrived.connect(self._on_news)
 
@@ -151,23 +122,6 @@ class QtMcpPresenter(
                 self.feedback_ended.emit(id)
             case ServerFilesChanged():
                 self.server_files_changed.emit()
-
-    # verbs: the hub
-
-    async def get_snapshot(self) -> HubSnapshot:
-        return await self._link.run(lambda engine: engine.get_snapshot())
-
-    async def get_mcp_enabled(self) -> bool:
-        return await self._link.run(lambda engine: engine.get_mcp_enabled())
-
-    async def set_mcp_enabled(self, enabled: bool) -> None:
-        await self._link.run(lambda engine: engine.set_mcp_enabled(enabled))
-
-    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Any]:
-        return list(await self._link.run(lambda engine: engine.diagnose(server, wait_s)))
-
-    async def initialize(self) -> None:
-        await self._link.run(lambda engine: engine.initialize())
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

@@ -91,7 +91,7 @@ class Commands(QObject):
         """Ends a server if it runs, and starts it."""
         server = self._servers.find(name)
         is_stopped = server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND)
-        self._do(self._start if is_stopped else self._servers.restart_server, name, server=name)
+        self._do(self._start if is_stopped else self._servers.api.restart_server, name, server=name)
 
     def set_default(self, name: str, is_default: bool) -> None:
         """Decides whether a server starts with the hub."""
@@ -106,14 +106,14 @@ class Commands(QObject):
 
     async def _set_default(self, name: str, is_default: bool) -> None:
         if is_default:
-            await self._servers.add_mcp_default_server(name)
+            await self._servers.api.add_mcp_default_server(name)
             self.done.emit(tr("{name} starts with the hub from now on", name=name))
         else:
-            await self._servers.remove_mcp_default_server(name)
+            await self._servers.api.remove_mcp_default_server(name)
             self.done.emit(tr("{name} starts when a client needs it from now on", name=name))
 
     async def _stop(self, name: str) -> None:
-        await self._servers.stop_server(name)
+        await self._servers.api.stop_server(name)
         self.server_stopped.emit(name)
 
     async def _start(self, name: str) -> None:
@@ -121,24 +121,24 @@ class Commands(QObject):
         if server is not None and server.is_disabled and is_of_file(server):
             raise TooltrayError(tr("'{name}' is switched off in its file", name=name), server.file, change_there(server))
         if server is not None and server.is_disabled:
-            entry = (await self._servers.get_mcp_servers())[name]
-            await self._servers.update_mcp_server(name, {**entry, "disable": False})
-        await self._servers.start_server(name)
+            entry = (await self._servers.api.get_mcp_servers())[name]
+            await self._servers.api.update_mcp_server(name, {**entry, "disable": False})
+        await self._servers.api.start_server(name)
 
     async def _remove(self, name: str) -> None:
         server = self._servers.find(name)
         if server is not None and is_of_file(server):
-            there = await self._servers.get_server_entry(name)
-            gone = await self._servers.remove_mcp_server(name, keep_secrets=True)
+            there = await self._servers.api.get_server_entry(name)
+            gone = await self._servers.api.remove_mcp_server(name, keep_secrets=True)
             self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server), removal=gone))
             return
-        entry = (await self._servers.get_mcp_servers()).get(name, {})
-        is_default = name in await self._servers.get_mcp_default_servers()
-        gone = await self._servers.remove_mcp_server(name, keep_secrets=True)
+        entry = (await self._servers.api.get_mcp_servers()).get(name, {})
+        is_default = name in await self._servers.api.get_mcp_default_servers()
+        gone = await self._servers.api.remove_mcp_server(name, keep_secrets=True)
         self.server_removed.emit(NewServer(name, entry, is_default, removal=gone))
 
     async def _copy_entry(self, name: str) -> None:
-        entry = (await self._servers.get_mcp_servers())[name]
+        entry = (await self._servers.api.get_mcp_servers())[name]
         text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
         self.copied.emit(text, tr("The entry of {name} is copied", name=name))
 
@@ -146,11 +146,11 @@ class Commands(QObject):
 
     def start_for(self, name: str, folder: str) -> None:
         """Starts a server for the project in a folder, which a person has chosen."""
-        self._do(self._hub.start_for_project, name, folder, server=name)
+        self._do(self._hub.projects.start_for_project, name, folder, server=name)
 
     def start_anyway(self, name: str) -> None:
         """Starts a server that waits for a project without one."""
-        self._do(self._hub.start_without_project, name, server=name)
+        self._do(self._hub.projects.start_without_project, name, server=name)
 
     def reset_projects(self) -> None:
         """Stops all that runs for a project; it waits again."""
@@ -169,19 +169,19 @@ class Commands(QObject):
         self._do(self._read_entry, name, server=name, clears=False)
 
     async def _reset_projects(self) -> None:
-        await self._hub.reset_deferred_state()
+        await self._hub.projects.reset_deferred_state()
         self.done.emit(tr("Servers that ran for a project wait again"))
 
     async def _set_lazy(self, name: str, is_lazy: bool | None) -> None:
-        await self._hub.set_lazy_load(is_lazy, name)
+        await self._hub.views.set_lazy_load(is_lazy, name)
         await self._read_entry(name)
 
     async def _set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
-        await self._hub.set_deferred(name, is_deferred, None if template is None else list(template))
+        await self._hub.projects.set_deferred(name, is_deferred, None if template is None else list(template))
         await self._read_entry(name)
 
     async def _read_entry(self, name: str) -> None:
-        self.entry_read.emit(name, (await self._servers.get_server_entry(name)).counts)
+        self.entry_read.emit(name, (await self._servers.api.get_server_entry(name)).counts)
 
     # signing in
 
@@ -195,7 +195,7 @@ class Commands(QObject):
     def cancel_sign_in(self, name: str) -> None:
         if name in self._signing_in:
             self._cancelled.add(name)
-        self._do(self._hub.cancel_sign_in, name, server=name)
+        self._do(self._hub.sign_ins.cancel_sign_in, name, server=name)
 
     def sign_out(self, name: str) -> None:
         self._do(self._sign_out, name, server=name)
@@ -211,7 +211,7 @@ class Commands(QObject):
 
     async def _sign_in_page(self, name: str) -> str:
         """Begins to sign in, or goes on with it; returns the page's address. The outcome is told when it is there."""
-        page = await self._hub.begin_sign_in(name)
+        page = await self._hub.sign_ins.begin_sign_in(name)
         if name not in self._signing_in:  # else somebody waits for the outcome already
             self._signing_in.add(name)
             self._do(self._wait_for_sign_in, name, server=name)
@@ -219,7 +219,7 @@ class Commands(QObject):
 
     async def _wait_for_sign_in(self, name: str) -> None:
         try:
-            await self._hub.finish_sign_in(name)
+            await self._hub.sign_ins.finish_sign_in(name)
         except TooltrayError:
             if name in self._cancelled:
                 return  # the person knows
@@ -234,7 +234,7 @@ class Commands(QObject):
         self.copied.emit(await self._sign_in_page(name), tr("The address is copied"))
 
     async def _sign_out(self, name: str) -> None:
-        await self._hub.sign_out(name)
+        await self._hub.sign_ins.sign_out(name)
         self.done.emit(tr("Signed out of {name}", name=name))
 
     # adding
@@ -245,12 +245,12 @@ class Commands(QObject):
 
     def bring_back(self, removed: NewServer) -> None:
         """Undoes a removal."""
-        self._do(self._servers.add_mcp_server, removed.name, removed.entry, removed.is_default, removed.project)
+        self._do(self._servers.api.add_mcp_server, removed.name, removed.entry, removed.is_default, removed.project)
 
     def forget_secrets(self, removal: ServerRemoval) -> None:
         """A removal is not undone any more: what was kept among the secrets for that server alone goes, too."""
         if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
-            self._do(self._hub.remove_unused_secrets, names)
+            self._do(self._hub.secrets.remove_unused_secrets, names)
 
     async def _add(self, new: Sequence[NewServer]) -> None:
         is_secret = True
@@ -259,7 +259,7 @@ class Commands(QObject):
                 is_secret = True
                 await self._store(server.secrets)
                 is_secret = False
-                await self._servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
+                await self._servers.api.add_mcp_server(server.name, server.entry, server.is_default, server.project)
         except TooltrayError as error:
             self.adding_failed.emit(error.problem, is_secret)
             return
@@ -273,7 +273,7 @@ class Commands(QObject):
         self.storing_changed.emit(True)
         try:
             for name, value in secrets.items():
-                await self._hub.set_secret(name, value)
+                await self._hub.secrets.set_secret(name, value)
         finally:
             self.storing_changed.emit(False)
 
@@ -288,9 +288,9 @@ class Commands(QObject):
 
     async def _keep_secrets(self, kind: str, passphrase: str) -> None:
         try:
-            await self._hub.set_secret_backend(kind)
+            await self._hub.secrets.set_secret_backend(kind)
             if kind == "file":
-                await self._hub.unlock_secrets(passphrase)
+                await self._hub.secrets.unlock_secrets(passphrase)
         except TooltrayError as error:
             self.secrets_closed.emit(error.problem)
             return
@@ -307,7 +307,7 @@ class Commands(QObject):
     async def _check_secrets(self, problem: Problem) -> None:
         """A server's problem is one of the secret store if the store itself says the same."""
         try:
-            await self._hub.get_secret_names()
+            await self._hub.secrets.get_secret_names()
         except TooltrayError as error:
             if error.problem.title in problem.title or error.problem.title in problem.message:
                 self.secrets_closed.emit(error.problem)
@@ -329,16 +329,16 @@ class Commands(QObject):
         self._do(self._word_tool, server, tool, name, description, server=server)
 
     async def _word_tool(self, server: str, tool: str, name: str | None, description: str | None) -> None:
-        await self._hub.set_tool_override(server, tool, name, description)
+        await self._hub.views.set_tool_override(server, tool, name, description)
         self.tool_worded.emit(server)
         await self._list_tools(server)
 
     async def _list_tools(self, server: str) -> None:
-        self.tools_listed.emit(server, await self._tools.get_tools(server or None))
+        self.tools_listed.emit(server, await self._tools.api.get_tools(server or None))
 
     async def _switch_tool(self, server: str, tool: str, on: bool) -> None:
         try:
-            await self._tools.set_tool_enabled(server, tool, on)
+            await self._tools.api.set_tool_enabled(server, tool, on)
         finally:
             await self._list_tools(server)  # the switch then stands where it truly is
 
@@ -346,10 +346,10 @@ class Commands(QObject):
 
     def answer_question(self, id: str, action: str, content: dict[str, Any] | None) -> None:
         """Sends a person's answer to the server that asked."""
-        self._do(self._hub.answer_elicitation, id, action, content)
+        self._do(self._hub.questions.answer_elicitation, id, action, content)
 
     def pause(self, is_paused: bool) -> None:
-        self._do(self._hub.set_mcp_enabled, not is_paused)
+        self._do(self._hub.hub.set_mcp_enabled, not is_paused)
 
     def _do(self, verb: Callable[..., Coroutine[Any, Any, Any]], *arguments: object, server: str = "", clears: bool = True) -> None:
         """Does something in the background; a failure is told at `server`, or for all to see.

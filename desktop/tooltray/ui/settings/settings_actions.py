@@ -60,10 +60,10 @@ class SettingsCommands(QObject):
         self._do("http", self._look_http)
 
     async def _look_registry(self) -> None:
-        self.registry_changed.emit(await self._hub.get_npm_registry_status())
+        self.registry_changed.emit(await self._hub.registries.get_npm_registry_status())
 
     async def _look_http(self) -> None:
-        self.http_changed.emit(await self._hub.get_http_status())
+        self.http_changed.emit(await self._hub.access.get_http_status())
 
     # npm registries
 
@@ -81,17 +81,17 @@ class SettingsCommands(QObject):
         self._do("registry", self._clear_registry)
 
     async def _measure(self) -> None:
-        self.registry_changed.emit(await self._hub.refresh_npm_registry())
+        self.registry_changed.emit(await self._hub.registries.refresh_npm_registry())
 
     async def _set_auto_detect(self, is_on: bool) -> None:
         try:
-            await self._hub.set_auto_detect_npm_registry(is_on)
+            await self._hub.registries.set_auto_detect_npm_registry(is_on)
         finally:
             await self._look_registry()  # the switch then stands where it truly is
 
     async def _use_registry(self, url: str) -> None:
         try:
-            status = await self._hub.set_custom_npm_registry(url)
+            status = await self._hub.registries.set_custom_npm_registry(url)
         except TooltrayError as error:
             self.registry_refused.emit(error.problem)
             return
@@ -100,7 +100,7 @@ class SettingsCommands(QObject):
         self.done.emit(tr("Servers now use this registry"))
 
     async def _clear_registry(self) -> None:
-        self.registry_changed.emit(await self._hub.set_custom_npm_registry(""))
+        self.registry_changed.emit(await self._hub.registries.set_custom_npm_registry(""))
 
     # HTTP
 
@@ -109,7 +109,7 @@ class SettingsCommands(QObject):
 
     async def _set_http(self, is_on: bool) -> None:
         try:
-            await self._hub.set_http_enabled(is_on)
+            await self._hub.access.set_http_enabled(is_on)
         finally:
             await self._look_http()
 
@@ -127,11 +127,11 @@ class SettingsCommands(QObject):
         self._do("setup", self._open_import, Path(path))
 
     def reset(self) -> None:
-        self._do("setup", self._carry_out, self._hub.reset_to_default_servers, tr("The starter servers are back"))
+        self._do("setup", self._carry_out, self._hub.setup.reset_to_default_servers, tr("The starter servers are back"))
 
     def import_setup(self, setup: Mapping[str, Any], replace: bool) -> None:
         async def verb() -> object:
-            return await self._hub.import_setup(setup, replace)
+            return await self._hub.setup.import_setup(setup, replace)
 
         self._do("setup", self._carry_out, verb, tr("The backup is imported"))
 
@@ -139,11 +139,11 @@ class SettingsCommands(QObject):
         self._do("setup", self._export, Path(path))
 
     async def _preview_reset(self) -> None:
-        self.previewed.emit(SetupPreview(None, False, tuple(await self._hub.preview_reset())))
+        self.previewed.emit(SetupPreview(None, False, tuple(await self._hub.setup.preview_reset())))
 
     async def _preview_import(self, setup: Mapping[str, Any], replace: bool) -> None:
         try:
-            changes = await self._hub.preview_import(setup, replace)
+            changes = await self._hub.setup.preview_import(setup, replace)
         except TooltrayError as error:
             self.setup_refused.emit(error.problem)
         else:
@@ -151,7 +151,7 @@ class SettingsCommands(QObject):
 
     async def _open_import(self, path: Path) -> None:
         setup = await finish_in_thread(_read, path)
-        self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.preview_import(setup, False))))
+        self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.setup.preview_import(setup, False))))
 
     async def _carry_out(self, verb: Callable[[], Coroutine[Any, Any, object]], said: str) -> None:
         try:
@@ -163,7 +163,7 @@ class SettingsCommands(QObject):
         self.done.emit(said)
 
     async def _export(self, path: Path) -> None:
-        text = json.dumps(await self._hub.export_setup(), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(await self._hub.setup.export_setup(), indent=2, ensure_ascii=False) + "\n"
         try:
             await finish_in_thread(self._save_file, path, text.encode(), PRIVATE)
         except OSError as error:

@@ -51,10 +51,10 @@ class ApiCommands(PageCommands):
         self._do(self._make_program, name, scope, lasts_s, trusted, told=self.refused)
 
     def revoke_client(self, name: str) -> None:
-        self._do(self._revoke, self._hub.remove_client_token, name)
+        self._do(self._revoke, self._hub.access.remove_client_token, name)
 
     def revoke_program(self, name: str) -> None:
-        self._do(self._revoke, self._hub.revoke_api_token, name)
+        self._do(self._revoke, self._hub.access.revoke_api_token, name)
 
     def show_token(self) -> None:
         """`token_known`."""
@@ -69,37 +69,37 @@ class ApiCommands(PageCommands):
 
     async def _set(self, is_on: bool, is_trusted: bool | None) -> None:
         try:
-            await self._hub.set_api_enabled(is_on, is_trusted)
+            await self._hub.access.set_api_enabled(is_on, is_trusted)
         finally:
-            self.http_changed.emit(await self._hub.get_http_status())  # the switches then stand where they truly are
+            self.http_changed.emit(await self._hub.access.get_http_status())  # the switches then stand where they truly are
 
     async def _show_token(self) -> None:
-        self.token_known.emit(await self._hub.get_api_token())
+        self.token_known.emit(await self._hub.access.get_api_token())
 
     async def _copy_token(self) -> None:
-        self.copied.emit(await self._hub.get_api_token(), tr("The token is copied"))
+        self.copied.emit(await self._hub.access.get_api_token(), tr("The token is copied"))
 
     async def _rotate_token(self) -> None:
-        self.token_known.emit(await self._hub.rotate_api_token())
+        self.token_known.emit(await self._hub.access.rotate_api_token())
         self.done.emit(tr("The token is another one now"))
 
     async def _look(self) -> None:
-        self.clients_known.emit([client_line(each) for each in await self._hub.list_client_tokens()])
-        self.programs_known.emit([program_line(each) for each in await self._hub.list_api_tokens() if not each.is_default])
+        self.clients_known.emit([client_line(each) for each in await self._hub.access.list_client_tokens()])
+        self.programs_known.emit([program_line(each) for each in await self._hub.access.list_api_tokens() if not each.is_default])
 
     async def _make_client(self, name: str) -> None:
-        token = await self._hub.create_client_token(name)
-        self.made.emit(token, client_entry(await self._hub.get_http_status(), token), "")
+        token = await self._hub.access.create_client_token(name)
+        self.made.emit(token, client_entry(await self._hub.access.get_http_status(), token), "")
         await self._look()
 
     async def _make_program(self, name: str, scope: Scope, lasts_s: float | None, trusted: bool) -> None:
-        made = await self._hub.create_api_token(name, scope, lasts_s, trusted)
+        made = await self._hub.access.create_api_token(name, scope, lasts_s, trusted)
         self.made.emit(made.token, "", trust_note(made))
-        self.http_changed.emit(await self._hub.get_http_status())
+        self.http_changed.emit(await self._hub.access.get_http_status())
         await self._look()
 
     async def _revoke(self, revoke: Callable[[str], Coroutine[Any, Any, None]], name: str) -> None:
         await revoke(name)
         self.done.emit(tr("The token {name} is revoked", name=name))
-        self.http_changed.emit(await self._hub.get_http_status())
+        self.http_changed.emit(await self._hub.access.get_http_status())
         await self._look()

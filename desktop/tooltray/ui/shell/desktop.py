@@ -200,7 +200,7 @@ class Desktop:
     async def _ask_to_quit(self) -> None:
         try:
             async with asyncio.timeout(ASK_WAIT_S):
-                clients = [client_name(session) for session in await self._hub.get_sessions() if session.is_connected]
+                clients = [client_name(session) for session in await self._hub.views.get_sessions() if session.is_connected]
         except (TooltrayError, TimeoutError):  # the engine has just left, and its clients with it; or it hangs
             clients = []
         if not clients:

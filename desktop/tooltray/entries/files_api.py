@@ -1,4 +1,4 @@
-"""Verbs of McpPresenter about files with servers in them: what they say, whose yes they need, and reading them again. Mixed into it."""
+"""The API about files with servers in them: what they define, which entries need a person's consent, and reading them again."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,9 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 
-class FileVerbs:
-    _files: ServerFiles
-    _proposals: Proposals
+class FilesApi:
+    def __init__(self, *, files: ServerFiles, proposals: Proposals) -> None:
+        self._files, self._proposals = files, proposals
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
         """The settings and every other file that servers come from now, as it was last read."""

@@ -114,14 +114,9 @@ class HubInMemory:
 
     # for the verbs
 
-    def _note(self, verb: str, *arguments: Any) -> None:
-        self.calls.append((verb, *arguments))
-        if verb in self.failures:
-            raise self.failures[verb]
-
     def _publish_config(self) -> None:
         self.bus.publish(ConfigChanged(self.entries, tuple(self.defaults), not self.snapshot.is_paused))
 
-    def _removal(self, name: str) -> ServerRemoval:
+    def removal(self, name: str) -> ServerRemoval:
         """What is named after a server is its own; there are no others."""
         return ServerRemoval(name, tuple(secret for secret in self.secrets if secret.startswith(f"{name}/")))

@@ -1,24 +1,19 @@
-"""Verbs of McpPresenter about the settings besides the servers, what servers are started with, and what was done last. Mixed into it."""
+"""The API about the settings besides the servers."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.activity.recent_calls import RecentCalls
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.launch.npm_registry import has_password, normalised
-from tooltray.launch.server_environment import ServerEnvironment
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import settings_widen
-from tooltray.snapshots.calls import RecentCall
-from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.setup import SettingsDocument
 
 
-class SettingsVerbs:
-    _config: McpConfHelper
-    _recent: RecentCalls
-    _environment: ServerEnvironment
+class SettingsApi:
+    def __init__(self, *, config: McpConfHelper) -> None:
+        self._config = config
 
     async def get_settings(self) -> SettingsDocument:
         """What the settings say besides the servers."""
@@ -40,22 +35,6 @@ class SettingsVerbs:
             await confirm_widening("A change of what may happen unasked")
         await self._config.merge(changes, revision)
         return self._config.settings_document()
-
-    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
-        """The last tool calls, the newest first; they are kept in memory only."""
-        return self._recent.last(limit)
-
-    async def get_environment(self) -> EnvironmentSnapshot:
-        """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""
-        return await self._environment.snapshot()
-
-    async def forget_environment(self) -> None:
-        """Forgets the certificates, proxies and package indexes that are remembered of a person's terminal.
-
-        Raises:
-            TooltrayError: their file cannot be removed.
-        """
-        await self._environment.forget()
 
 
 def _check_registries(changes: Mapping[str, Any]) -> None:

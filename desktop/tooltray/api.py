@@ -1,0 +1,97 @@
+"""The API of a hub: every verb that a window, a command or a program may call, by the part that has it.
+
+The verbs themselves are the public coroutine functions of one class for each part, in the `api` modules of the rooms. Here stand which
+parts there are, and what carries calls to them from elsewhere. At the bottom, so that the GUI thread and clients of the control channel
+can name the parts without an import of the engine: the classes are imported for the type checker alone.
+"""
+
+import inspect
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from tooltray.access.api import AccessApi
+    from tooltray.approvals.api import ApprovalsApi
+    from tooltray.calls.api import ToolsApi
+    from tooltray.calls.prompts_api import PromptsApi
+    from tooltray.calls.questions_api import QuestionsApi
+    from tooltray.calls.resources_api import ResourcesApi
+    from tooltray.entries.api import ServersApi
+    from tooltray.entries.files_api import FilesApi
+    from tooltray.entries.secrets_api import SecretsApi
+    from tooltray.entries.settings_api import SettingsApi
+    from tooltray.entries.setup_api import SetupApi
+    from tooltray.feedback.api import FeedbackApi
+    from tooltray.formats.api import FormatsApi
+    from tooltray.presenter.hub_api import HubApi
+    from tooltray.projects.api import ProjectsApi
+    from tooltray.registries.api import RegistriesApi
+    from tooltray.sign_ins.api import SignInsApi
+    from tooltray.views.api import ViewsApi
+
+Verb: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Api:
+    """The parts: of the engine itself, or proxies that carry each call to it. The names of verbs are unique over all parts."""
+
+    hub: "HubApi"
+    servers: "ServersApi"
+    tools: "ToolsApi"
+    prompts: "PromptsApi"
+    resources: "ResourcesApi"
+    formats: "FormatsApi"
+    secrets: "SecretsApi"
+    access: "AccessApi"
+    questions: "QuestionsApi"
+    approvals: "ApprovalsApi"
+    views: "ViewsApi"
+    projects: "ProjectsApi"
+    feedback: "FeedbackApi"
+    files: "FilesApi"
+    sign_ins: "SignInsApi"
+    registries: "RegistriesApi"
+    setup: "SetupApi"
+    settings: "SettingsApi"
+
+
+PARTS = tuple(field.name for field in fields(Api))
+
+
+def verbs_of(part: type) -> list[str]:
+    """The names of the verbs of a part's class."""
+    return [name for name, _ in inspect.getmembers(part, inspect.iscoroutinefunction) if not name.startswith("_")]
+
+
+def verb_table(api: Api) -> dict[str, Verb]:
+    """All verbs by name, for callers that have nothing but the name: the control channel, and the seed's own calls."""
+    parts = (getattr(api, name) for name in PARTS)
+    return {verb: getattr(part, verb) for part in parts for verb in verbs_of(type(part))}
+
+
+class RemotePart:
+    """Stands for a part elsewhere: each of its methods hands its name and arguments to `carry`."""
+
+    def __init__(self, carry: Verb) -> None:
+        """
+        Args:
+            carry: called with the verb's name and then the verb's own arguments.
+        """
+        self._carry = carry
+
+    def __getattr__(self, verb: str) -> Verb:
+        if verb.startswith("_"):  # asked for by copy, pickle and the like; no verb begins so
+            raise AttributeError(verb)
+
+        async def carried(*args: Any, **kwargs: Any) -> Any:
+            return await self._carry(verb, *args, **kwargs)
+
+        carried.__name__ = verb
+        return carried
+
+
+def remote_parts(carry: Verb) -> dict[str, Any]:
+    """The parts of an `Api` that is elsewhere, by name; typed as the real ones by the `Api` that is made of them."""
+    return dict.fromkeys(PARTS, RemotePart(carry))

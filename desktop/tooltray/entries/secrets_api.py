@@ -1,0 +1,74 @@
+"""The API about secrets: their names, what uses them, and where they are kept. Values go in and never out."""
+
+from typing import get_args
+
+from tooltray.access.trusted_tokens import TRUSTED_SECRET
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.entries.server_starts import ServerStarts
+from tooltray.errors import TooltrayError
+from tooltray.secrets.backends import SecretBackend
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.removals import ServerRemoval
+
+
+class SecretsApi:
+    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: ServerSecrets, starts: ServerStarts) -> None:
+        self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
+
+    async def get_secret_names(self) -> list[str]:
+        return sorted(await self._secrets.names())
+
+    async def set_secret(self, name: str, value: str) -> None:
+        if name == TRUSTED_SECRET:
+            raise TooltrayError(f"'{name}' is kept by Tooltray itself", hint="Choose another name")
+        await self._secrets.set(name, value)
+        self._starts.retry_failed()
+
+    async def remove_secret(self, name: str) -> None:
+        await self._secrets.remove(name)
+
+    async def preview_removal(self, name: str) -> ServerRemoval:
+        """What goes among the secrets if a server is removed, and what stays since something else uses it."""
+        return await self._server_secrets.of(name)
+
+    async def get_unused_secrets(self) -> list[str]:
+        """The names of the secrets that no server uses, also none of a project or file that is known here.
+
+        Raises:
+            TooltrayError: the secrets cannot be looked into.
+        """
+        return await self._server_secrets.unused()
+
+    async def remove_unused_secrets(self, names: list[str]) -> list[str]:
+        """Removes those of these secrets that no server uses at this moment; returns them.
+
+        Raises:
+            TooltrayError: the secrets cannot be reached.
+        """
+        return await self._server_secrets.remove_unused(names)
+
+    async def check_secrets(self) -> str:
+        """Looks whether the place of the secrets can be used; returns which one it is: `keyring`, `file` or `memory`.
+
+        Raises:
+            TooltrayError: it cannot; tells absent, locked and denied apart.
+        """
+        await self._secrets.check()
+        return self._secrets.kind
+
+    async def unlock_secrets(self, passphrase: str) -> None:
+        await self._secrets.unlock(passphrase)
+        self._starts.retry_failed()
+
+    async def set_secret_backend(self, kind: str) -> None:
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
+        await self._config.set_secret_backend(_backend(kind))
+        self._starts.use_secret_backend()
+
+
+def _backend(kind: str) -> SecretBackend:
+    for backend in get_args(SecretBackend):
+        if kind == backend:
+            return backend  # type: ignore[no-any-return]
+    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")

@@ -1,0 +1,58 @@
+"""Which servers start without anybody asking for one: with the hub, when their entry is new, when a secret that they lacked is there.
+
+Above it: the API, and what follows the settings. Below it: ServerManager and the parts whose state decides.
+"""
+
+from collections.abc import Iterable
+
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.sign_ins.sign_ins import SignIns
+from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.server_manager import ServerManager
+
+
+class ServerStarts:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        servers: ServerManager,
+        tools: ToolManager,
+        registries: NpmRegistries,
+        sign_ins: SignIns,
+    ) -> None:
+        self._config, self._secrets, self._servers = config, secrets, servers
+        self._tools, self._registries, self._sign_ins = tools, registries, sign_ins
+
+    async def initialize(self) -> None:
+        """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
+
+        May be called again: what runs already is left as it is.
+        """
+        self._registries.start()
+        if self._config.settings.mcp_enabled:
+            self._servers.start_defaults()
+            self._tools.list_unknown_servers()
+
+    def begin_to_start(self, servers: Iterable[str]) -> None:
+        """Starts, of servers that are new here, those that start with the hub, and once each that was never listed; does not wait."""
+        self._servers.start_defaults(servers)
+        self._tools.list_unknown_servers()
+
+    def use_secret_backend(self) -> None:
+        """Goes on with the place for secrets that the settings name."""
+        self._secrets.use(self._config.settings.secrets.backend)
+        self.retry_failed()
+
+    def retry_failed(self) -> None:
+        """A secret is there that was missing before: servers that gave up get another chance."""
+        for server in self._servers:
+            needs_secrets = server.needs_secrets or self._sign_ins.is_signed_in(server.name)
+            if server.state is ServerState.ERROR and needs_secrets:
+                server.start()

@@ -1,0 +1,73 @@
+"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds, what was done last."""
+
+from tooltray.activity.recent_calls import RecentCalls
+from tooltray.doctor.check_up import CheckUp
+from tooltray.doctor.diagnosis import Diagnosis
+from tooltray.entries.server_starts import ServerStarts
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.presenter.hub_snapshots import HubSnapshots
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.calls import RecentCall
+from tooltray.snapshots.environment import EnvironmentSnapshot
+from tooltray.snapshots.hub import HubSnapshot
+
+
+class HubApi:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        starts: ServerStarts,
+        snapshots: HubSnapshots,
+        check_up: CheckUp,
+        recent: RecentCalls,
+        environment: ServerEnvironment,
+    ) -> None:
+        self._config, self._starts, self._snapshots, self._check_up = config, starts, snapshots, check_up
+        self._recent, self._environment = recent, environment
+
+    async def initialize(self) -> None:
+        """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
+
+        May be called again: what runs already is left as it is.
+        """
+        await self._starts.initialize()
+
+    async def get_snapshot(self) -> HubSnapshot:
+        return self._snapshots.now()
+
+    async def get_mcp_enabled(self) -> bool:
+        return self._config.settings.mcp_enabled
+
+    async def set_mcp_enabled(self, enabled: bool) -> None:
+        """Off is a pause: lists stay, calls are refused, nothing new starts."""
+        await self._config.set_enabled(enabled)
+        if enabled:
+            await self.initialize()
+
+    async def diagnose(self, server: str | None = None, wait_s: float = 0.0) -> list[Diagnosis]:
+        """What the doctor finds.
+
+        Args:
+            wait_s: how long it waits, at most, for servers that are on their way to running: of a hub that has just been started all are.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        return await self._check_up.diagnose(server, wait_s)
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        """The last tool calls, the newest first; they are kept in memory only."""
+        return self._recent.last(limit)
+
+    async def get_environment(self) -> EnvironmentSnapshot:
+        """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""
+        return await self._environment.snapshot()
+
+    async def forget_environment(self) -> None:
+        """Forgets the certificates, proxies and package indexes that are remembered of a person's terminal.
+
+        Raises:
+            TooltrayError: their file cannot be removed.
+        """
+        await self._environment.forget()

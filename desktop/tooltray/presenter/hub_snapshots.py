@@ -1,0 +1,49 @@
+"""The hub as a whole at one moment, for whoever shows it.
+
+Above it: the API and McpPresenter. Below it: the snapshots of servers, and the notices.
+"""
+
+from tooltray import __version__
+from tooltray.entries.proposals import Proposals
+from tooltray.events import EventBus, SessionsChanged
+from tooltray.moments import Moment
+from tooltray.presenter.notices import Notices
+from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.upstream.server_manager import ServerManager
+
+
+class HubSnapshots:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        pid: int,
+        config: McpConfHelper,
+        servers: ServerManager,
+        snapshots: ServerSnapshots,
+        proposals: Proposals,
+        notices: Notices,
+        bus: EventBus,
+    ) -> None:
+        self._pid, self._config, self._servers, self._snapshots = pid, config, servers, snapshots
+        self._proposals, self._notices = proposals, notices
+        self._started_at = Moment()
+        self._session_count = 0
+        bus.subscribe(SessionsChanged, self._on_sessions_changed)
+
+    def now(self) -> HubSnapshot:
+        return HubSnapshot(
+            pid=self._pid,
+            version=__version__,
+            is_paused=not self._config.settings.mcp_enabled,
+            session_count=self._session_count,
+            started_at=self._started_at.unix,
+            servers=(*(self._snapshots.of(server) for server in self._servers), *self._proposals.snapshots()),
+            notices=tuple(self._notices),
+        )
+
+    def _on_sessions_changed(self, event: SessionsChanged) -> None:
+        self._session_count = event.session_count

@@ -1,0 +1,160 @@
+"""Verbs of a FakePresenter that change what it knows, and what it publishes thereupon; under the real ones' names."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tests.fakes.hub_in_memory import HubInMemory
+from tests.fakes.server_snapshots import STARTED_AT, server
+
+from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
+from tooltray.snapshots.feedback import FeedbackAttachment
+from tooltray.snapshots.files import ReloadChange
+from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerEntry, ServerState
+from tooltray.snapshots.tools import ToolSnapshot
+
+
+class VerbsInMemory(HubInMemory):
+    def set_mcp_enabled(self, enabled: bool) -> None:
+        self.snapshot = replace(self.snapshot, is_paused=not enabled)
+        self._publish_config()
+
+    def get_server_entry(self, name: str) -> ServerEntry:
+        entry = self.entries.get(name, {})
+        return ServerEntry(self.names_in_files.get(name, name), dict(entry), {**entry, **self.chosen.get(name, {})})
+
+    def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        self.entries[name] = dict(config)
+        if is_default:
+            self.defaults.append(name)
+        self.tell(server(name, ServerState.STARTING if is_default else ServerState.ON_DEMAND, is_default=is_default))
+        self._publish_config()
+        return name
+
+    def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        self.entries[name] = dict(config)
+        self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
+        self._publish_config()
+
+    def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
+        removal = self.removal(name)
+        del self.entries[name]
+        self.defaults = [each for each in self.defaults if each != name]
+        self.snapshot = replace(self.snapshot, servers=tuple(each for each in self.snapshot.servers if each.name != name))
+        self.bus.publish(ServerRemoved(name))
+        self._publish_config()
+        if not keep_secrets:
+            self.secrets = {secret: value for secret, value in self.secrets.items() if secret not in removal.secrets}
+        return removal
+
+    def start_server(self, name: str) -> None:
+        self.set_state(name, ServerState.RUNNING, problem=None)
+
+    def stop_server(self, name: str) -> None:
+        self.set_state(name, ServerState.STOPPED, problem=None)
+
+    def restart_server(self, name: str) -> None:
+        self.set_state(name, ServerState.RUNNING, problem=None)
+
+    def add_mcp_default_server(self, name: str) -> None:
+        self.defaults.append(name)
+        self.tell(replace(self.find(name), is_default=True))
+
+    def remove_mcp_default_server(self, name: str) -> None:
+        self.defaults.remove(name)
+        self.tell(replace(self.find(name), is_default=False))
+
+    def toggle_mcp_default_server(self, name: str) -> bool:
+        is_default = name not in self.defaults
+        (self.add_mcp_default_server(name) if is_default else self.remove_mcp_default_server(name))
+        return is_default
+
+    def is_server_running(self, name: str) -> bool:
+        return self.find(name).state is ServerState.RUNNING
+
+    def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
+        self.tools = [
+            replace(each, is_enabled=enabled) if (each.server, each.original_name) == (server, tool) else each for each in self.tools
+        ]
+        self.bus.publish(ToolListChanged(server))
+
+    def set_secret(self, name: str, value: str) -> None:
+        self.secrets[name] = value
+
+    def remove_secret(self, name: str) -> None:
+        del self.secrets[name]
+
+    def get_unused_secrets(self) -> list[str]:
+        return [secret for secret in sorted(self.secrets) if secret.partition("/")[0] not in self.entries]
+
+    def remove_unused_secrets(self, names: list[str]) -> list[str]:
+        removed = [secret for secret in self.get_unused_secrets() if secret in names]
+        self.secrets = {secret: value for secret, value in self.secrets.items() if secret not in removed}
+        return removed
+
+    def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        self.bus.publish(ElicitationEnded(id))
+
+    def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
+        self.http = HttpStatus(enabled, enabled, f"http://127.0.0.1:{port or 7717}/mcp" if enabled else "")
+        return self.http
+
+    def list_client_tokens(self) -> list[ClientTokenSnapshot]:
+        return [ClientTokenSnapshot(name, STARTED_AT) for name in sorted(self.client_names)]
+
+    def create_client_token(self, name: str) -> str:
+        self.client_names.add(name)
+        return f"token of {name}"
+
+    def remove_client_token(self, name: str) -> None:
+        self.client_names.remove(name)
+
+    def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
+        is_asked = self.http.is_trust_asked and trusted is None
+        url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""
+        self.http = replace(self.http, is_api_enabled=enabled, api_url=url, is_trust_asked=is_asked)
+        return self.http
+
+    def create_api_token(self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False) -> NewApiToken:
+        ends_at = None if expires_in_s is None else STARTED_AT + expires_in_s
+        self.api_tokens[name] = ApiTokenSnapshot(name, scope, STARTED_AT, ends_at, is_trusted=trusted)
+        return NewApiToken(f"api token of {name}", name, scope, ends_at, trusted)
+
+    def revoke_api_token(self, name: str) -> None:
+        del self.api_tokens[name]
+
+    def rotate_api_token(self) -> str:
+        self.api_token += "-new"
+        return self.api_token
+
+    def answer_approval(self, id: str, answer: str) -> None:
+        self.end_approval(id)
+
+    def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+        return [
+            each
+            for each in self.tools
+            if each.server == server and (each.original_name == tool if kind == "tool" else each.category == "read")
+        ]
+
+    def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
+        self.end_feedback(id)
+
+    def dismiss_feedback(self, id: str) -> None:
+        self.end_feedback(id)
+
+    def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        self.trust_requests = [each for each in self.trust_requests if each.project != project or each.entry not in entries]
+        self.bus.publish(ServerFilesChanged())
+        return list(entries)
+
+    def distrust_entries(self, project: str, entry: str = "") -> None:
+        self.trusted = [each for each in self.trusted if each.project != project or entry not in ("", each.entry)]
+        self.bus.publish(ServerFilesChanged())
+
+    def reload(self) -> list[ReloadChange]:
+        made, self.reload_changes = list(self.reload_changes), []
+        self.bus.publish(ServerFilesChanged())
+        return made
