@@ -87,7 +87,7 @@ class StructuredLog:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-log", daemon=True)
         self._second = -1, b""  # and its text; one object, because two threads use it
-        self._components: dict[str, bytes] = {}
+        self._names: dict[str, bytes] = {}  # of components, as JSON
         self._execution_id_json = msgspec.json.encode(execution_id)
 
     def start(self) -> None:
@@ -208,14 +208,20 @@ class StructuredLog:
 
     def _head(self, now: float, component: str) -> bytes:
         """The beginning of a line, up to the event."""
-        if self._mask.refresh() or len(self._components) >= MAX_COMPONENTS:
-            self._components.clear()
-        name = self._components.get(component)
-        if name is None:
-            name = self._components[component] = json.dumps(self._mask.text(component)).encode()
+        if self._mask.refresh():
+            self._names.clear()
+        name = self._names.get(component) or self._name_json(component)
         milliseconds = int(now * 1000)
-        second = self._text_of_second(milliseconds // 1000)
-        return b'{"timestamp":"%b.%03dZ","executionId":%b,"component":%b,' % (second, milliseconds % 1000, self._execution_id_json, name)
+        second, text = self._second
+        if second != milliseconds // 1000:
+            text = self._text_of_second(milliseconds // 1000)
+        return b'{"timestamp":"%b.%03dZ","executionId":%b,"component":%b,' % (text, milliseconds % 1000, self._execution_id_json, name)
+
+    def _name_json(self, component: str) -> bytes:
+        if len(self._names) >= MAX_COMPONENTS:
+            self._names.clear()
+        name = self._names[component] = json.dumps(self._mask.text(component)).encode()
+        return name
 
     def _drop(self, count: int) -> None:
         with self._drop_lock:

@@ -95,11 +95,10 @@ class Listening:
                 del self._news[news]
 
     def answered(self) -> None:
-        """It has got a reply."""
-        if not self.has_answered:
-            self.has_answered = True
-            if self._news:
-                self._tell_in(TOLD_AFTER_S)
+        """The client has its first reply."""
+        self.has_answered = True
+        if self._news:
+            self._tell_in(TOLD_AFTER_S)
 
     def list_changed(self, method: str) -> None:
         """A list has changed; `method` is the notification that says so."""

@@ -176,14 +176,12 @@ class ClientSession:
         head = eras.read_head(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        exchange = Exchange(request, head, self, self._held, self._server, self._client)
-        if exchange.era is Era.MODERN and request.method != "initialize":
+        if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
-                exchange.client = self._client
-        return exchange
+        return Exchange(request, head, self, self._held, self._server, self._client)
 
     async def _answer_here(self, request: Envelope, era: Era) -> Envelope:
         match request.method, era:
