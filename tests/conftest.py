@@ -22,6 +22,7 @@ from tests.leaks import Possessions, RecordKeeper
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt; tests of a real window start their program with xcb
 
+EXAMPLES = 40  # of a property; the cases that have gone wrong before stand as @example beside it
 OUTSIDE = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "TOOLTRAY_HOME", "TOOLTRAY_EXECUTION_ID", "XDG_RUNTIME_DIR")
 """Ways from a test into the desktop, the keyring and the hub of the person who runs the tests."""
 
@@ -63,9 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[real_environ] = dict(os.environ)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a shell; programs that tests start would ignore it too
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if "CI" not in os.environ:  # there hypothesis has a profile of its own, which repeats the same examples
-        hypothesis.settings.register_profile("patient", deadline=None)  # no test is about time
-        hypothesis.settings.load_profile("patient")
+    # no test is about time; in CI the examples are the same each time
+    parent = hypothesis.settings.get_profile("ci" if "CI" in os.environ else "default")
+    hypothesis.settings.register_profile("house", parent, deadline=None, max_examples=EXAMPLES)
+    hypothesis.settings.load_profile("house")
     os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()  # tmp_path stays where pytest keeps it for a look afterwards
     for name in OUTSIDE:
         os.environ.pop(name, None)

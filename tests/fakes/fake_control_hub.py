@@ -6,8 +6,6 @@ It notes every call. Each verb answers with a value, or with what a function of 
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +18,7 @@ from tooltray.home.home import Home
 Answer = Any | Callable[..., Any]
 
 BOUND_S = 10.0  # for every wait of a test
+NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 
 
 class HangUp(Exception):
@@ -37,7 +36,7 @@ class FakeControlHub:
         calls: (method, params) in the order of arrival.
         hellos: the first line of each connection.
         left: released for each connection that has ended.
-        pid: what `hub/info` says; the pid of a process that has ended, unless given.
+        pid: what `hub/info` says; no process has it, unless it is given.
     """
 
     def __init__(self, home: Home, answers: Mapping[str, Answer] | None = None, *, pid: int | None = None, is_old: bool = False) -> None:
@@ -46,7 +45,7 @@ class FakeControlHub:
             is_old: of a version that has no control socket.
         """
         self.home, self._is_old = home, is_old
-        self.pid = pid if pid is not None else ended_pid()
+        self.pid = pid if pid is not None else NO_PROCESS
         info = {"pid": self.pid, "version": "9.9.9", "kind": "serve", "execution_id": "e1"}
         self.answers: dict[str, Answer] = {"hub/info": info, "hub/stop": self._leave, "hub/hand_over": self._leave} | dict(answers or {})
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -142,13 +141,6 @@ class FakeControlHub:
     def _leave(self) -> None:
         self.close()
         raise HangUp
-
-
-def ended_pid() -> int:
-    """The pid of a process that has just ended and was waited for."""
-    process = subprocess.Popen([sys.executable, "-I", "-S", "-c", ""])
-    process.wait(BOUND_S)
-    return process.pid
 
 
 def server_snapshot(name: str, **changes: Any) -> dict[str, Any]:

@@ -12,11 +12,19 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.events import EventBus
 from tooltray.home.home import Home
+from tooltray.secrets import file_vault
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 
 
 class Heard(list[Any]):
     """Everything that was published."""
+
+
+@pytest.fixture(autouse=True, scope="session")
+def shipped_scrypt_n() -> int:
+    """What it costs to derive a key elsewhere; here it is next to nothing."""
+    shipped, file_vault.SCRYPT_N = file_vault.SCRYPT_N, 2**4
+    return shipped
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ is imported only when it runs.
 """
 
 import argparse
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -79,6 +80,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:at], words[at + 1 :]
 
 
+@functools.cache  # takes 20 ms
 def _parser() -> Usage:
     parser = Usage(
         prog="tooltray",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.full_disk import full_disk
 
 from tooltray.errors import TooltrayError
-from tooltray.secrets.file_vault import FileVault
+from tooltray.secrets.file_vault import SCRYPT_P, SCRYPT_R, FileVault
 from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
 
 PASSPHRASE = "correct horse"
@@ -202,3 +202,7 @@ def test_no_error_and_no_repr_holds_a_value_or_the_passphrase(filled: Path) -> N
     with pytest.raises(TooltrayError) as caught:
         FileVault(filled).unlock("wrong horse")
     assert "wrong horse" not in repr(caught.value)
+
+
+def test_deriving_a_key_costs_who_guesses_passphrases_enough(shipped_scrypt_n: int) -> None:
+    assert (shipped_scrypt_n, SCRYPT_R, SCRYPT_P) == (2**15, 8, 3)  # 32 MiB and a good part of a second for each guess

@@ -141,7 +141,7 @@ def conversation(rng: random.Random, size: int) -> tuple[bytes, set[int], set[in
     return b"".join(lines), set(range(id + 1)), cancelled
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 2**32), st.integers(0, 12))
 def test_each_request_is_answered_once_however_often_hubs_die(seed: int, size: int) -> None:
     rng = random.Random(seed)
@@ -163,7 +163,7 @@ def test_each_request_is_answered_once_however_often_hubs_die(seed: int, size: i
     assert bridge.tracker.hub_lost() == b""
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(st.sampled_from([*b'[]{}",:\\ \n1'.decode(), '"id":1', '"method":"x"', '"result"', "\n"]), max_size=60), st.integers(0, 2**32)
 )
