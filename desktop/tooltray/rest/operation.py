@@ -46,7 +46,7 @@ class Call:
         self.headers["ETag"] = f'"{revision}"'
 
     async def verb(self) -> Any:
-        """Calls the operation's verb."""
+        """Does what the operation's verb does."""
         return await getattr(self.presenter, self.operation.verb)(**self.arguments)
 
 
@@ -66,9 +66,9 @@ async def never(call: Call) -> bool:
 class Operation:
     """
     Attributes:
-        path: path below `/api`, with `{names}` for arguments.
-        verb: method of McpPresenter; its arguments that are not in the path come from the query (GET, DELETE) or the body.
-        summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
+        path: below `/api`, with `{names}` of arguments in it.
+        verb: of McpPresenter; its arguments that are not in the path are the query's (GET, DELETE) or the body's.
+        summary: what it does, in a few words; empty: as the verb says.
         status: status of a success; 204 has no body.
         takes: maps a name in the path to the verb's argument, if they differ.
         fixed: arguments with fixed values, which callers cannot give.
