@@ -257,7 +257,7 @@ class Feedbacks:
             self.keep(report)
 
     def _on_session_forgotten(self, state: SessionState) -> None:
-        """A client that does not come back need not be answered; what was answered waits on, for the same report of a new session."""
+        """Withdraws the open reports of a forgotten session; kept answers stay for the same report of a new session."""
         for report in [each for each in self._open.values() if each.state == state.id]:
             self._end(report, WITHDRAWN)
 
