@@ -1,9 +1,8 @@
-"""What a set-up carries besides servers: which settings, what taking them over changes, and the change itself.
+"""The settings in a set-up besides the servers: exports them, lists what an import changes, and applies the changes.
 
-Above it: Setup. Below it: the settings' models. Pure functions over documents; knows no file and no running server.
+Above it: Setup. Below it: the settings' models. Pure functions over documents; knows no files and no running servers.
 
-Not carried is what belongs to a machine: how AI clients get in over HTTP, where secrets are, which folders may be projects, and whether all
-is paused.
+Settings that belong to one machine are not exported: HTTP access of AI clients, the secret backend, allowed project folders, and the pause.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -22,16 +21,16 @@ WHOLE: tuple[Path, ...] = (
     *(("publish", "naming"), ("publish", "lazyLoad"), ("publish", "mode"), ("publish", "feedback")),
 )
 BY_NAME: tuple[Path, ...] = (("profiles",), ("publish", "clients"))
-"""Of these each member is taken over for itself: a profile from elsewhere comes beside those that are here."""
-SHORTEST_KNOWN = 6  # characters of a secret that is looked for in ready answers; shorter ones stand in harmless words
+"""Objects whose members are imported one by one: imported profiles are added to the existing ones."""
+SHORTEST_KNOWN = 6  # characters of a secret that is searched in ready answers; shorter ones occur in harmless words
 
 
 def exported(settings: Settings, document: Document, known: Collection[str]) -> dict[str, Any]:
-    """What of the settings goes into a set-up, in the form of the settings.
+    """Returns the settings for a set-up, in the format of settings.json.
 
     Args:
-        document: as it stands in the file; only what somebody has written is carried.
-        known: values of secrets, which are in nothing that is carried.
+        document: the settings as written in the file; defaults that nobody has written are not exported.
+        known: values of secrets, which are removed from the export.
     """
     readable = settings.model_dump(mode="json", by_alias=True, exclude_none=True)
     as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
@@ -44,9 +43,10 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
 
 
 def check(setup: Mapping[str, Any]) -> None:
-    """
+    """Checks the settings in a set-up.
+
     Raises:
-        TooltrayError: a setting in a set-up cannot be used; says which and why.
+        TooltrayError: a setting cannot be used; the error names it and the reason.
     """
     carried: dict[str, Any] = {}
     for path in (*WHOLE, *BY_NAME):
@@ -58,7 +58,7 @@ def check(setup: Mapping[str, Any]) -> None:
 
 
 def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
-    """What taking over the settings of a set-up that was checked would do."""
+    """Yields the changes that an import of checked settings makes."""
     for path in _paths(setup):
         given, here = _at(setup, path), _at(document, path)
         if given != here:
@@ -67,7 +67,7 @@ def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> I
 
 
 def apply(change: SetupChange, setup: Mapping[str, Any], document: Document) -> None:
-    """Makes one of these changes."""
+    """Applies one change to a document."""
     path = next(path for path in _paths(setup) if ".".join(path) == change.name)
     _set(document, path, _at(setup, path))
 
@@ -79,13 +79,13 @@ def _paths(setup: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def _in_words(path: Path, value: Any) -> str:
-    """Of an AI client: what its calls may do unasked, which a person has to look at in a file from elsewhere."""
+    """Describes an AI client's approval rules, which a person has to check in a foreign file; empty for other settings."""
     rules = value.get("autoApprove") if path[:-1] == ("publish", "clients") else None
     return "" if rules is None else f"approved without asking: {', '.join(rules) or 'nothing'}"
 
 
 def _harmless(value: Any, known: Collection[str]) -> Any:
-    """A setting without user names and passwords in URLs, and without texts in which a secret stands."""
+    """Returns a setting without user names and passwords in URLs, and without texts that contain a secret."""
     if isinstance(value, str):
         return shown_url(value) if "://" in value else value
     if isinstance(value, list):
@@ -95,7 +95,7 @@ def _harmless(value: Any, known: Collection[str]) -> Any:
 
 
 def _at(document: Mapping[str, Any], path: Path) -> Any:
-    """None: there is nothing."""
+    """Returns the value at a path; None if there is none."""
     found: Any = document
     for key in path:
         found = found.get(key) if isinstance(found, Mapping) else None

@@ -1,6 +1,6 @@
-"""The text of a file with servers in it, without the secrets that somebody has typed there; all else stays, byte by byte.
+"""Removes secrets from the text of a file with servers; everything else stays unchanged, byte by byte.
 
-Above it: the history of such files. Below it: portable_entry, which knows what looks like a secret, and json_edit.
+Above it: the history of such files. Below it: portable_entry, which detects secrets, and json_edit.
 """
 
 import json
@@ -14,12 +14,13 @@ from tooltray.foreign_configs.mcp_json import HOLDERS
 
 
 def clean_text(content: bytes) -> bytes | None:
-    """
+    """Returns a file's content with placeholders for its secrets.
+
     Args:
         content: of `settings.json` or a project's `.mcp.json`.
 
     Returns:
-        None where it is not understood, so that nobody can tell what in it is secret.
+        The content; None if it cannot be parsed, so that its secrets cannot be detected.
     """
     try:
         text = content.decode()
@@ -32,13 +33,13 @@ def clean_text(content: bytes) -> bytes | None:
 
 def _document(text: str) -> Any:
     try:
-        return json.loads(text)  # a hundred times faster than `read`, which also takes comments
+        return json.loads(text)  # a hundred times faster than `read`, which also accepts comments
     except ValueError:
         return read(text).content
 
 
 def _cleaned(document: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """What is another one without secrets, and where it stands."""
+    """Yields the path and the new value of each member that contains secrets."""
     if not isinstance(document, dict):
         raise ValueError("no object")
     for key, value in document.items():

@@ -1,7 +1,7 @@
-"""Reads what people copy from READMEs: a command line, a JSON or TOML block, an AI client's `mcp add` command, or a URL.
+"""Parses what people copy from READMEs: a command line, a JSON or TOML block, an AI client's `mcp add` command, or a URL.
 
-Above it: the sheet "Add server" and the command line. Below it: errors. Knows nothing of settings on disk, of running servers or of the
-screen. It never runs anything and never looks at the disk; it only says what would run.
+Above it: the sheet "Add server" and the command line. Below it: errors. Knows no settings, no running servers, no window. It runs nothing
+and reads no files; it only tells what would run.
 """
 
 import json
@@ -32,7 +32,7 @@ _EXAMPLE = "Paste a command such as `npx -y @scope/package`, or the JSON block f
 _CONTAINERS = ("mcpServers", "servers", "mcp_servers", "context_servers", "mcp")
 _URL_KEYS = ("url", "baseUrl", "serverUrl", "httpUrl")
 _OTHER_TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http", "http-stream": "http"}
-_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; not secret itself
+_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header; no secret
 _SHELL_WORDS = {"&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"}
 _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|PAT|CREDENTIALS?|AUTHORIZATION)(?:$|_\d+$|_VALUE$)"
@@ -53,10 +53,10 @@ class PastedServer:
     """One server that was found in a text; nothing of it is stored yet.
 
     Attributes:
-        name: what it is called in the text, or a guess from its command.
-        config: the entry in the spelling of `mcpServers`, all values as pasted.
-        secrets: what of the environment, of the headers and of the URL's query looks like a secret, by its name there; a value is empty
-            where the text has only a placeholder for it.
+        name: the name in the text, or a guess from the command.
+        config: the entry in the spelling of `mcpServers`, with all values as pasted.
+        secrets: variables, headers and query parameters that look like secrets, by name; the value is empty if the text has only a
+            placeholder.
     """
 
     name: str
@@ -65,7 +65,7 @@ class PastedServer:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is reached by a URL, so that nothing is started here."""
+        """Whether the server is reached by a URL, so that no process is started."""
         return "command" not in self.config
 
     @property
@@ -75,27 +75,27 @@ class PastedServer:
 
     @property
     def target(self) -> str:
-        """What is run or reached, as one line; of a URL only what is no secret."""
+        """The command line or the URL without secrets, on one line."""
         return without_keys(str(self.config.get("url", ""))) if self.is_remote else shlex.join(self.argv)
 
     @property
     def transport(self) -> str:
-        """How it is reached: "stdio", "http" or "sse"."""
+        """The transport: "stdio", "http" or "sse"."""
         return str(self.config.get("type", "http")) if self.is_remote else "stdio"
 
     @property
     def host(self) -> str:
-        """The host of a remote server, with its port; empty where a placeholder stands for it, and for what is started here."""
+        """Host and port of a remote server; empty if they are a placeholder, and for a local server."""
         return netloc(str(self.config.get("url", ""))).rpartition("@")[2]
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The names of the headers that a remote server is sent."""
+        """The names of the headers for a remote server."""
         return tuple(self.config.get("headers", ()))
 
     @property
     def secret_arguments(self) -> tuple[str, ...]:
-        """Options whose value looks like a secret, e.g. `--api-key`: other programs on the computer can read arguments."""
+        """Options whose value looks like a secret, such as `--api-key`: other programs on the computer can read arguments."""
         found = []
         before = ""
         for argument in self.argv[1:]:
@@ -108,13 +108,13 @@ class PastedServer:
         return tuple(found)
 
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-        """Returns the entry as settings will hold it, and what goes into the secret store.
+        """Returns the entry for the settings, and the secrets to store.
 
-        A person adds this server knowingly, so all its tools are allowed unless the text itself says otherwise.
+        A person adds this server knowingly, so all its calls are approved unless the text has `autoApprove`.
 
         Args:
-            name: the name under which it is added.
-            secrets: what is to be kept secret, by the names in `self.secrets`, with the values.
+            name: the name under which the server is added.
+            secrets: the values to store as secrets, by the names in `self.secrets`.
 
         Returns:
             The entry, with `${secret:NAME/KEY}` for each secret, and the values by the names of the secrets.
@@ -124,11 +124,11 @@ class PastedServer:
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
 
     def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Returns the entry with other values in the places of secrets.
+        """Returns the entry with other values for its secrets.
 
         Args:
-            values: by the names in `self.secrets`.
-            entry: in place of `self.config`.
+            values: the values by the names in `self.secrets`.
+            entry: the entry to fill in; None for `self.config`.
         """
         result = dict(self.config if entry is None else entry)
         for key, value in values.items():
@@ -143,13 +143,13 @@ class PastedServer:
 
 
 def parse_pasted(text: str) -> list[PastedServer]:
-    """Reads a pasted text.
+    """Parses a pasted text.
 
     Returns:
         The servers in it, at least one, in the order of the text.
 
     Raises:
-        TooltrayError: it cannot be read; says where it breaks off and what can be pasted.
+        TooltrayError: the text cannot be parsed; the error says where and what can be pasted.
     """
     if len(text) > LONGEST_TEXT:
         raise TooltrayError("This is too long for a server's entry", f"{len(text):,} characters", _EXAMPLE)
@@ -166,9 +166,9 @@ def parse_pasted(text: str) -> list[PastedServer]:
 
 
 def looks_secret(key: str, value: str) -> bool:
-    """Whether a variable holds a secret, by its name or by the form of its value."""
+    """Returns whether a variable seems to be a secret, by its name or the form of its value."""
     if value.startswith("${") and not value.startswith("${input:"):
-        return False  # it stands somewhere else already
+        return False  # a placeholder for a value that is stored elsewhere
     if _SECRET_VALUE.match(value):
         return True
     name = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).upper().replace("-", "_")
@@ -176,7 +176,7 @@ def looks_secret(key: str, value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it only stands for what a person is to write there."""
+    """Returns whether a value is only a placeholder that a person has to replace."""
     return bool(_PLACEHOLDER.fullmatch(value.strip()))
 
 
@@ -184,7 +184,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def _json(text: str) -> Any:
-    """Returns the value of a JSON text, also with comments and commas that are too many, and of a fragment `"name": {...}`."""
+    """Parses JSON, also with comments and trailing commas, and a fragment `"name": {...}`."""
     plain = _without_comments(text)
     candidates = [text, plain]
     if not text.startswith(("{", "[")):
@@ -203,7 +203,7 @@ def _json(text: str) -> Any:
 
 
 def _without_comments(text: str) -> str:
-    """Returns JSON without comments and trailing commas; strings stay as they are."""
+    """Removes comments and trailing commas from JSON outside strings."""
     tokens = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
     return tokens.sub(lambda match: match[0] if match[0].startswith('"') else "", text)
 
@@ -223,7 +223,7 @@ def _servers(value: Any) -> list[PastedServer]:
 
 
 def _entries(value: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """Finds the entries in any of the forms that programs use for them."""
+    """Yields names and entries in any of the forms that AI clients use."""
     if isinstance(value, list):
         for item in value:
             yield from _entries(item)
@@ -247,7 +247,7 @@ def _is_entry(value: Mapping[str, Any]) -> bool:
 
 
 def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
-    """Brings an entry into the spelling of `mcpServers`; what it has besides stays."""
+    """Converts an entry to the spelling of `mcpServers`; other members stay unchanged."""
     config = dict(entry)
     command = config.pop("command", None)
     arguments = config.pop("args", config.pop("arguments", []))
@@ -287,7 +287,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
 
 
 def _type(config: dict[str, Any], shown: str) -> Any:
-    """Takes out how the server is reached, in whatever field it stands; None where that is not said."""
+    """Removes and returns the type of a server, in any of its spellings; None if the entry has none."""
     given = [(key, kind) for key in ("type", "transport", "transportType") if (kind := config.pop(key, None))]
     if len({str(_OTHER_TYPES.get(str(kind), kind)) for _, kind in given}) > 1:
         names = " / ".join(key for key, _ in given)
@@ -296,7 +296,7 @@ def _type(config: dict[str, Any], shown: str) -> Any:
 
 
 def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
-    """What looks like a secret, by its name; empty where only a placeholder stands."""
+    """Returns the values that look like secrets by name; an empty value for a placeholder."""
     found = {key: value for key, value in config.get("env", {}).items() if looks_secret(key, value)}
     for key, value in config.get("headers", {}).items():
         scheme = _SCHEME.match(value)
@@ -315,7 +315,7 @@ def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
 def _command_line(text: str) -> PastedServer:
     env: dict[str, str] = {}
     commands: list[list[str]] = []
-    for line in re.sub(r"[ \t]*[\\`^][ \t]*\n[ \t]*", " ", text).splitlines():  # a line goes on after \ (shells), ` (PowerShell), ^ (cmd)
+    for line in re.sub(r"[ \t]*[\\`^][ \t]*\n[ \t]*", " ", text).splitlines():  # continued after \ (shells), ` (PowerShell), ^ (cmd)
         line = re.sub(r"^\s*(?:[$%>]|PS [^>]*>)\s+", "", line).strip()
         if not line or line.startswith("#"):
             continue
@@ -347,7 +347,7 @@ def _command_line(text: str) -> PastedServer:
 
 
 def _client_command(words: list[str], env: dict[str, str]) -> PastedServer:
-    """Reads `CLIENT mcp add [OPTIONS] NAME [--] COMMAND ARGS...`, as several AI clients spell it, or a URL in place of the command."""
+    """Parses `CLIENT mcp add [OPTIONS] NAME [--] COMMAND ARGS...` of several AI clients, also with a URL instead of the command."""
     options = _ClientOptions(env)
     name = ""
     rest = words[3:]
@@ -377,17 +377,17 @@ def _client_command(words: list[str], env: dict[str, str]) -> PastedServer:
 
 
 class _ClientOptions:
-    """What stands in options of `CLIENT mcp add`; those that say nothing about the server (a scope) are passed over, with their values."""
+    """The options of `CLIENT mcp add`; those that do not concern the server (such as a scope) are skipped with their values."""
 
     def __init__(self, env: dict[str, str]) -> None:
         self.url = ""
         self._env, self._kind, self._headers = env, "", dict[str, str]()
 
     def take(self, word: str, rest: list[str], *, takes_many: bool) -> None:
-        """Reads an option, and its values from what follows it.
+        """Takes an option, and its values from the following words.
 
         Args:
-            takes_many: `-e` may have several values here.
+            takes_many: whether `-e` may have several values here.
         """
         option, equals, value = word.partition("=")
         if option in ("-e", "--env"):
@@ -422,6 +422,6 @@ def _split(line: str) -> list[str]:
 
 
 def _expanded(word: str) -> str:
-    """A shell would fill these in; settings do it with their own spelling."""
+    """Converts `$NAME` and `~`, which a shell would expand, to the placeholders of the settings."""
     word = re.sub(r"\$([A-Za-z_][A-Za-z0-9_]*)", r"${\1}", word)
     return "${HOME}" + word[1:] if word == "~" or word.startswith("~/") else word

@@ -1,4 +1,4 @@
-"""What a pasted server is called: the name in the text, or a guess from its command or its address.
+"""Chooses the name of a pasted server: cleans the name in the text, or guesses one from the command or URL.
 
 Above it: pasted. Knows nothing of entries.
 """
@@ -6,7 +6,7 @@ Above it: pasted. Knows nothing of entries.
 import re
 from collections.abc import Callable
 
-LONGEST_NAME = 64  # what settings allow
+LONGEST_NAME = 64  # the limit of the settings
 
 _LAUNCHERS = re.compile("npx|bunx|pnpx|uvx|pipx|uv|npm|pnpm|yarn|bun|deno|node|python|python3|py|docker|podman")
 _HAS_SUBCOMMANDS = re.compile("uv|pipx|npm|pnpm|yarn|bun|deno|docker|podman")
@@ -25,7 +25,7 @@ def clean_name(name: str) -> str:
 
 
 def guess_name(words: list[str]) -> str:
-    """Returns a short name for a command: the package's, the script's or the host's, without `mcp` and `server` around it."""
+    """Returns a short name for a command: that of its package, script or host, without `mcp` and `server` around it."""
     for guess in _NAMED_BY:
         if name := guess(words):
             return clean_name(name) or "server"

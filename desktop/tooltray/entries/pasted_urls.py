@@ -1,4 +1,4 @@
-"""What a pasted entry says of a server that is reached by a URL: its headers, its transport, and the keys in its address.
+"""Parses the parts of a pasted entry for a remote server: its headers, its transport, and keys in its URL.
 
 Above it: pasted. Knows nothing of commands.
 """
@@ -8,11 +8,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-_HEADER_KEYS = ("headers", "customHeaders", "http_headers", "requestInit")  # the last: an object with `headers` in it
+_HEADER_KEYS = ("headers", "customHeaders", "http_headers", "requestInit")  # the last is an object with `headers`
 
 
 def take_headers(config: dict[str, Any]) -> dict[str, str]:
-    """Takes the headers out of an entry, in any of the forms that programs use for them."""
+    """Removes and returns the headers of an entry, in any of the forms that AI clients use."""
     result: dict[str, str] = {}
     for key in _HEADER_KEYS:
         given = config.pop(key, None)
@@ -28,12 +28,12 @@ def take_headers(config: dict[str, Any]) -> dict[str, str]:
 
 
 def usual_type(url: str) -> str:
-    """What an address is by habit, where nothing says it; empty: what every address is."""
+    """Guesses the type of a URL without a type: "sse" for a path that ends in `/sse`, else empty."""
     return "sse" if re.split("[?#]", url, maxsplit=1)[0].rstrip("/").endswith("/sse") else ""
 
 
 def netloc(url: str) -> str:
-    """Host, port and user name; empty for what is no URL."""
+    """Returns user name, host and port of a URL; empty for an invalid one."""
     try:
         return urlsplit(url).netloc
     except ValueError:
@@ -41,27 +41,27 @@ def netloc(url: str) -> str:
 
 
 def without_keys(url: str) -> str:
-    """Without user name, password, query and fragment: keys stand in those."""
+    """Returns a URL without user name, password, query and fragment, which may contain keys."""
     return re.split("[?#]", re.sub(r"^([a-z][a-z0-9+.-]*://)[^/?#]*@", r"\1", url, flags=re.IGNORECASE), maxsplit=1)[0]
 
 
 def parameters(url: str) -> list[tuple[str, str]]:
-    """The query's names and values."""
+    """Returns names and values of a URL's query."""
     return parse_qsl(re.split("#", url, maxsplit=1)[0].partition("?")[2])
 
 
 def with_parameter(url: str, key: str, value: str) -> str:
-    """With another value for a parameter of the query; a placeholder stays one, anything else is escaped."""
+    """Replaces the value of a query parameter; a placeholder is inserted as it is, any other value is escaped."""
     written = value if value.startswith("${") else quote(value, safe="")
     return re.sub(rf"([?&]{re.escape(quote(key, safe=''))}=)[^&#]*", lambda match: match[1] + written, url, count=1)
 
 
 def as_word(value: Any) -> str:
-    """Numbers and switches come without quotes in some blocks; programs take words."""
+    """Converts numbers and booleans, which some blocks have without quotes, to text, since programs take strings."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def portable(text: str) -> str:
-    """Returns a value with other programs' placeholders in our spelling."""
+    """Converts other programs' placeholders in a value to ours."""
     text = re.sub(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}", r"${\1}", text)
     return re.sub(r"\$\{userHome\}", "${HOME}", text)

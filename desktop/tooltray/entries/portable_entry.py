@@ -1,9 +1,9 @@
-"""A server's entry without its secrets, to be carried to another machine.
+"""Replaces the secrets in a server's entry by placeholders, so that it can be exported to another machine.
 
-Above it: presenter/setup. Below it: pasted, which knows what looks like a secret. Pure; knows no store of secrets.
+Above it: Setup, Proposals, clean_text and rest. Below it: pasted, which detects secrets. Pure; knows no store of secrets.
 
-What stands in plain text where a secret belongs becomes `${secret:SERVER/KEY}`, as adding the server would have made it. Rather one
-placeholder too many than a key in a file that people mail around: a person sees in the list of secrets what is to be given.
+A plain value that looks like a secret becomes `${secret:SERVER/KEY}`, as when a server is added. When in doubt, a value is replaced: a key
+must not get into a file that people send around, and a person sees in the list of secrets which values are missing.
 """
 
 import itertools
@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tooltray.entries.pasted import looks_secret
 
-SHORTEST_KNOWN = 6  # characters of a known value that is looked for in other texts; shorter ones stand in harmless words
+SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
-_KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services put a person's key into the path
+_KEY_IN_PATH = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9_-]{24,}")  # some services have a person's key in the path
 _PLACEHOLDER = re.compile(r"\$\{")
 _URL_FIELDS = ("url", "baseUrl")
 _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
@@ -27,8 +27,8 @@ _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
 class PortableEntry:
     """
     Attributes:
-        entry: in the spelling it had.
-        values: what stood there in plain text, by the names of the placeholders; as it has to be filled in again.
+        entry: the entry with placeholders, in its own spelling.
+        values: the replaced values by the placeholders' names, in the form in which they are filled in again.
     """
 
     entry: dict[str, Any]
@@ -36,18 +36,18 @@ class PortableEntry:
 
 
 def without_secrets(server: str, entry: Mapping[str, Any], known: Collection[str] = ()) -> PortableEntry:
-    """Returns an entry with placeholders in the places of its secrets.
+    """Returns an entry with placeholders for its secrets.
 
     Args:
-        entry: as it stands in the settings; it is not changed.
-        known: values that are secrets, wherever they stand.
+        entry: the entry as written in the settings; it is not changed.
+        known: values of secrets, which are replaced anywhere in the entry.
     """
     cleaner = _Cleaner(server, [value for value in known if len(value) >= SHORTEST_KNOWN])
     return PortableEntry(cleaner.members(entry), cleaner.values)
 
 
 class _Cleaner:
-    """One entry's way through."""
+    """Replaces the secrets of one entry and collects their values."""
 
     def __init__(self, server: str, known: list[str]) -> None:
         self._server, self._known = server, known
@@ -68,7 +68,7 @@ class _Cleaner:
         return value
 
     def _text(self, key: str, text: str) -> str:
-        """A value, whose scheme ("Bearer ") stays."""
+        """Replaces a secret value; its scheme ("Bearer ") stays."""
         found = _SCHEME.fullmatch(text)
         scheme, held = (found[1] or "", found[2]) if found else ("", text)
         if _PLACEHOLDER.match(held):
@@ -94,7 +94,7 @@ class _Cleaner:
         try:
             parts = urlsplit(text)
         except ValueError:
-            return self._placeholder("URL", text)  # what cannot be read may hold anything
+            return self._placeholder("URL", text)  # an invalid URL may contain anything
         login, at, host = parts.netloc.rpartition("@")
         user, colon, password = login.partition(":")
         if colon and not _PLACEHOLDER.match(password):
@@ -119,7 +119,7 @@ class _Cleaner:
         return any(secret in text for secret in self._known)
 
     def _placeholder(self, key: str, value: str) -> str:
-        """One for each value: two arguments that have no names are two secrets."""
+        """Returns the placeholder of a value; different values get different names, also if they are arguments without names."""
         plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key.lstrip('-')) or 'SECRET'}"
         names = itertools.chain([plain], (f"{plain}_{number}" for number in itertools.count(2)))
         name = next(name for name in names if self.values.get(name, value) == value)

@@ -1,7 +1,7 @@
-"""Entries of servers that programs have proposed, kept over restarts until a person answers: `proposals.json` in the home.
+"""Stores the server entries that programs have proposed, over restarts until a person answers: `proposals.json` in the home.
 
-Above it: the presenter's Proposals. Below it: atomic_file. They stand in a file of their own, which nothing starts servers from, this
-version or an older one; what stands in it is no yes. Their secrets are among the secrets, and `${secret:NAME}` is here.
+Above it: Proposals. Below it: atomic_file. Proposals have their own file, from which no version starts servers; being in it is no consent.
+Their secrets are stored among the secrets, and the file has `${secret:NAME}`.
 """
 
 import json
@@ -15,18 +15,19 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.phrases import Phrase
 
-LARGEST_BYTES = 8 * 2**20  # more than all that may wait
+LARGEST_BYTES = 8 * 2**20  # more than all waiting proposals can have
 
 
 class KeptProposal(msgspec.Struct, rename="camel", frozen=True):
     """
     Attributes:
-        entry: as it would stand in its file, without plain secrets.
-        project: the folder into whose own file it would go; empty: into the settings.
-        is_change: of a server that there is.
-        is_default: it would start with the hub.
-        asked_by: the name of the token with which it came.
-        secrets: that were put among the secrets for it.
+        entry: the entry for the file, without plain secrets.
+        project: the folder of the project whose own file it is for; empty for the settings.
+        is_change: whether it changes an existing server.
+        is_default: whether the server would start with the hub.
+        asked_by: name of the token of the program.
+        asked_at: time in unix seconds.
+        secrets: names of the secrets that were stored for it.
     """
 
     entry: dict[str, Any]
@@ -44,7 +45,7 @@ class _File(msgspec.Struct):
 
 
 class ProposalStore:
-    """That of one home. Both making one and `write` block on the disk."""
+    """The store of one home. The constructor and `write` block on the disk."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,10 +62,10 @@ class ProposalStore:
             self.problem = _unreadable(f"{path}: {error.strerror or error}")
 
     def write(self, kept: Mapping[str, KeptProposal]) -> None:
-        """Replaces all of it.
+        """Replaces all proposals.
 
         Raises:
-            TooltrayError: it cannot be written; nothing has changed.
+            TooltrayError: the file cannot be written; nothing has changed.
         """
         file = {"version": 1, "servers": dict(kept)}
         try:

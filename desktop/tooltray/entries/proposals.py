@@ -1,9 +1,9 @@
-"""Servers that programs want to add or to change, which wait for a person's yes: nothing of them runs, and what runs goes on.
+"""Proposals: servers that programs want to add or change, which wait for a person's consent. Running servers go on unchanged meanwhile.
 
-Above it: McpPresenter's verbs, and the command line where no hub runs. Below it: the settings and projects' files, into which a yes writes,
-and the secrets. No server is made of a proposal, so that none can be started by mistake. A yes is for what the person saw: its digest is
-that of the content, where it would go, and what it would replace. Secrets that come with it are put away under names that nothing has used
-before: it gets none that it does not name, and replaces none.
+Above it: the presenter, and the command line without a hub. Below it: the settings and projects' files, into which accepted proposals are
+written, and the secrets. No server object is made of a proposal, so that none can be started by mistake. A consent applies to what the
+person saw: its digest covers the content, the target file and the replaced entry. Secrets of a proposal are stored under names that were
+never used, so that it neither gets nor replaces other secrets.
 """
 
 import asyncio
@@ -35,18 +35,19 @@ from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
-MOST_WAITING = 50  # nobody reads more; a program that floods is told so
-LARGEST_ENTRY_BYTES = 64 * 1024  # nobody reads a longer one before a yes
+MOST_WAITING = 50  # nobody reads more; further proposals are refused
+LARGEST_ENTRY_BYTES = 64 * 1024  # nobody reads a longer entry before consenting
 WAITS = Phrase("it waits for your yes")
 
 
 class ProjectFiles(Protocol):
-    """What of ServerFiles is used."""
+    """The part of ServerFiles that is used here."""
 
     async def folder_to_write(self, project: str) -> str:
-        """
+        """Returns the real path of a project's folder whose file may be written.
+
         Raises:
-            TooltrayError: no server may go into the file of that folder.
+            TooltrayError: the folder's file may not be written.
         """
         ...
 
@@ -55,7 +56,7 @@ class ProjectFiles(Protocol):
 
 
 class Proposals:
-    """Belongs to one event loop; one change at a time."""
+    """Belongs to one event loop; makes one change at a time."""
 
     def __init__(
         self,
@@ -72,80 +73,81 @@ class Proposals:
     ) -> None:
         """
         Args:
-            remove_unused: removes those secrets that no server uses.
-            environ: the environment that servers get.
-            home: the person's own folder, in which servers run.
-            snapshot: of a server that there is.
+            remove_unused: removes those of some secrets that no server uses.
+            environ: returns the environment that servers get.
+            home: the person's home folder, in which servers run.
+            snapshot: returns the snapshot of an existing server.
         """
         self._config, self._store, self._secrets, self._files = config, store, secrets, files
         self._remove_unused, self._environ, self._home, self._bus, self._snapshot = remove_unused, environ, home, bus, snapshot
         self._kept = {name: kept for name, kept in store.kept.items() if _is_usable(name, kept)}
         self._lock = asyncio.Lock()
 
-    # what waits
+    # waiting proposals
 
     @property
     def problem(self) -> Problem | None:
-        """What went wrong with what is kept."""
+        """The problem with the stored proposals, if there is one."""
         return self._store.problem
 
     def waits(self, name: str) -> bool:
-        """Whether a server, or a change of it, waits for a yes."""
+        """Returns whether a server or a change of it waits for consent."""
         return name in self._waiting()
 
     def is_new(self, name: str) -> bool:
-        """Whether there is nothing of a server but that."""
+        """Returns whether a server exists only as a proposal."""
         kept = self._waiting().get(name)
         return kept is not None and not kept.is_change
 
     @property
     def entries(self) -> dict[str, dict[str, Any]]:
-        """Those that wait, by the servers' names."""
+        """The waiting entries by the servers' names."""
         return {name: kept.entry for name, kept in self._waiting().items()}
 
     def entry(self, name: str) -> ServerEntry:
-        """How a new server is described."""
+        """Returns the entry of a proposed new server."""
         return ServerEntry(name, dict(self._kept[name].entry), dict(self._kept[name].entry))
 
     def project(self, name: str) -> str:
-        """Into whose file a new server would go."""
+        """Returns the project whose file a new server is for; empty for the settings."""
         return self._kept[name].project
 
     def snapshots(self) -> Iterator[ServerSnapshot]:
-        """New servers, as they are shown beside those that there are."""
+        """Yields snapshots of proposed new servers, to be shown beside the existing ones."""
         return (self._new_snapshot(name, kept) for name, kept in self._waiting().items() if not kept.is_change)
 
     async def requests(self) -> list[TrustRequest]:
-        """What a person has to know of each."""
+        """Returns the requests for consent, with all that a person must know."""
         waiting = self._waiting()
         environ = await self._environ() if any(wanted_variables(read_entry(name, kept.entry)) for name, kept in waiting.items()) else {}
         return await asyncio.to_thread(lambda: [self._request(name, kept, environ) for name, kept in waiting.items()])
 
     def check_may_run(self, name: str) -> None:
-        """
+        """Checks that a server is not only a proposal.
+
         Raises:
-            Denied: a person has said yes to nothing of that server yet.
+            Denied: nobody has consented to the server yet.
         """
         if self.is_new(name):
             raise Denied(Phrase("'{name}' does not run yet", name=name), WAITS, Phrase("Look at it in the window, or with: tooltray trust"))
 
     def _waiting(self) -> dict[str, KeptProposal]:
-        """Without those of servers that were removed, and those whose name another server has by now."""
+        """Returns the waiting proposals, without changes of removed servers and new servers whose name is taken by now."""
         there = self._config.settings.mcp_servers
         return {name: kept for name, kept in self._kept.items() if kept.is_change == (name in there)}
 
-    # what programs want
+    # for programs
 
     async def add(self, name: str, entry: Mapping[str, Any], *, is_default: bool, project: str, revision: str = "") -> str:
-        """A server is to be added, or one that waits is to be another one.
+        """Proposes a new server, or replaces a waiting proposal of this name.
 
         Args:
-            project: a folder, into whose own file the entry is to go; empty: into the settings.
-            revision: of what waits; empty: whatever it is.
+            project: folder of the project whose own file the entry is for; empty for the settings.
+            revision: expected revision of the waiting proposal; empty for any.
 
         Raises:
             Denied: the folder's file may not be written.
-            TooltrayError: it cannot be used, too much waits already, or it cannot be kept.
+            TooltrayError: the entry cannot be used, too many proposals wait, or it cannot be stored.
         """
         folder = await self._files.folder_to_write(project) if project else ""
         async with self._lock:
@@ -157,16 +159,16 @@ class Proposals:
         return name
 
     async def change(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
-        """A server is to be another one; a change that widens nothing is made at once, and ends one that waits.
+        """Proposes a change of a server; a change that widens nothing is made at once and replaces a waiting one.
 
         Raises:
-            Conflict: it is another one by now.
-            TooltrayError: it cannot be used, or is of a file that is not changed here; or it cannot be kept.
+            Conflict: the server has another revision.
+            TooltrayError: the entry cannot be used or stored, or its file is not changed by Tooltray.
         """
         async with self._lock:
             check_revision(self._config.revision(name), revision)
             if (there := self._config.file_server(name)) and there.origin != "project":
-                await self._files.change(name, entry, revision)  # raises, and says why such a file is not changed here
+                await self._files.change(name, entry, revision)  # raises the error that explains why such a file is not changed
             was, asked = without_secrets(name, self._config.server_entry(name).entry), without_secrets(name, entry)
             new = {secret: value for secret, value in asked.values.items() if was.values.get(secret) != value}
             stored, values = await self._renamed(asked.entry, new, taken=was.values)
@@ -206,10 +208,10 @@ class Proposals:
     async def _renamed(
         self, entry: dict[str, Any], values: Mapping[str, str], taken: Collection[str] = ()
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """An entry and its secrets under names that nothing has used before.
+        """Returns an entry and its secrets under names that were never used.
 
         Args:
-            taken: names that stand for something else in it.
+            taken: names that the entry uses for other secrets.
         """
         if not values:
             return entry, {}
@@ -224,18 +226,18 @@ class Proposals:
             entry = {key: _replaced(member, _placeholder(secret), _placeholder(name)) for key, member in entry.items()}
         return entry, renamed
 
-    # a person's answer
+    # for the person
 
     async def trust(self, digests: Mapping[str, str]) -> list[str]:
-        """A person says yes; what is new starts as if it had been added here. Returns the servers' names.
+        """Accepts proposals: a new server starts as if the person had added it. Returns the servers' names.
 
         Args:
-            digests: of what the person saw, by the servers' names.
+            digests: digests of what the person saw, by the servers' names.
 
         Raises:
-            NotFound: one of them does not wait.
-            Conflict: one of them is another one by now; none was trusted.
-            TooltrayError: it cannot be written.
+            NotFound: there is no such proposal.
+            Conflict: a proposal has changed; none was accepted.
+            TooltrayError: an entry cannot be written.
         """
         async with self._lock:
             waiting = self._waiting()
@@ -249,11 +251,11 @@ class Proposals:
             return [await self._carry_out(name, waiting[name]) for name in digests]
 
     async def withdraw(self, name: str) -> list[str]:
-        """A person says no, or a program has thought better of it. Returns which of its secrets are gone.
+        """Deletes a proposal, declined by the person or withdrawn by the program. Returns the names of its removed secrets.
 
         Raises:
-            NotFound: it does not wait.
-            TooltrayError: that cannot be written.
+            NotFound: there is no such proposal.
+            TooltrayError: the change cannot be stored.
         """
         async with self._lock:
             if name not in self._waiting():
@@ -261,7 +263,7 @@ class Proposals:
             return await self._forget(name)
 
     async def removed(self, name: str) -> None:
-        """There is no such server any more, so that nothing is to be changed."""
+        """Deletes the proposed change of a server that was removed."""
         async with self._lock:
             await self._forget(name)
 
@@ -295,7 +297,7 @@ class Proposals:
         await finish_in_thread(self._store.write, kept)
         self._kept = kept
 
-    # how it is shown
+    # snapshots
 
     def _tell(self, name: str, *, is_gone: bool = False) -> None:
         kept = self._waiting().get(name)
@@ -330,7 +332,7 @@ class Proposals:
         )
 
     def _request(self, name: str, kept: KeptProposal, environ: Mapping[str, str]) -> TrustRequest:
-        """Blocks for a look or two at the disk."""
+        """Builds the request for consent; blocks for a few file system calls."""
         config, before = read_entry(name, kept.entry), None
         if kept.is_change:
             there = without_secrets(name, self._config.server_entry(name).entry).entry
@@ -350,7 +352,7 @@ class Proposals:
         return replace(request, project="", digest=self._digest(name, kept), asked_by=kept.asked_by or "?")
 
     def _file(self, name: str, kept: KeptProposal) -> str:
-        """Where it would be written."""
+        """Returns the path of the file into which the entry would be written."""
         if server := self._config.file_server(name):
             return server.file
         return str(Path(kept.project, FILE_NAME)) if kept.project else str(self._config.path)
@@ -369,7 +371,7 @@ def _placeholder(secret: str) -> str:
 
 
 def _replaced(value: Any, old: str, new: str) -> Any:
-    """A value of an entry with another placeholder in all its texts."""
+    """Replaces a placeholder in all texts of a value."""
     match value:
         case str():
             return value.replace(old, new)
@@ -381,7 +383,7 @@ def _replaced(value: Any, old: str, new: str) -> Any:
 
 
 def _is_usable(name: str, kept: KeptProposal) -> bool:
-    """Somebody may have edited the file."""
+    """Returns whether a stored proposal is valid; the file may have been edited."""
     try:
         check_name(name, BUILTIN_NAMES)
         read_entry(name, kept.entry)

@@ -1,7 +1,7 @@
-"""Where in a pasted text something stands that looks like a secret, also while the text is still being typed and cannot be read as a whole.
+"""Finds the ranges of a pasted text that look like secrets, also while the text is still being typed and cannot be parsed.
 
-Above it: the sheet "Add server", which covers these places. Below it: what looks like a secret. It looks at the text alone, so it may cover
-more than `pasted` takes for a secret, and never less of one.
+Above it: the sheet "Add server", which hides these ranges. Below it: the detection of secrets in `pasted`. It works on the text alone, so
+it may hide more than `pasted` treats as secrets, but never less.
 """
 
 import re
@@ -10,29 +10,29 @@ from collections.abc import Iterator
 from tooltray.entries.pasted import is_placeholder, looks_secret
 
 Span = tuple[int, int]
-"""First character, and the one behind the last."""
+"""Start and end of a range, the end exclusive."""
 
-_LONGEST_KEY, _LONGEST_WORD = 80, 4096  # characters; a text whose words do not end must not be gone through again and again
+_LONGEST_KEY, _LONGEST_WORD = 80, 4096  # characters; limits against quadratic time on texts with endless words
 _KEY = rf"""(?P<key>[A-Za-z_-][\w-]{{0,{_LONGEST_KEY}}})"""
-_SCHEME = re.compile(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; not secret itself
+_SCHEME = re.compile(r"(?i:Bearer|Basic|Token|ApiKey)\s+")  # of an Authorization header; the scheme itself is no secret
 _PLAIN = rf"""(?P<plain>(?:{_SCHEME.pattern})?(?:<[^>]*>|[^\s"',;&#}}\]]{{1,{_LONGEST_WORD}}}))"""
 _VALUE = rf"""(?:"(?P<double>(?:[^"\\]|\\.)*)"?|'(?P<single>[^']*)'?|{_PLAIN})"""
 _PAIR = re.compile(rf"""(?<![\w-]){_KEY}["']?\s*[:=]\s*{_VALUE}""")  # KEY=value, "key": "value", ?key=value, Key: Bearer value
 _OPTION = re.compile(rf"""(?<![\w-])-{_KEY}(?:\s+|["']\s*,\s*)(?!-){_VALUE}""")  # --key value, "--key", "value"
 _WORD = re.compile(r"[^\s\"',]+")
-_USER = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of an address
+_USER = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://(?P<plain>[^/\s?#@\"']+)@", re.IGNORECASE)  # user and password of a URL
 _GROUPS = ("double", "single", "plain")
 
 
 def secret_spans(text: str) -> list[Span]:
-    """Returns the places in their order; none touches the next one."""
+    """Returns the ranges in order; none touches another."""
     return list(_merged(sorted(_found(text))))
 
 
 def _found(text: str) -> Iterator[Span]:
     for pattern in (_PAIR, _OPTION):
         at = 0
-        while match := pattern.search(text, at):  # from one key to the next: a value may be a pair itself
+        while match := pattern.search(text, at):  # continue after the key: a value may itself be a pair
             at = match.end("key")
             if span := _value_of(match):
                 yield span

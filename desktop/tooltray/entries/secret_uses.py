@@ -1,7 +1,7 @@
-"""Which servers use which secrets: in the settings, in projects' own files, and in those that the hub was started with.
+"""Finds out which servers use which secrets: in the settings, in projects' own files, and in the files that the hub was started with.
 
-Above it: ServerSecrets. Below it: the settings, and the files as they are on the disk now: what is only half written there counts, too.
-Knows no store of secrets. Rather one use too many than one too few: a secret that somebody uses is not to be thrown away.
+Above it: ServerSecrets. Below it: the settings, and the files on the disk, even if half written. Knows no store of secrets. When in doubt,
+a secret counts as used: one that is needed must not be deleted.
 """
 
 import json
@@ -24,29 +24,29 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import finish_in_thread
 
 _SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
-_ESCAPED = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # a character as JSON may write it: programs differ in which they write so
+_ESCAPED = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # an escaped character in JSON; programs differ in which characters they escape
 
 Names = Mapping[str, Mapping[str, str]]
-"""How the servers of projects' own files are called here: by the project's folder, and the entry's name in its file."""
+"""The names in the hub of servers of projects' own files, by the project's folder and the entry's name in the file."""
 
 
 @dataclass(frozen=True)
 class Uses:
     """
     Attributes:
-        users: by secret, who uses it: servers by their names here, else files by their paths.
-        unreadable: files of which nobody can say which secrets they use.
+        users: the users of each secret: names of servers, else paths of files.
+        unreadable: paths of files that cannot be read, which may use any secret.
     """
 
     users: Mapping[str, frozenset[str]]
     unreadable: frozenset[str] = frozenset()
 
     def of(self, secret: str, besides: str = "") -> tuple[str, ...]:
-        """Who uses a secret, or may, but for one server."""
+        """Returns the actual and possible users of a secret, except for the server `besides`."""
         return tuple(sorted((self.users.get(secret, frozenset()) - {besides}) | self.unreadable))
 
     def by(self, server: str) -> set[str]:
-        """The secrets that a server uses."""
+        """Returns the secrets that a server uses."""
         return {secret for secret, users in self.users.items() if server in users}
 
 
@@ -59,12 +59,13 @@ class SecretUses:
     async def all(
         self, projects: Names, served: Iterable[str], lost: Iterable[str] = (), proposed: Mapping[str, Any] = MappingProxyType({})
     ) -> Uses:
-        """
+        """Finds all uses of secrets.
+
         Args:
-            projects: all that are known, also those on which nobody works now.
-            served: the paths of the files that the hub was started with.
-            lost: paths of files that say which projects there are, and cannot be read; one that is gone counts no more.
-            proposed: entries that wait for a person's yes, by the servers' names.
+            projects: all known projects, in use or not.
+            served: paths of the files that the hub was started with.
+            lost: paths of unreadable files that name projects; those that were deleted are ignored.
+            proposed: entries that wait for consent, by the servers' names.
         """
         found = _Found()
         self._of_settings(found)
@@ -75,7 +76,7 @@ class SecretUses:
         return Uses({secret: frozenset(users) for secret, users in found.users.items()}, frozenset(found.unreadable))
 
     def _of_settings(self, found: "_Found") -> None:
-        """What counts now: an entry whose file says something else by now may still run."""
+        """Adds the uses of the loaded settings: a server may still run with an entry that has changed on the disk."""
         found.note_document(self._config.document, str(self._config.path))
         for name, config in self._config.settings.mcp_servers.items():
             found.note(name, secret_names(config))
@@ -93,7 +94,7 @@ class _Found:
             self.users.setdefault(secret, set()).add(user)
 
     def note_document(self, document: Mapping[str, Any], path: str) -> None:
-        """One in the form of the settings: what stands in no entry is used by the file itself."""
+        """Adds the uses in a document like settings.json; secrets outside of entries are used by the file itself."""
         entries = _members(document)
         for name, entry in entries.items():
             self.note(name, mentioned(entry))
@@ -101,7 +102,7 @@ class _Found:
 
 
 def mentioned(written: Any) -> Iterator[str]:
-    """The secrets that are named anywhere in something written as JSON."""
+    """Yields the names of secrets in all placeholders of a JSON value."""
     match written:
         case str():
             yield from _SECRET.findall(written)
@@ -119,7 +120,7 @@ def _members(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _look_into(found: _Found, settings: Path, projects: Names, served: tuple[str, ...]) -> None:
-    """Blocks for as long as the disk takes."""
+    """Adds the uses in all files; blocks on the disk."""
     if (text := _text(found, settings)) is not None:
         document = _object(text)
         if document is None:
@@ -128,7 +129,7 @@ def _look_into(found: _Found, settings: Path, projects: Names, served: tuple[str
             found.note_document(document, str(settings))
     for folder, names in projects.items():
         _look_into_project(found, Path(folder, FILE_NAME), names)
-    broken = all_set_aside(Path(os.path.realpath(settings)))  # a person is told to correct such a file and to rename it back
+    broken = all_set_aside(Path(os.path.realpath(settings)))  # people are asked to correct such a file and to rename it back
     for path in (*map(Path, served), *broken):
         if (text := _text(found, path)) is not None:
             found.note(str(path), _in_text(text))
@@ -155,7 +156,7 @@ def _look_into_project(found: _Found, path: Path, names: Mapping[str, str]) -> N
 
 
 def _text(found: _Found, path: Path) -> str | None:
-    """None: there is no such file, or it cannot be read, which is noted."""
+    """Returns a file's text; None if it cannot be read, which is recorded."""
     try:
         return read_text(path).text
     except CannotOpen:
@@ -168,7 +169,7 @@ def _present(paths: tuple[str, ...]) -> list[str]:
 
 
 def _in_text(text: str) -> list[str]:
-    """As it stands there, and as JSON means it: what cannot be read whole may be either."""
+    """Finds placeholders in a text that cannot be parsed, both literally and with JSON escapes decoded."""
     return _SECRET.findall(text) + _SECRET.findall(_ESCAPED.sub(_unescaped, text))
 
 

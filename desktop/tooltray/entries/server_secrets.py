@@ -1,7 +1,7 @@
-"""What is kept among the secrets for a server, and what becomes of it when the server is removed; and what is there for no server at all.
+"""The secrets of a server and their removal with the server, and the stored secrets that no server uses.
 
-Above it: the presenter's verbs, and the command line where no hub runs. Below it: SecretUses, SecretStore, and the sign-ins. Only a
-person's word removes a secret, and never one that is still used: files that change, and settings that are read again, remove none.
+Above it: the presenter, and the command line without a hub. Below it: SecretUses, SecretStore, and the sign-ins. Secrets are removed only
+on a person's request, and never while they are used: changed files and reloaded settings remove none.
 """
 
 import contextlib
@@ -19,17 +19,18 @@ from tooltray.snapshots.removals import ServerRemoval, SharedSecret
 
 
 class KeptSignIns(Protocol):
-    """What sign-ins left among the secrets: that of SignIns, or the TokenStore where no hub runs."""
+    """The tokens of sign-ins among the secrets: SignIns, or TokenStore without a hub."""
 
     @property
     def kept(self) -> Mapping[str, str]:
-        """By the servers' names."""
+        """The servers with tokens, each with the binding of its tokens."""
         ...
 
     async def forget(self, server: str) -> None:
-        """
+        """Deletes a server's tokens.
+
         Raises:
-            TooltrayError: it is still there.
+            TooltrayError: the tokens could not be deleted.
         """
         ...
 
@@ -57,7 +58,7 @@ class ServerSecrets:
         self._look = SecretUses(config)
 
     async def of(self, server: str) -> ServerRemoval:
-        """What would go with a server, nothing where there is none of that name; never fails because of the secrets."""
+        """Returns what would be removed with a server; nothing for an unknown name. Errors of the secret store are in `problem`."""
         if server not in self._servers():
             return ServerRemoval(server)
         uses = await self._uses()
@@ -73,10 +74,10 @@ class ServerSecrets:
         return ServerRemoval(server, tuple(secret for secret in own if not users[secret]), sign_in, shared)
 
     async def forget(self, removal: ServerRemoval) -> ServerRemoval:
-        """Removes what a server that is gone has left, as far as nothing uses it now; returns what was done.
+        """Removes the secrets of a removed server that nothing uses now; returns what was removed.
 
         Args:
-            removal: what `of` said before.
+            removal: the result of `of` before the server was removed.
         """
         try:
             if removal.sign_in:
@@ -87,22 +88,22 @@ class ServerSecrets:
         return replace(removal, secrets=tuple(gone), problem=None)
 
     async def unused(self) -> list[str]:
-        """The stored secrets that no server uses, as far as anybody knows here.
+        """Returns the stored secrets that no known server uses.
 
         Raises:
-            TooltrayError: the secrets cannot be looked into.
+            TooltrayError: the secrets cannot be read.
         """
         return await self._unused_among(await self._secrets.names())
 
     async def remove_unused(self, names: Collection[str]) -> list[str]:
-        """Removes those of these secrets that no server uses now; returns them.
+        """Removes those of some secrets that no server uses now, and returns their names.
 
         Raises:
             TooltrayError: the secrets cannot be reached.
         """
         removed = []
         for name in sorted(set(names).intersection(await self._secrets.names() if names else ())):
-            if await self._unused_among([name]):  # looked again for each: a keyring may have asked the person before the last was gone
+            if await self._unused_among([name]):  # checked anew for each: a keyring may have waited for the person meanwhile
                 await self._remove(name)
                 removed.append(name)
         return removed
@@ -122,13 +123,15 @@ class ServerSecrets:
             await self._secrets.remove(name)
 
     def _named_after(self, server: str, stored: Iterable[str]) -> Iterator[str]:
-        """What was stored for a server, but is not in its entry (any more)."""
+        """Yields the secrets that were stored for a server, whether its entry uses them or not."""
         return (name for name in stored if name.startswith(f"{server}/") and not self._is_of_sign_in(name))
 
     def _is_of_sign_in(self, name: str, *, is_of_known: bool = False) -> bool:
-        """
+        """Returns whether a secret holds the tokens of a sign-in.
+
         Args:
-            is_of_known: and to a server that there is; whose it is stands in a list that may be lost, and the sign-in is not, then.
+            is_of_known: count only sign-ins to existing servers. They are recognised by the server's name, even if the index of sign-ins
+                was lost.
         """
         server = name.removeprefix(PREFIX)
         if not name.startswith(PREFIX):
@@ -136,7 +139,7 @@ class ServerSecrets:
         return server in self._servers() or (not is_of_known and server in self._sign_ins.kept)
 
     def _servers(self) -> set[str]:
-        """All that are known, also those on which nobody works now, those whose entry cannot be used, and those of served files."""
+        """Returns the names of all known servers, also of projects not in use, of unusable entries, and of served files."""
         written = self._config.document.get("mcpServers")
         found = {*self._config.settings.mcp_servers, *self._config.file_servers, *(written if isinstance(written, dict) else ())}
         return found.union(*(names.values() for names in self._projects().values()))

@@ -1,7 +1,7 @@
-"""The whole set-up as one thing: taken out, taken over from elsewhere, and put back to what comes with Tooltray.
+"""Exports, imports and resets the whole set-up: servers and settings.
 
-Above it: McpPresenter. Below it: the settings, carried_settings for what is no server, and servers/portable_entry, which takes secrets out
-of an entry. Knows no running server: ServerManager follows the settings.
+Above it: the presenter. Below it: the settings, carried_settings for everything but servers, and portable_entry, which removes secrets from
+an entry. Knows no running servers: ServerManager follows the settings.
 
 An exported document has the form of the settings, so that other programs can read its `mcpServers`, and this one can read theirs.
 """
@@ -26,7 +26,7 @@ from tooltray.settings.settings import check_name, read_entry
 from tooltray.snapshots.setup import SetupChange
 
 Twin = Callable[[str, Mapping[str, Any]], str]
-"""Takes the name and the entry of a server; returns the name of the one that runs the same; empty: there is none."""
+"""Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
 NO_SETUP = "This is no backup of Tooltray"
 
 
@@ -36,14 +36,14 @@ class Setup:
     def __init__(self, *, config: McpConfHelper, secrets: SecretStore, shipped: Callable[[], Mapping[str, Any]]) -> None:
         """
         Args:
-            shipped: reads the document of the servers that come with Tooltray (resources/default-servers.json).
+            shipped: reads the document with the default servers (resources/default-servers.json).
         """
         self._config, self._secrets, self._shipped = config, secrets, shipped
 
-    # out
+    # export
 
     async def exported(self) -> dict[str, Any]:
-        """The servers and settings, without secrets, and the names of the secrets that they want."""
+        """Returns servers and settings without secrets, and the names of the secrets that they need."""
         settings, known = self._config.settings, self._secrets.known_values()
         servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
         document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
@@ -51,13 +51,13 @@ class Setup:
         document |= carried_settings.exported(settings, self._config.document, known)
         return document | {"secrets": list(_wanted_secrets(servers))}
 
-    # in
+    # import
 
     async def preview_import(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        """What `take_over` would do.
+        """Returns the changes that `take_over` would make.
 
         Raises:
-            TooltrayError: this is no set-up, or one of its servers cannot be used.
+            TooltrayError: the document is no set-up, or one of its servers cannot be used.
         """
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
@@ -65,18 +65,18 @@ class Setup:
         return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
 
     async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
-        """Adds what is in a set-up: all of it, or nothing.
+        """Imports a set-up, completely or not at all, and returns the changes.
 
         Args:
-            replace: whether what is there already under the same name is replaced.
+            replace: whether to replace existing servers and settings of the same name.
 
         Raises:
-            TooltrayError: as `preview_import`; or the settings cannot be written.
+            TooltrayError: as in `preview_import`; or the settings cannot be written.
         """
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
         planned = _of_changed(_changes_of_import(checked, self._config.document, replace=replace, twins=twins), values)
-        told = await self._secret_changes(checked, planned)
+        secret_changes = await self._secret_changes(checked, planned)
         for name, value in planned.items():
             await self._secrets.set(name, value)
         done: list[SetupChange] = []
@@ -86,10 +86,10 @@ class Setup:
             _apply(done, checked, document)
 
         await self._config.change_document(edit)
-        return [*done, *told]
+        return [*done, *secret_changes]
 
     async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
-        """The secrets whose values come along, and those whose values are to be given; all of these where the store cannot be read."""
+        """Returns the secrets that the file contains, and those that a person must enter: all missing ones if the store cannot be read."""
         try:
             here = await self._secrets.names()
         except TooltrayError:
@@ -98,14 +98,14 @@ class Setup:
         wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
         return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
-    # back
+    # reset
 
     async def preview_reset(self) -> list[SetupChange]:
-        """What `reset` would do."""
+        """Returns the changes that `reset` would make."""
         return _changes_of_reset(_checked(self._shipped()), self._config.document)
 
     async def reset(self) -> list[SetupChange]:
-        """Puts the servers that come with Tooltray back to how they came. A person's own servers stay as they are.
+        """Restores the default servers, and returns the changes. The person's own servers stay unchanged.
 
         Raises:
             TooltrayError: the settings cannot be written.
@@ -122,16 +122,16 @@ class Setup:
 
 
 def shipped_servers() -> dict[str, Any]:
-    """The servers that come with Tooltray, as a document like the settings."""
+    """Returns the default servers, as a document in the format of the settings."""
     shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
     return shipped
 
 
 def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
-    """A set-up as a document of our own, everything in it usable.
+    """Validates a set-up and returns a copy.
 
     Raises:
-        TooltrayError: it is none, or a server in it cannot be used.
+        TooltrayError: it is no set-up, or a server in it cannot be used.
     """
     servers, defaults = setup.get("mcpServers"), setup.get("defaultServers") or []
     if not isinstance(servers, Mapping):
@@ -152,32 +152,32 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
             raise TooltrayError(error.problem.title, error.problem.message, "Correct it in the file; nothing was changed.") from None
     carried_settings.check(setup)
     known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
-    return {**copy.deepcopy(dict(setup)), **known}  # another program's file says nothing of what starts with the hub
+    return {**copy.deepcopy(dict(setup)), **known}  # another program's file has no `defaultServers`
 
 
 def _without_plain_secrets(setup: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
-    """The set-up with placeholders for what is a secret, and the values of these, by server."""
+    """Returns the set-up with placeholders for plain secrets, and their values by server and name."""
     found = {name: without_secrets(name, entry) for name, entry in setup["mcpServers"].items()}
     return {**setup, "mcpServers": {name: each.entry for name, each in found.items()}}, {name: each.values for name, each in found.items()}
 
 
 def _of_changed(changes: Collection[SetupChange], values: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The values that servers bring along which are taken over."""
+    """Returns the secrets of those servers that are imported."""
     taken = [change.name for change in changes if change.subject == "server" and change.kind != "keep"]
     return {name: value for server in taken for name, value in values[server].items()}
 
 
 class _Twins:
-    """Finds, for a server that is to be taken over, the one of another name that runs the same program in the same way.
+    """Finds an existing server with another name that runs the same program in the same way as an imported one.
 
-    With both, its tools would be offered twice. One that is switched off offers none.
+    With both, AI clients would see its tools twice. Disabled servers are ignored, since they offer no tools.
     """
 
     def __init__(self, values: Mapping[str, Mapping[str, str]], known: Collection[str]) -> None:
         """
         Args:
-            values: the secrets that came along in plain text, by server and name.
-            known: values of secrets that are in use here; one with another key is another account, and no twin.
+            values: the plain secrets of the set-up by server and name.
+            known: values of secrets in use here; a server with another key belongs to another account and is no twin.
         """
         self._values, self._known = values, known
 
@@ -197,8 +197,8 @@ class _Twins:
 
 
 def _fingerprint(name: str, entry: Mapping[str, Any], *, is_own_secret_any: bool) -> str:
-    """Of what runs. `is_own_secret_any`: whether secrets under the server's own name are like those under any other name."""
-    text = json.dumps(entry, default=float)  # numbers of a file are Decimals
+    """Returns a hash of what runs. With `is_own_secret_any` the server's name in the names of its secrets does not matter."""
+    text = json.dumps(entry, default=float)  # numbers read from a file are Decimals
     own = text.replace(f"${{secret:{name}/", "${secret:*/") if is_own_secret_any else text
     return config_hash(read_entry(name, json.loads(own)))
 
@@ -219,9 +219,10 @@ def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[Se
 
 
 def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins | None = None) -> Iterator[SetupChange]:
-    """
+    """Yields the changes of servers.
+
     Args:
-        twins: servers that run what runs here already are left out; None: they are not, for they came with these names.
+        twins: finds servers that run the same under another name, which are skipped; None to skip none, as for the default servers.
     """
     here = _servers_in(document)
     twin = twins.among(here) if twins else lambda name, entry: ""
@@ -241,7 +242,7 @@ def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bo
 
 
 def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator[SetupChange]:
-    """Of those that are there already: whether they start with the hub, as they came."""
+    """Yields the changes of whether existing servers start with the hub."""
     defaults = document.get("defaultServers") or []
     for name in shipped["mcpServers"]:
         if name in _servers_in(document) and (name in defaults) != (name in shipped["defaultServers"]):
@@ -277,13 +278,13 @@ def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _in_words(name: str, entry: Mapping[str, Any]) -> str:
-    """What would run, and what its tools may do unasked: that is what a person has to look at in a file from elsewhere."""
+    """Describes what would run and its approval rules, which a person has to check in a foreign file."""
     config = read_entry(name, entry)
     return f"{config.target} (approved without asking: {', '.join(config.auto_approve) or 'nothing'})"
 
 
 def _difference(before: Any, after: Mapping[str, Any]) -> str:
-    """Which members differ, not how: values may be secrets."""
+    """Names the members that differ, without their values, which may be secrets."""
     old = before if isinstance(before, dict) else {}
     changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]
     return f"changes {', '.join(changed)}"

@@ -36,7 +36,7 @@ class Acceptor:
         self._tasks = TaskKeeper()
         self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._pause: asyncio.TimerHandle | None = None
-        self._has_told = self._is_closed = False
+        self._has_warned = self._is_closed = False
         place.setblocking(False)
         place.listen(backlog)
         self._loop.add_reader(place, self._accept)
@@ -63,7 +63,7 @@ class Acceptor:
                     raise
                 self._turn_away()
                 return
-            self._has_told = False
+            self._has_warned = False
             self._tasks.spawn(self._connect(connection), name="connection")
 
     async def _connect(self, connection: socket.socket) -> None:
@@ -75,8 +75,8 @@ class Acceptor:
 
     def _turn_away(self) -> None:
         """Rejects one connection with the message `too_many`."""
-        if not self._has_told:
-            self._has_told = True
+        if not self._has_warned:
+            self._has_warned = True
             logger.warning("there are too many open connections and files; new AI clients are turned away")
         self._give_up_reserve()
         with contextlib.suppress(OSError):

@@ -68,7 +68,10 @@ def waiting(server: str, file: str, *, is_change: bool) -> ReloadChange:
     Args:
         is_change: a person consented to an earlier content, which goes on running.
     """
-    changed, new = Phrase("it has changed, and the old one goes on until somebody says yes to it"), Phrase("nobody has said yes to it yet")
+    changed, new = (
+        Phrase("it has changed; the old version goes on running until somebody allows the new one"),
+        Phrase("nobody has allowed it yet"),
+    )
     return ReloadChange("wait", server, file, changed if is_change else new)
 
 

@@ -156,16 +156,16 @@ def explain(
 
 
 def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None, env: Mapping[str, str]) -> ConnectionFailure:
-    how, says = how_it_ended(exit_code), Phrase("It says: {words}", words=words)
+    how, quote = how_it_ended(exit_code), Phrase("It says: {words}", words=words)
     if variables := tuple(_missing_variables(lines, env))[:VARIABLES]:
         options = " ".join(f"--secret {variable}" for variable in variables)
         title = Phrase("'{name}' needs {variables}", name=name, variables=", ".join(variables))
-        return ConnectionFailure(Problem(title, says, Phrase("Add it with {options}.", options=options)), True, variables)
+        return ConnectionFailure(Problem(title, quote, Phrase("Add it with {options}.", options=options)), True, variables)
     text = "\n".join(lines)
     for known in KNOWN:
         if found := known.pattern.search(text):
             title = known.title(unquote(found["what"] or "")[:TITLE_WORDS])
-            return ConnectionFailure(Problem(title, says, known.hint), known.is_lasting)
+            return ConnectionFailure(Problem(title, quote, known.hint), known.is_lasting)
     if not words:
         message = Phrase("{how} and wrote nothing", how=how)
         hint = Phrase("It may be no MCP server, or need other arguments.")

@@ -55,7 +55,7 @@ class StderrLines:
         rest, self._rest = self._rest, b""
         if rest:
             self._take(rest)
-        self._tell_left_out()
+        self._report_left_out()
 
     def _take(self, line: bytes) -> None:
         self._lines += 1
@@ -67,13 +67,13 @@ class StderrLines:
 
     def _on_second_over(self) -> None:
         self._second = None
-        self._tell_left_out()
+        self._report_left_out()
         self._lines = self._bytes = 0
         self._go_on()
 
-    def _tell_left_out(self) -> None:
-        if unsaid := self._left_out - len(self._last):
-            self._keep(b"(%d lines left out: the server writes more than %d in a second)" % (unsaid, LINES_PER_S))
+    def _report_left_out(self) -> None:
+        if omitted := self._left_out - len(self._last):
+            self._keep(b"(%d lines left out: the server writes more than %d in a second)" % (omitted, LINES_PER_S))
         for line in self._last:
             self._keep(line)
         self._last.clear()

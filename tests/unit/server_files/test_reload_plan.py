@@ -109,8 +109,8 @@ def test_an_entry_of_the_settings_goes_before_one_of_a_file_of_the_same_name() -
 
 
 def test_what_waits_and_what_is_kept_says_why() -> None:
-    assert "nobody has said yes" in waiting("a", THERE, is_change=False).detail
-    assert "the old one goes on" in waiting("a", THERE, is_change=True).detail
+    assert "nobody has allowed it" in waiting("a", THERE, is_change=False).detail
+    assert "the old version goes on" in waiting("a", THERE, is_change=True).detail
     assert kept("", THERE, Problem("no JSON", "line 3", "Correct it")) == ReloadChange("keep", "", THERE, "no JSON: line 3")
     assert kept("", THERE, Problem("it is gone")).detail == "it is gone"
 

@@ -131,7 +131,7 @@ class HttpExchange:
             self._settle(Envelope(error=error))
         else:
             kind, status = response.content_type, response.status
-            self._why = Phrase("answered with {kind} in place of JSON (HTTP {status})", kind=kind, status=status)
+            self._why = Phrase("answered with {kind} instead of JSON (HTTP {status})", kind=kind, status=status)
 
     async def _read_events(self, response: ClientResponse) -> None:
         reader = EventReader()

@@ -90,11 +90,11 @@ def explain_error(error: Exception, url: URL) -> ExchangeFailed:
             return _proxy_failed(error)
         case aiohttp.ClientHttpProxyError():
             reason = Phrase("the proxy refused to connect to {host} (HTTP {status})", host=url.host, status=error.status)
-            title = Phrase("the proxy does not let through to {host}", host=url.host)
+            title = Phrase("the proxy does not allow connections to {host}", host=url.host)
             return ExchangeFailed(reason, is_unreachable=True, title=title, hint=CHECK_PROXY)
         case aiohttp.ClientConnectorSSLError():
             reason = Phrase("no encrypted connection to {url}: {reason}", url=redacted_url(url), reason=_ssl_words(error.os_error))
-            title = Phrase("{host} speaks no https", host=_place(url))
+            title = Phrase("{host} does not speak HTTPS", host=_place(url))
             return ExchangeFailed(reason, is_unreachable=True, title=title, hint=Phrase("Check the URL: http or https?"))
         case aiohttp.ConnectionTimeoutError():
             title = Phrase("{host} does not answer", host=_place(url))
@@ -108,7 +108,7 @@ def explain_error(error: Exception, url: URL) -> ExchangeFailed:
         case aiohttp.ClientPayloadError():
             return ExchangeFailed(Phrase("the connection broke in the middle of its answer"))
         case aiohttp.ClientResponseError():
-            return ExchangeFailed(Phrase("its answer is no HTTP that can be read (status {status})", status=error.status))
+            return ExchangeFailed(Phrase("its response is not valid HTTP (status {status})", status=error.status))
         case OSError(errno=int(number)):
             broken = os.strerror(number)  # the error's own text may contain the whole URL
             return ExchangeFailed(Phrase("the connection broke ({reason})", reason=broken))
@@ -152,10 +152,10 @@ def status_failure(status: int, url: URL) -> ConnectionFailure | None:
             title = Phrase("{host} has no MCP at this address (HTTP {status})", host=host, status=status)
             hint = Phrase("Check the URL: many end in /mcp or /sse.")
         case 429:
-            title = Phrase("{host} is asked too often (HTTP {status})", host=host, status=status)
+            title = Phrase("{host} gets too many requests (HTTP {status})", host=host, status=status)
             hint = Phrase("Try again in a moment.")
         case _ if status >= INTERNAL_FAULT:
-            title = Phrase("{host} has a fault of its own (HTTP {status})", host=host, status=status)
+            title = Phrase("{host} has an internal error (HTTP {status})", host=host, status=status)
             hint = Phrase("Try again later, or ask whoever runs it.")
         case _:
             return None

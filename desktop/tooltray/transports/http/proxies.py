@@ -48,10 +48,10 @@ def _checked(value: str) -> URL:
     except ValueError:
         has_host = False
     if not has_host:
-        raise CannotStart(Phrase("the proxy's URL cannot be read"), Phrase("it stands in a proxy variable of your login shell"), hint)
+        raise CannotStart(Phrase("the proxy's URL cannot be read"), Phrase("it is set in a proxy variable of your login shell"), hint)
     if proxy.scheme not in ("http", "https"):
         title = Phrase("a {kind} proxy cannot be used", kind=proxy.scheme)
-        raise CannotStart(title, Phrase("proxies of the kinds http and https can"), hint)
+        raise CannotStart(title, Phrase("only http and https proxies are supported"), hint)
     return proxy
 
 

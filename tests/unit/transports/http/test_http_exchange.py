@@ -97,7 +97,7 @@ async def test_html_with_status_200_is_an_error_of_the_call() -> None:
     async with serving() as server, connected(server.url) as client:
         server.on["tools/call"] = answering(200, "<html></html>", **{"Content-Type": "text/html"})
         await client.initialize()
-        assert "answered with text/html in place of JSON" in message_of(await client.call("tools/call"))
+        assert "answered with text/html instead of JSON" in message_of(await client.call("tools/call"))
 
 
 @pytest.mark.parametrize("status", [200, 400, 404, 500])

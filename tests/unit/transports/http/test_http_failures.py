@@ -143,13 +143,13 @@ def key_of(host: str, port: int) -> Any:
         (aiohttp.ClientConnectorDNSError(key_of("far.example", 443), OSError(-2, "unknown")), "far.example cannot be found"),
         (aiohttp.ClientConnectorError(key_of("far.example", 443), ConnectionRefusedError()), "nothing answers at far.example"),
         (aiohttp.ClientConnectorError(key_of("far.example", 443), OSError(113, "No route to host")), "far.example cannot be reached"),
-        (aiohttp.ClientConnectorSSLError(key_of("far.example", 443), OSError(1, "wrong")), "far.example speaks no https"),
+        (aiohttp.ClientConnectorSSLError(key_of("far.example", 443), OSError(1, "wrong")), "far.example does not speak HTTPS"),
         (aiohttp.ConnectionTimeoutError(), "far.example does not answer"),
         (
             aiohttp.ClientProxyConnectionError(key_of("proxy.example", 3128), OSError(1, "no")),
             "the proxy proxy.example:3128 cannot be reached",
         ),
-        (aiohttp.ClientHttpProxyError(None, (), status=407), "the proxy does not let through to far.example"),  # type: ignore[arg-type]
+        (aiohttp.ClientHttpProxyError(None, (), status=407), "the proxy does not allow connections to far.example"),  # type: ignore[arg-type]
     ],
 )
 def test_a_server_that_cannot_be_reached_has_the_reason_as_its_headline_and_what_to_do(error: Any, title: str) -> None:
@@ -172,8 +172,8 @@ def test_what_breaks_on_the_way_has_no_headline_of_its_own() -> None:
         (403, "far.example refuses access (HTTP 403)"),
         (404, "far.example has no MCP at this address (HTTP 404)"),
         (405, "far.example has no MCP at this address (HTTP 405)"),
-        (429, "far.example is asked too often (HTTP 429)"),
-        (502, "far.example has a fault of its own (HTTP 502)"),
+        (429, "far.example gets too many requests (HTTP 429)"),
+        (502, "far.example has an internal error (HTTP 502)"),
     ],
 )
 def test_an_http_error_has_a_headline_that_shows_no_path(status: int, title: str) -> None:
