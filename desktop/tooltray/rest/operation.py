@@ -46,7 +46,7 @@ class Call:
         self.headers["ETag"] = f'"{revision}"'
 
     async def verb(self) -> Any:
-        """Does what the operation's verb does."""
+        """Calls the operation's verb."""
         return await getattr(self.presenter, self.operation.verb)(**self.arguments)
 
 
@@ -66,9 +66,9 @@ async def never(call: Call) -> bool:
 class Operation:
     """
     Attributes:
-        path: below `/api`, with `{names}` of arguments in it.
-        verb: of McpPresenter; its arguments that are not in the path are the query's (GET, DELETE) or the body's.
-        summary: what it does, in a few words; empty: as the verb says.
+        path: path below `/api`, with `{names}` for arguments.
+        verb: method of McpPresenter; its arguments that are not in the path come from the query (GET, DELETE) or the body.
+        summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
         status: status of a success; 204 has no body.
         takes: maps a name in the path to the verb's argument, if they differ.
         fixed: arguments with fixed values, which callers cannot give.

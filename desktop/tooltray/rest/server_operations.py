@@ -1,6 +1,6 @@
 """The REST operations on servers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs, and what a server looks like here.
+Above it: the table of all operations. Below it: the presenter's API, and server_views.
 """
 
 import inspect
@@ -98,7 +98,7 @@ async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *
     stored = await server_entries.keep_secrets(presenter, name, entry)
     try:
         return await presenter.add_mcp_server(name, stored, project=project)
-    except Conflict:  # whoever has the name by now may use them
+    except Conflict:  # another server has the name by now and may use the secrets
         await presenter.remove_unused_secrets(await _new_secrets(presenter, name, known))
         raise
     except TooltrayError:
@@ -185,7 +185,7 @@ def _text(given: dict[str, Any], member: str, default: str | None = None) -> str
 
 
 def _on(method: str, path: str, verb: str, **fields: Any) -> Operation:
-    """An operation on one server, whose name stands in the path; verbs call that `server`, or `name`."""
+    """Makes an operation on one server, whose name is in the path; the verb's argument for it is `server` or `name`."""
     asked = inspect.signature(fields.get("asks") or getattr(McpPresenter, verb)).parameters
     takes = {} if "server" in asked else {"server": "name"}
     return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)

@@ -1,6 +1,6 @@
 """The REST operations on tools, prompts and resources, and on the formats of model providers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs.
+Above it: the table of all operations. Below it: the presenter's API.
 """
 
 from typing import Any, Literal, Protocol
@@ -40,7 +40,7 @@ async def _tools(call: Call) -> Any:
 
 
 async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[dict[str, Any]]:
-    """Name, description and parameters of each, as the Copilot SDK's `Tool` takes them."""
+    """Returns name, description and parameters of each tool for the `Tool` class of the Copilot SDK."""
     definitions = {each["name"]: each for each in await presenter.get_all_tool_definitions(server)}
     published = {(tool.server, tool.original_name): tool.name for tool in await presenter.get_tools(server) if tool.name in definitions}
     names = copilot_names(published)

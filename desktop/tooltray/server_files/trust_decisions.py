@@ -68,7 +68,7 @@ class TrustDecisions:
         return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> tuple[ProjectFile, list[str]]:
-        """See FileVerbs.trust_entries; returns the file, too, as it is now."""
+        """See FileVerbs.trust_entries; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
             written = {entry.name: entry for entry in file.entries}
@@ -95,7 +95,7 @@ class TrustDecisions:
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
-        """See FileVerbs.distrust_entries; the folder may be gone, or be none any more. Returns it."""
+        """See FileVerbs.distrust_entries; works also for a deleted folder. Returns the folder."""
         async with self._lock:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
