@@ -1,6 +1,6 @@
 """The REST operations on the hub itself: settings, secrets, approvals, AI clients, files, set-up.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs.
+Above it: the table of all operations. Below it: the presenter's API.
 """
 
 from typing import Any, Protocol

@@ -1,6 +1,6 @@
 """The REST operations on servers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs, and what a server looks like here.
+Above it: the table of all operations. Below it: the presenter's API, and server_views.
 """
 
 import inspect

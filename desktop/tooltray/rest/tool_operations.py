@@ -1,6 +1,6 @@
 """The REST operations on tools, prompts and resources, and on the formats of model providers.
 
-Above it: the table of all operations. Below it: McpPresenter's verbs.
+Above it: the table of all operations. Below it: the presenter's API.
 """
 
 from typing import Any, Literal, Protocol
