@@ -1,6 +1,6 @@
 # run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. soak: a million calls. conformance: the
-# official suite, direct and behind the hub. lock: newer dependencies.
-.PHONY: run test check bench soak conformance lock prepare
+# official suite, direct and behind the hub. docs: the site. lock: newer dependencies.
+.PHONY: run test check bench soak conformance docs lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -32,6 +32,11 @@ conformance: .venv/.dev tests/npm/node_modules/.installed
 	.venv/bin/python -m pytest tests/conformance
 	.venv/bin/python tests/conformance/run.py
 
+docs: .venv/.run .cache/docs/.installed
+	rm -rf build/reference
+	.venv/bin/python scripts/docs_reference.py build/reference
+	.cache/docs/bin/python -m mkdocs build --strict --quiet
+
 lock:
 	scripts/lock.sh
 
@@ -62,6 +67,12 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 	@scripts/make_venv.sh .cache/serena
 	@echo "Installing Serena into .cache/serena ..."
 	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
+	@touch $@
+
+.cache/docs/.installed: requirements/docs.txt
+	@scripts/make_venv.sh .cache/docs
+	@echo "Installing what builds the site into .cache/docs ..."
+	@.cache/docs/bin/python $(LOCKED) -r requirements/docs.txt
 	@touch $@
 
 tests/npm/node_modules/.installed: tests/npm/package.json tests/npm/package-lock.json requirements/node.txt

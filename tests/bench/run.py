@@ -1,4 +1,4 @@
-"""The figures of the README, measured side by side: a direct connection, Tooltray (bridge and hub), and FastMCP's proxy.
+"""The figures of docs/figures.md, measured side by side: a direct connection, Tooltray (bridge and hub), and FastMCP's proxy.
 
 Usage: run.py [--quick]     prints a Markdown table; `make bench` runs it
 

@@ -1,4 +1,4 @@
-"""The extension guide of README.md, followed: a copy of the product gets a new type of server, a new format and a new rule, and uses them.
+"""The guide docs/contributing/extending.md, followed: a copy of the product gets a new type of server, format and rule, and uses them.
 
 What the guide lets one write is in extension_guide/. Where a step here has to change, the guide has to change with it.
 """
@@ -124,9 +124,9 @@ def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> 
 
 @pytest.mark.parametrize("section", ["A new server type", "A new tool format", "A new approval rule"])
 def test_the_guide_names_files_and_things_that_exist(section: str) -> None:
-    guide = (ROOT / "README.md").read_text().partition("\n## Extending\n")[2].partition("\n## ")[0]
-    text = guide.partition(f"\n### {section}\n")[2].partition("\n### ")[0]
+    guide = (ROOT / "docs" / "contributing" / "extending.md").read_text()
+    text = guide.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     paths = re.findall(r"`((?:tests|tooltray)/[\w./]+)`", text)
-    assert paths, f"README.md has no section '{section}' that names files"
+    assert paths, f"the guide has no section '{section}' that names files"
     for path in paths:
         assert (ROOT / path).exists() or (ROOT / "desktop" / path).exists() or (WRITTEN / Path(path).name).exists(), path

@@ -1,0 +1,60 @@
+"""The generated pages of the reference hold every command, setting, route and event."""
+
+import argparse
+import re
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from tooltray.cli.arguments import _parser
+from tooltray.events import EVENTS
+from tooltray.rest.openapi import document
+from tooltray.settings import server_config, settings
+
+PAGES = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "docs_reference.py"))["PAGES"]
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for choice in action.choices.values():
+                yield from commands(choice)
+
+
+def test_every_command_and_option_is_on_the_page() -> None:
+    sections = dict(re.findall(r"^#+ `(.+)`\n((?:(?!^#).*\n)*)", PAGES["commands.md"](), re.MULTILINE))
+
+    for parser in commands(_parser()):
+        shown = (action for action in parser._actions if action.help != argparse.SUPPRESS)
+        for option in (option for action in shown for option in action.option_strings if option not in ("-h", "--help")):
+            assert f"`{option}" in sections[parser.prog], (parser.prog, option)
+
+
+def test_every_setting_is_on_the_page() -> None:
+    page = PAGES["settings.md"]()
+    models = [
+        kind
+        for module in (settings, server_config)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, BaseModel)
+    ]
+
+    for model in models:
+        for name, field in model.model_fields.items():
+            assert f"`{field.alias or name}`" in page, (model, name)
+
+
+def test_every_route_is_on_the_page() -> None:
+    page = PAGES["rest.md"]()
+
+    for path, operations in document()["paths"].items():
+        assert [method for method in operations if f"`{method.upper()} {path}`" not in page] == []
+
+
+def test_every_event_is_on_the_page() -> None:
+    headings = re.findall(r"^## `(\w+)`$", PAGES["events.md"](), re.MULTILINE)
+
+    assert headings == [kind.__name__ for kind in EVENTS]
