@@ -8,8 +8,8 @@ from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.calls.elicitations import Elicitations
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import TooltrayError
-from tooltray.secrets.backends import SecretBackend
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.removals import ServerRemoval
