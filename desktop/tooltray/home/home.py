@@ -1,6 +1,6 @@
 """The home: the one folder that holds everything Tooltray keeps, and the names of what is in it.
 
-Above it: every module that reads or writes a file of the home. Below it: errors, and one small module per platform. Knows no file's content.
+Above it: all modules that read or write a file of the home. Below it: errors, and one small module per platform. Knows no file's content.
 The bridge has its own copy of these rules, which needs the standard library alone; tests/contract/test_bridge_and_hub_agree.py checks that
 both agree. The rules, in full:
 

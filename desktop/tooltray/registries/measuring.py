@@ -43,8 +43,8 @@ async def measure_registries(
         configuration: how npm signs in to each.
         with_python: whether their indexes for Python packages are looked at as well.
     """
-    for module in ("npm_registry.probe", "http.trust"):
-        await asyncio.to_thread(importlib.import_module, f"tooltray.servers.{module}")
+    for module in ("tooltray.registries.probe", "tooltray.transports.http.certificate_trust"):
+        await asyncio.to_thread(importlib.import_module, module)
     from tooltray.registries.probe import RegistryProbe
     from tooltray.transports.http.certificate_trust import tls_context
 
