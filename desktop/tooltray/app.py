@@ -72,7 +72,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.entries.pasted import parse_pasted
     from tooltray.entries.secret_spans import secret_spans
     from tooltray.files.atomic_file import write_atomically
-    from tooltray.home.one_time_notices import SaidOnce
+    from tooltray.home.one_time_notices import OneTimeNotices
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
     from tooltray.ui.approvals.grant_actions import GrantCommands
@@ -147,7 +147,7 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
         tasks=tasks,
         start_engine=functools.partial(EngineThread.started, home, execution_id),
         entry=bridge_entry_text(home),
-        is_first=SaidOnce(home.told).is_first,
+        is_first=OneTimeNotices(home.told).is_first,
         hidden=hidden,
     )
     GarbageCollector(app)

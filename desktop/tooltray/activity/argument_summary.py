@@ -1,6 +1,6 @@
-"""What the log says about a request's parameters: names, types and sizes, never values.
+"""Describes a request's parameters for the log: names, types and sizes, never values.
 
-Above it: StructuredLog's writer thread. Below it: nothing. The one value that is told is the tool's name in `tools/call`.
+Above it: StructuredLog. Below it: nothing. The only value in the log is the tool's name of `tools/call`.
 """
 
 import json
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-MAX_DESCRIBED_BYTES = 64 * 1024  # larger parameters are only weighed; opening them would cost the hub's calls time
+MAX_DESCRIBED_BYTES = 64 * 1024  # of larger parameters only the size is logged; parsing them would delay calls
 MAX_NAMES = 32
 MAX_NAME_LENGTH = 64  # characters
 
@@ -24,9 +24,9 @@ def describe(method: str, params: bytes) -> dict[str, Any]:
         params: JSON as it came; bytes, `Raw` or another buffer.
 
     Returns:
-        `arguments`: `{"path": "string(24)", "recursive": "boolean", "edits": "array(3)"}`, with characters, elements and members counted;
-        the bare type if they are no object; for `tools/call` those of the tool. `argumentsLeftOut`: how many are not in it. `tool`: the
-        tool's name. Nothing if they cannot be read.
+        `arguments`: `{"path": "string(24)", "recursive": "boolean", "edits": "array(3)"}`, with the number of characters, elements or
+        members; only the type if they are not an object; for `tools/call` the arguments of the tool. `argumentsLeftOut`: the number of
+        arguments that are not listed. `tool`: the tool's name. Empty if the parameters cannot be parsed.
     """
     try:
         values = _values(params)

@@ -1,4 +1,4 @@
-"""How often each server is called and how long it takes, for its card.
+"""Counts the calls of each server and their durations, for its card.
 
 Above it: McpPresenter. Below it: nothing. Belongs to one event loop's thread. Knows no tools, keeps nothing on disk.
 """
@@ -22,7 +22,7 @@ class CallStats:
         """Counts one call that has ended.
 
         Args:
-            duration_s: how long it took; None where that says nothing of the server, since a person was waited for.
+            duration_s: how long it took; None if it waited for a person, because that is not the server's time.
             now: unix seconds at its end.
         """
         if server not in self._servers:
@@ -36,7 +36,7 @@ class CallStats:
         return tuple(calls.by_hour.get(hour, 0) if calls else 0 for hour in range(last - HOURS_SHOWN + 1, last + 1))
 
     def today(self, server: str, now: float) -> int:
-        """Calls since midnight where the person lives."""
+        """Calls since midnight, local time."""
         calls = self._servers.get(server)
         return calls.today if calls and calls.day_start <= now < calls.day_end else 0
 

@@ -1,6 +1,6 @@
-"""What a hub puts on record while it runs: what its code logs, and whatever a person has to hear of.
+"""Records Python's own logging, and the problems and failures on the bus, in a hub's structured log.
 
-Above it: the engine. Below it: StructuredLog, and Python's own logging, which it takes in from `start` to `close`.
+Above it: the engine. Below it: StructuredLog, Python's logging (captured from `start` to `close`), the event bus.
 """
 
 import logging
@@ -16,7 +16,7 @@ class HubLog:
         self._log, self._bus = log, bus
         self._handler = LogHandler(log)
         self._logger = logging.getLogger("tooltray")
-        self._others = [logging.getLogger(name) for name in ("asyncio", "concurrent.futures")]  # what they warn of is ours, too
+        self._others = [logging.getLogger(name) for name in ("asyncio", "concurrent.futures")]  # their warnings concern our code, too
 
     def start(self) -> None:
         self._log.start()
@@ -27,7 +27,7 @@ class HubLog:
             each.addHandler(self._handler)
 
     def close(self) -> None:
-        """Nothing is taken in any more; the log itself stays open for the last records."""
+        """Stops capturing Python's logging; the structured log stays open for the last records."""
         for each in (self._logger, *self._others):
             each.removeHandler(self._handler)
         self._logger.setLevel(logging.NOTSET)
@@ -40,7 +40,7 @@ class HubLog:
         self._log.record("log", f"'{event.server}'{where}: {event.problem}", level="warning", server=event.server)
 
     def _on_server_failed(self, event: ServerFailed) -> None:
-        """A start that fails is an error, each time; a server that has ended is started again, and is one if that fails."""
+        """A failed start is an error. A server that has ended is a warning, because it is restarted; if that fails, it is an error."""
         what = "did not start" if event.is_start else "has ended"
         self._log.record(
             "server_start_failed" if event.is_start else "server_ended",

@@ -1,8 +1,8 @@
-"""The files of the structured log: one a day, more on a busy day, old ones removed.
+"""The files of the structured log: one a day, more on a busy day; old ones are removed.
 
 Above it: StructuredLog's writer thread, the only caller. Below it: the disk. Knows lines, not what is in them.
 
-Several processes may write to one folder: files are opened for appending only, and what is written ends with a whole line.
+Several processes may write to one folder: files are opened for appending only, and each write ends with a whole line.
 """
 
 import os
@@ -15,7 +15,7 @@ from tooltray.moments import day_of, days_kept
 
 MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
 MAX_TOTAL_BYTES = 100 * 2**20
-KEPT_DAYS = 14  # besides today; days on which something was logged, so that a clock that jumps forward empties nothing
+KEPT_DAYS = 14  # besides today; days with records count, so that a clock that jumps forward removes nothing
 NEWLINE = 0x0A
 LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
 
@@ -29,7 +29,7 @@ class LogFiles:
         self._folder = folder
         self._descriptor = -1
         self._day = ""
-        self._ends_in_line = False  # a full disk may take half a line; the next one must not be glued to it
+        self._ends_in_line = False  # a full disk may cut a line; the next line must not continue it
 
     def append(self, lines: bytes, now: float) -> int:
         """Writes whole lines.
@@ -38,7 +38,7 @@ class LogFiles:
             now: unix seconds; its day in UTC decides the file.
 
         Returns:
-            how many bytes were written: all, or the disk refused the rest.
+            the number of bytes written; less than all if the disk refused the rest.
         """
         written = 0
         with suppress(OSError):
@@ -73,7 +73,7 @@ class LogFiles:
         self._remove_old(path, now)
 
     def _is_cut(self) -> bool:
-        """Whether the file's last line has no end, and is not just being written by another process."""
+        """Whether the file's last line was cut, and is not just being written by another process."""
         for _ in range(LOOKS_AT_CUT_LINE):
             size = os.lseek(self._descriptor, 0, os.SEEK_END)
             if not size:
@@ -94,7 +94,7 @@ class LogFiles:
         return self._folder / (f"tooltray-{day}.jsonl" if part == 1 else f"tooltray-{day}-{part}.jsonl")
 
     def _files(self) -> list[tuple[str, int, Path]]:
-        """Day, part and path of every log file, oldest first; other files are not ours."""
+        """Day, part and path of every log file, oldest first; other files are ignored."""
         matches = ((_NAME.fullmatch(path.name), path) for path in self._folder.iterdir())
         return sorted((match[1], int(match[2] or 1), path) for match, path in matches if match)
 

@@ -1,4 +1,4 @@
-"""The last tool calls, in memory only.
+"""Keeps the last tool calls in memory, for the window and the REST interface.
 
 Above it: McpPresenter. Below it: events.
 """
@@ -27,17 +27,11 @@ class RecentCalls:
         bus.subscribe(ToolCallResult, self._on_result)
 
     def last(self, limit: int) -> list[RecentCall]:
-        """
-        Args:
-            limit: how many at most.
-
-        Returns:
-            The newest first.
-        """
+        """The last calls, newest first; `limit`: how many at most."""
         return [_shown(*kept) for kept in islice(reversed(self._calls), max(limit, 0))]
 
     def _on_result(self, event: ToolCallResult) -> None:
-        self._calls.append((next(self._numbers), self._clock(), event.response))  # a client waits for this: what is shown is made later
+        self._calls.append((next(self._numbers), self._clock(), event.response))  # a client waits for this: snapshots are made on demand
 
 
 def _shown(number: int, at: float, made: MCPToolResponse) -> RecentCall:

@@ -1,7 +1,7 @@
-"""Copies log lines to stderr without ever making the log wait for whoever reads it.
+"""Copies log lines to stderr without ever blocking the log on its reader.
 
 Above it: StructuredLog's writer thread. Below it: file descriptor 2. An AI client may close its end of stderr, or keep it open and never
-read: then a write blocks for good. So a thread of its own writes, and what it cannot keep up with stands in the files alone.
+read: then a write blocks forever. So a separate thread writes; lines that it has no room for are in the log files only.
 """
 
 import os
@@ -10,14 +10,14 @@ import time
 from collections import deque
 
 MAX_WAITING_BYTES = 2**20
-RETRY_S = 0.05  # for a stderr that whoever started us made non-blocking
+RETRY_S = 0.05  # for a stderr that the parent process made non-blocking
 
 
 class StderrCopy:
     """Writes pieces of text to stderr, in order. Its thread is a daemon: if it is stuck in a write, it ends with the process."""
 
     def __init__(self) -> None:
-        """Takes a descriptor of its own: number 2 may be closed later, and be something else then."""
+        """Duplicates descriptor 2, which may be closed and reused for something else later."""
         self._changed = threading.Condition()
         self._pieces: deque[bytes] = deque()
         self._waiting_bytes = 0
@@ -31,7 +31,7 @@ class StderrCopy:
         self._thread.start()
 
     def write(self, piece: bytes) -> None:
-        """Takes a piece if there is room for it; returns at once."""
+        """Queues a piece if there is room for it; never blocks."""
         with self._changed:
             if self._is_open and self._waiting_bytes + len(piece) <= MAX_WAITING_BYTES:
                 self._pieces.append(piece)
@@ -39,12 +39,12 @@ class StderrCopy:
                 self._changed.notify_all()
 
     def flush(self, timeout_s: float) -> bool:
-        """Waits until all pieces are written, or nobody can read them any more; False if that takes longer."""
+        """Waits until all pieces are written or stderr is closed; returns False after `timeout_s` seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._pieces, timeout_s)
 
     def close(self, timeout_s: float) -> None:
-        """Writes what is waiting, for as long as `timeout_s` allows. May be called twice."""
+        """Writes queued pieces for `timeout_s` seconds at most. May be called twice."""
         with self._changed:
             was_open, self._is_open = self._is_open, False
             self._changed.notify_all()

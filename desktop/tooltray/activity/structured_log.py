@@ -1,11 +1,12 @@
-"""The structured log: JSON Lines that say what happened, one object per line.
+"""The structured log: JSON Lines, one object for each event.
 
-Above it: everybody who has something to record; engine.py makes it and hands it in. Below it: log files, stderr, the mask. Knows no
-settings and no secret store: values to mask are handed in.
+Above it: all modules that record events; the engine makes it and passes it on. Below it: log files, stderr, the mask. Knows no settings and
+no secret store: the values to mask are an argument.
 
-Whoever records something never waits: a thread writes, the disk may be slow or full, the queue is bounded, and what does not fit is counted
-and told (`records_dropped`). Requests and replies come thousands a second and become lines at once, in a few microseconds: a thread that
-did it would fight for Python's lock with the calls it records, which cost them 25-40 us each. All else is turned into lines in the thread.
+Recording never blocks: a thread writes, because the disk may be slow or full; the queue is bounded, and records that do not fit are counted
+and reported (`records_dropped`). Requests and replies come thousands a second, and are encoded at once by the caller in a few microseconds:
+the thread would compete for Python's global lock with the calls it records, which costs them 25-40 us each. All other records are encoded
+in the thread.
 """
 
 import json
@@ -26,22 +27,22 @@ from tooltray.activity.masking import Mask
 from tooltray.activity.stderr_copy import StderrCopy
 
 MAX_QUEUED = 10_000  # records; a quarter of a second of the busiest hub
-MAX_QUEUED_PARAMS_BYTES = 8 * 2**20  # parameters that wait to be described; beyond it new ones are only weighed
-GATHER_S = 0.05  # one write takes what came in this time; a line is this much late at most
-SLICE = 16  # records turned into lines at a stretch, about 0.1 ms; threads that answer calls must not wait longer for Python's lock
-PAUSE_S = 0.0001  # between two slices, so that the lock is really given away
-BACKLOG = 2_500  # records; beyond it slices are longer, because losing records would be worse than a call that waits 0.4 ms
+MAX_QUEUED_PARAMS_BYTES = 8 * 2**20  # parameters that wait to be described; of further ones only the size is recorded
+GATHER_S = 0.05  # one write takes the lines of this time, so a line is this late at most
+SLICE = 16  # records encoded in one go, about 0.1 ms; threads that answer calls must not wait longer for Python's lock
+PAUSE_S = 0.0001  # between two slices, so that another thread really gets the lock
+BACKLOG = 2_500  # records; above it slices are longer, because losing records would be worse than a call that waits 0.4 ms
 BACKLOG_SLICE = 64
-LINES_A_RECORD = 32  # a line has only to be taken: 0.2 us, where a record takes 6; and each slice makes calls wait for Python's lock
-DROPS_TOLD_EVERY_S = 1.0  # in a flood that lasts
+LINES_A_RECORD = 32  # encoded lines that count as one record of a slice: a line takes 0.2 us, a record 6
+DROPS_REPORTED_EVERY_S = 1.0  # while the queue stays full
 CLOSE_TIMEOUT_S = 2.0
 STDERR_CLOSE_TIMEOUT_S = 0.5  # of that, for a reader of stderr that may never read
 MAX_LINE_BYTES = 64 * 1024
 MAX_ID_BYTES = 200
 MAX_DIGITS = 18  # of an id that is certainly an integer of 64 bits
-DESCRIBED_AT_ONCE_BYTES = 2048  # parameters whose names and types are found in some microseconds; larger ones wait for the thread
-MAX_COMPONENTS = 1000  # whose names are kept as JSON
-MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text that waits in the queue; the line keeps far less
+DESCRIBED_AT_ONCE_BYTES = 2048  # parameters that are described in some microseconds; larger ones are left to the thread
+MAX_COMPONENTS = 1000  # whose names are cached as JSON
+MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text in the queue; the line keeps far less
 STACK_FRAMES = 8
 
 Record = tuple[str, str, dict[str, Any]]
@@ -49,7 +50,7 @@ Record = tuple[str, str, dict[str, Any]]
 
 
 class StructuredLog:
-    """Takes records from any thread and never blocks, raises or fails for who records."""
+    """Takes records from any thread; recording never blocks or raises."""
 
     def __init__(
         self,
@@ -63,12 +64,12 @@ class StructuredLog:
     ) -> None:
         """
         Args:
-            folder: where the files go; None writes none.
-            execution_id: stands in every line; tells this run's lines from those of others.
-            component: of records that name none.
-            to_stderr: copies every line to stderr too.
-            mask: gives the secret values known at the moment, which are replaced by `***`; called in the log's thread.
-            clock: unix seconds.
+            folder: where the files are written; None: nowhere.
+            execution_id: in every line; identifies this run of the program.
+            component: the default component of records.
+            to_stderr: whether every line is copied to stderr, too.
+            mask: returns the secret values known at the moment, which are replaced by `***`; called in the log's thread.
+            clock: returns unix seconds.
         """
         self._execution_id, self._component = execution_id, component
         self._clock = clock
@@ -81,8 +82,8 @@ class StructuredLog:
         self._put_bytes = self._taken_bytes = 0  # of parameters; the first is changed by callers, the second by the thread
         self._dropped = 0
         self._drop_lock = threading.Lock()
-        self._drops_told_at = 0.0
-        self._is_awake = False  # the thread works, or has been told to
+        self._drops_reported_at = 0.0
+        self._is_awake = False  # the thread is working, or was woken
         self._is_closing = False
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-log", daemon=True)
@@ -91,7 +92,7 @@ class StructuredLog:
         self._execution_id_json = msgspec.json.encode(execution_id)
 
     def start(self) -> None:
-        """Begins to write. What was recorded before is written too."""
+        """Starts writing, including the records made before."""
         if self._is_copied:
             self._stderr = StderrCopy()
         self._thread.start()
@@ -109,7 +110,7 @@ class StructuredLog:
             self._stderr.close(min(STDERR_CLOSE_TIMEOUT_S, max(0.0, deadline - time.monotonic())))
 
     def flush(self, timeout_s: float) -> bool:
-        """Waits until everything recorded so far is written; False if that takes longer than `timeout_s`, or the log is not running."""
+        """Waits until all records so far are written; returns False after `timeout_s` seconds, or if the log is not running."""
         deadline = time.monotonic() + timeout_s
         written = threading.Event()
         self._queue.append((written,))
@@ -120,24 +121,24 @@ class StructuredLog:
         return not self._stderr or self._stderr.flush(max(0.0, deadline - time.monotonic()))
 
     def record(self, event: str, summary: str, *, component: str | None = None, **fields: Any) -> None:
-        """Notes that something happened.
+        """Records an event.
 
         Args:
-            event: in the past tense, as `service_started`.
+            event: its name in the past tense, e.g. `service_started`.
             summary: one line for a person.
-            component: which part of the program; None is the log's own.
-            fields: more that a program may want to read. They are looked at later, in another thread: do not change them.
+            component: the part of the program; None: the log's default.
+            fields: further fields for programs. They are encoded later in another thread: do not change them.
         """
         self._put(_as_given, self._clock(), component or self._component, event, summary, fields)
 
     def request_received(self, component: str, id: bytes, method: str, params: bytes, at: float | None = None) -> None:
-        """Notes a request: which method and id, and the names, types and sizes of its arguments, never their values.
+        """Records a request: method, id, and the names, types and sizes of its arguments, never their values.
 
         Args:
-            component: who received it.
+            component: the receiver.
             id: as JSON; empty for a notification.
-            params: as JSON, in bytes, `Raw` or another buffer that nobody changes any more; empty if there are none.
-            at: when, in unix seconds; None is now.
+            params: as JSON, in bytes, `Raw` or another buffer that does not change any more; empty if there are none.
+            at: unix seconds; None: now.
         """
         now, size = self._clock() if at is None else at, len(params)
         is_short = size <= DESCRIBED_AT_ONCE_BYTES and len(id) <= MAX_ID_BYTES
@@ -149,14 +150,14 @@ class StructuredLog:
             self._put_bytes += size
 
     def response_sent(self, component: str, id: bytes, duration_s: float, size: int, at: float | None = None) -> None:
-        """Notes a reply with a result.
+        """Records a reply with a result.
 
         Args:
-            component: who sent it.
+            component: the sender.
             id: of the request, as JSON.
             duration_s: since the request.
             size: of the result in bytes.
-            at: when, in unix seconds; None is now.
+            at: unix seconds; None: now.
         """
         now = self._clock() if at is None else at
         if len(id) > MAX_ID_BYTES:
@@ -168,7 +169,7 @@ class StructuredLog:
         self._put_line(head + event % (duration_ms, id if id.isdigit() else self._id_json(id), duration_ms, size))
 
     def response_error(self, component: str, id: bytes, code: int, message: str, stack: str = "", at: float | None = None) -> None:
-        """Notes a reply with an error; `stack` as `short_stack` makes it, `at` as above."""
+        """Records a reply with an error; `stack` as made by `short_stack`, `at` as above."""
         now = self._clock() if at is None else at
         self._put(_error, now, component, id, code, message[:MAX_MESSAGE_LENGTH], stack[:MAX_MESSAGE_LENGTH])
 
@@ -192,7 +193,7 @@ class StructuredLog:
             self._wake.set()
 
     def _request_line(self, now: float, component: str, id: bytes, method: str, params: bytes) -> bytes:
-        """A request as a line; empty where that takes more than a moment."""
+        """Encodes a request; empty if it has lone surrogates, which only the slower encoder takes."""
         head = self._head(now, component)
         event, summary, fields = _request(id, method, params, len(params))
         if self._mask.is_needed or len(method) > MAX_ID_BYTES:
@@ -234,14 +235,14 @@ class StructuredLog:
             self._hurry.wait(GATHER_S)
             self._wake.clear()
             self._hurry.clear()
-            self._drops_told_at = self._clock()
-            is_last = self._is_closing  # looked at before the queue is emptied: nothing is taken after it is set
+            self._drops_reported_at = self._clock()
+            is_last = self._is_closing  # read before the queue is emptied: no record is taken after it is set
             while self._queue:
                 self._write_slice()
                 if self._queue and not is_last:
                     time.sleep(PAUSE_S)
             self._is_awake = False
-            if self._queue:  # came in before the line above, and did not wake anybody
+            if self._queue:  # recorded before the line above, and did not wake the thread
                 self._wake.set()
         if self._files:
             self._files.close()
@@ -264,27 +265,27 @@ class StructuredLog:
                 flushed.append(entry[0])
             else:
                 lines.append(self._line(*entry))
-        told = self._tell_drops(lines)
+        reported = self._report_drops(lines)
         lost = self._write(lines)
-        if lost:  # the line that told was the last one, so it is among the lost
-            self._drop(lost - 1 + told if told else lost)
+        if lost:  # the report is the last line, so it is among the lost
+            self._drop(lost - 1 + reported if reported else lost)
         for each in flushed:
             each.set()
 
-    def _tell_drops(self, lines: list[bytes]) -> int:
-        """Adds a line that says how many records are missing, once the flood is over or lasts; returns the number that was told."""
+    def _report_drops(self, lines: list[bytes]) -> int:
+        """Adds a line with the number of dropped records, once the queue is empty or after a second; returns that number, or 0."""
         now = self._clock()
-        if not self._dropped or (self._queue and 0 <= now - self._drops_told_at < DROPS_TOLD_EVERY_S):
+        if not self._dropped or (self._queue and 0 <= now - self._drops_reported_at < DROPS_REPORTED_EVERY_S):
             return 0
         with self._drop_lock:
             count, self._dropped = self._dropped, 0
-        self._drops_told_at = now
+        self._drops_reported_at = now
         summary = f"{count} records are missing here: more came than could be written"
         lines.append(self._line(_as_given, now, self._component, ("records_dropped", summary, {"count": count})))
         return count
 
     def _write(self, lines: list[bytes]) -> int:
-        """Returns how many lines the disk refused."""
+        """Writes lines; returns how many of them the disk refused."""
         text = b"".join(lines)
         if not text:
             return 0
@@ -297,7 +298,7 @@ class StructuredLog:
             self._taken_bytes += parts[3]
         try:
             return self._filled(now, component, *make(*parts))
-        except Exception as error:  # a field that fails when it is looked at; said in its place, and the thread goes on
+        except Exception as error:  # a field that raises when it is encoded; recorded in its place, and the thread goes on
             return self._filled(now, component, "record_unreadable", f"a record could not be written: {type(error).__name__}", {})
 
     def _filled(self, now: float, component: str, event: str, summary: str, fields: dict[str, Any]) -> bytes:
@@ -326,7 +327,7 @@ class StructuredLog:
 
 
 class LogHandler(logging.Handler):
-    """Takes the records of Python's own logging into the structured log: `error` from ERROR upwards, `log` below."""
+    """Passes records of Python's logging on to the structured log: as `error` from ERROR upwards, as `log` below."""
 
     def __init__(self, log: StructuredLog, level: int = logging.NOTSET) -> None:
         super().__init__(level)
@@ -370,7 +371,7 @@ def _error(id: bytes, code: int, message: str, stack: str) -> Record:
 
 
 def _id(id: bytes) -> Any:
-    """An id as the client wrote it; text where it is too long or no JSON, None where there is none."""
+    """An id as the client wrote it; as text if it is too long or not JSON, None if there is none."""
     text = bytes(id)
     if text.isdigit() and len(text) <= MAX_DIGITS and text[:1] != b"0":
         return int(text)

@@ -6,8 +6,8 @@ from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.entries.server_starts import ServerStarts
 from tooltray.errors import TooltrayError
-from tooltray.secrets.backends import SecretBackend
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.removals import ServerRemoval
 

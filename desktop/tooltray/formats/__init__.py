@@ -1,7 +1,7 @@
-"""The formats of model providers: what a format is, and the table of those there are.
+"""The formats of model providers: the interface of a format, and the table of all formats.
 
-Above it: ToolFormats. A format is one module with one class; adding one is that module and a line in `FORMATS`. What formats share has
-modules of its own: `declared` (definitions ready to be written down), `calls`, `contents` (results in pieces) and `names`.
+Above it: ToolFormats. A format is one module with one class; to add one, write that module and a line in `FORMATS`. Formats share the
+modules `declared` (definitions), `calls` (calls of models), `contents` (results in pieces) and `names`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,11 +17,11 @@ from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 
 class ToolFormat(Protocol):
-    """Pure functions: no state, nothing given is changed, and what comes out is JSON.
+    """Pure functions: no state, arguments are not changed, and results are JSON.
 
     Attributes:
-        name: by which it is asked for.
-        tool_names, argument_names: what the provider takes as names of tools, and of their arguments; others are mapped, and mapped back.
+        name: the key in `FORMATS`.
+        tool_names, argument_names: the names that the provider accepts for tools and for their arguments; others are mapped, and back.
     """
 
     name: str
@@ -29,22 +29,25 @@ class ToolFormat(Protocol):
     argument_names: NameRule
 
     def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Tools as a request to the provider has them, from definitions as `tools/list` has them."""
+        """Converts definitions of `tools/list` into the tools of a request to the provider."""
         ...
 
     def call(self, call: Mapping[str, Any]) -> MCPToolCall:
-        """A call as the provider's answer has it, with the provider's names for the tool and its arguments.
+        """Reads a call from the provider's answer; tool and arguments keep the provider's names.
 
         Raises:
-            TooltrayError: it is none, or its arguments are no JSON object; says where.
+            TooltrayError: it is not a call, or its arguments are not a JSON object, with the place.
         """
         ...
 
     def response(self, response: MCPToolResponse) -> dict[str, Any]:
-        """What a tool gave, as the next request to the provider has it; `tool` is the provider's name, or becomes it.
+        """Converts a tool's result into the block of the next request to the provider.
+
+        Args:
+            response: its `tool` is the provider's name, or is mapped to it.
 
         Raises:
-            TooltrayError: there is no result in it.
+            TooltrayError: it has no result.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Anthropic's Messages API.
 
-Above it: formats. Schemas go whole; names of arguments are checked by the API, so odd ones are mapped. Results take text, images and PDF,
-and have a mark for errors.
+Above it: formats. Schemas are passed whole; the API checks names of arguments, so names that it refuses are mapped. Results have text,
+images and PDF, and a flag for errors.
 """
 
 import re
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tooltray.formats import contents
+from tooltray.formats.calls import no_call, tool_call
 from tooltray.formats.contents import Media
 from tooltray.formats.declared import declared, renamed
 from tooltray.formats.names import PLAIN, NameRule
-from tooltray.formats.tool_use import no_call, tool_call
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 KIND = "`tool_use` block of Anthropic's API"
@@ -31,7 +31,7 @@ class Anthropic:
         return [{**each.head, "input_schema": renamed(each.schema, each.arguments)} for each in found]
 
     def call(self, call: Mapping[str, Any]) -> MCPToolCall:
-        """A block of the type `tool_use`; `input` may also be the text that streamed events add up to."""
+        """Reads a block of the type `tool_use`; `input` may also be JSON text, joined from streamed events."""
         if call.get("type", "tool_use") != "tool_use":
             raise no_call(KIND, f"its type is {call['type']!r}")
         return tool_call(call, kind=KIND, id=call.get("id"), arguments=call.get("input"))

@@ -1,7 +1,7 @@
-"""What a tool's result says, as pieces of text and media that every format can show, or put in words.
+"""Splits a tool's result into pieces of text and media, which each format passes on or describes in words.
 
-Above it: the formats. Knows no format. Nothing is left out: what a format cannot carry is named with its kind and size, and a block that
-nobody knows is told as JSON.
+Above it: the formats, schemas, gemini_words. Knows no format. Nothing is left out: media that a format cannot carry are replaced by a line
+with their kind and size, and a block of an unknown type is passed on as JSON text.
 """
 
 import base64
@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.formats.json_text import as_json
 from tooltray.snapshots.calls import MCPToolResponse
 
 NOTHING_SAID = "(The tool returned nothing.)"
-ERROR_PREFIX = "Error: "  # for formats that have no mark for a failed call
+TOO_DEEP = "(nested too deeply to be told)"
+ERROR_PREFIX = "Error: "  # for formats without a flag for a failed call
 
 
 @dataclass(frozen=True)
 class Media:
-    """Data that is no text.
+    """Binary data of a result.
 
     Attributes:
-        kind: in a word: "Image", "Audio" or "File".
-        mime_type: in lower case, without parameters; empty if it is not known.
-        data: base64, without blanks; empty if there is nothing, or nothing that could be read.
-        size: in bytes; None if the data cannot be read.
-        uri: of a resource.
+        kind: "Image", "Audio" or "File".
+        mime_type: in lower case, without parameters; empty if unknown.
+        data: base64 without blanks; empty if there is none, or it cannot be decoded.
+        size: in bytes; None if the data cannot be decoded.
+        uri: of a resource; else empty.
     """
 
     kind: str
@@ -54,10 +54,10 @@ Piece = str | Media
 
 
 def pieces(response: MCPToolResponse) -> list[Piece]:
-    """What the result says, in its order; never empty.
+    """The pieces of a result, in order; never empty.
 
     Raises:
-        TooltrayError: there is no result, as in events.
+        TooltrayError: the response has no result, as in events.
     """
     result = response.result
     if result is None:
@@ -65,7 +65,7 @@ def pieces(response: MCPToolResponse) -> list[Piece]:
     content = result.get("content", [])
     blocks = content if isinstance(content, list) else [content]
     found = [piece for block in blocks for piece in _pieces_of(block) if not isinstance(piece, str) or piece.strip()]
-    if "structuredContent" in result and not _is_said(result["structuredContent"], found):
+    if "structuredContent" in result and not _is_repeated(result["structuredContent"], found):
         found.append(as_json(result["structuredContent"]))
     return found or [NOTHING_SAID]
 
@@ -75,17 +75,18 @@ def is_error(response: MCPToolResponse) -> bool:
 
 
 def as_text(response: MCPToolResponse) -> str:
-    """All of it in words."""
+    """The whole result as text, media described in words."""
     return "\n\n".join(piece if isinstance(piece, str) else piece.words for piece in pieces(response))
 
 
 def as_blocks(
     response: MCPToolResponse, *, text: Callable[[str], dict[str, Any]], media: Callable[[Media], dict[str, Any] | None]
 ) -> list[dict[str, Any]]:
-    """One block for each piece, and one with the address before a resource that is shown.
+    """Converts each piece into a block; a resource with media is preceded by a block with its URI.
 
     Args:
-        media: the format's block, or None where it has none for this; it is then put in words.
+        text: makes a block of text.
+        media: makes a block of media, or returns None if the format has none for this type; it is then described in words.
     """
     blocks: list[dict[str, Any]] = []
     for piece in pieces(response):
@@ -100,8 +101,21 @@ def as_blocks(
 
 
 def failed(text: str) -> dict[str, Any]:
-    """A result that says why there is none, for the model to read."""
+    """A result with `isError`, whose text tells the model what went wrong."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def as_json(value: Any, *, longest: int | None = None) -> str:
+    """A value as JSON within a text for a model.
+
+    Args:
+        longest: the number of characters after which it is cut; None: it is not cut.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return TOO_DEEP
+    return text if longest is None or len(text) <= longest else f"{text[:longest]}..."
 
 
 def size_in_words(size: int) -> str:
@@ -154,19 +168,22 @@ def _link(block: Mapping[str, Any], uri: str) -> str:
     return f"{head}\n{description}" if isinstance(description, str) and description else head
 
 
-def _is_said(structured: Any, found: list[Piece]) -> bool:
-    """Whether the text says the same already, as the specification asks of servers; some wrap a bare value as `result` or `content`."""
+def _is_repeated(structured: Any, found: list[Piece]) -> bool:
+    """Whether the texts contain the structured content already, as the specification asks of servers.
+
+    Some servers wrap a bare value in an object with one member, such as `result` or `content`.
+    """
     texts = [piece for piece in found if isinstance(piece, str)]
-    if any(_says(text, structured) for text in texts):
+    if any(_equals(text, structured) for text in texts):
         return True
     if not isinstance(structured, Mapping) or len(structured) != 1:
         return False
     (value,) = structured.values()
-    is_list_of_these = isinstance(value, list) and len(value) == len(texts) and all(map(_says, texts, value))
-    return is_list_of_these or any(_says(text, value) for text in texts)
+    is_list_of_these = isinstance(value, list) and len(value) == len(texts) and all(map(_equals, texts, value))
+    return is_list_of_these or any(_equals(text, value) for text in texts)
 
 
-def _says(text: str, value: Any) -> bool:
+def _equals(text: str, value: Any) -> bool:
     if isinstance(value, str):
         return text == value
     try:

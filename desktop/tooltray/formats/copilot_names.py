@@ -1,6 +1,6 @@
-"""The names of tools in Copilot sessions: `mcp_<server>_<tool>`, in the characters and the length that every model takes.
+"""Names of tools in Copilot sessions: `mcp_<server>_<tool>`, in the characters and the length that every model accepts.
 
-Above it: copilot_tools, the REST interface. Pure. They are not the names that AI clients see: here the server always stands in front.
+Above it: copilot_tools, the REST interface. Pure. These differ from the names that AI clients see: they always begin with the server.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ _READABLE = re.compile(r"[A-Za-z0-9]", re.ASCII)
 
 
 def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
-    """A name for each tool; the outcome does not depend on their order.
+    """A unique name for each tool; the result does not depend on their order.
 
-    A name says server and tool as far as it can. Where two would be alike, where one is too long, and where none of its characters could
-    be kept, a hash of both is at its end.
+    A name is made of server and tool. It ends with a hash of both if two names would be equal, if it is too long, or if none of the
+    characters of a part can be kept.
     """
     plain = {tool: _plain(tool) for tool in tools}
     wanted = Counter(plain.values())
@@ -39,7 +39,7 @@ def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
 
 
 def copilot_description(tool: Tool, definition: Mapping[str, Any]) -> str:
-    """In the server's words; a session shows it to the model, which needs some."""
+    """The server's description, else its title, else a sentence of ours: a session needs one to show to the model."""
     annotations = definition.get("annotations")
     titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
     given = (text for text in (definition.get("description"), *titles) if isinstance(text, str) and text.strip())
@@ -48,7 +48,7 @@ def copilot_description(tool: Tool, definition: Mapping[str, Any]) -> str:
 
 
 def copilot_parameters(schema: Any) -> dict[str, Any]:
-    """The server's schema, whole. Models' APIs want to be told of properties also where there are none."""
+    """The server's whole schema. `properties` is added where it is missing: the APIs of models require it."""
     return {"type": "object", "properties": {}} | (schema if isinstance(schema, dict) else {})
 
 
@@ -57,12 +57,12 @@ def _plain(tool: Tool) -> str:
 
 
 def _is_enough(tool: Tool) -> bool:
-    """Whether something of both parts is left in the plain name."""
+    """Whether at least one character of both parts can be kept."""
     return all(_READABLE.search(part) for part in tool)
 
 
 def _hashed(tool: Tool, plain: str) -> Iterator[str]:
-    """Names that no other tool should want; one that does nevertheless gets the next."""
+    """Names with a hash, best first; the next one is for a collision."""
     for salt in itertools.count():
         digest = hashlib.sha256(json.dumps([*tool, salt]).encode()).hexdigest()[:HASH_DIGITS]
         yield f"{plain[: MAX_LENGTH - HASH_DIGITS - 1].rstrip('_-')}_{digest}"

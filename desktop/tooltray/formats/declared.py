@@ -1,4 +1,4 @@
-"""A tool's definition as every format declares it: its name and its arguments' names as the provider takes them, its schema at hand.
+"""Converts a tool's definition into the form that all formats share: names that the provider accepts, and a normalised schema.
 
 Above it: the formats, and ToolFormats for the way back. Below it: names and schemas.
 """
@@ -12,7 +12,7 @@ from tooltray.formats import mending
 from tooltray.formats.names import NameMap, NameRule
 from tooltray.formats.schemas import object_schema, with_words
 
-MAX_DEPTH = 2 * mending.MAX_DEPTH  # in which references are looked for: a schema within a schema is two levels of JSON
+MAX_DEPTH = 2 * mending.MAX_DEPTH  # levels in which references are searched: a schema within a schema is two levels of JSON
 _PROPERTIES = "#/properties/"
 
 
@@ -20,10 +20,10 @@ _PROPERTIES = "#/properties/"
 class Declared:
     """
     Attributes:
-        name: as the provider takes it.
+        name: a name that the provider accepts.
         description: empty if there is none.
-        schema: of the arguments under our names, see `object_schema`.
-        arguments: the names of the arguments on both sides.
+        schema: of the arguments under the server's names, see `object_schema`.
+        arguments: maps the server's names of arguments to the provider's, and back.
     """
 
     name: str
@@ -33,18 +33,18 @@ class Declared:
 
     @property
     def head(self) -> dict[str, Any]:
-        """Name and description as all formats have them; an empty description is left out."""
+        """Name and description, which all formats spell alike; an empty description is left out."""
         return {"name": self.name, **({"description": self.description} if self.description else {})}
 
 
 def declared(definitions: Iterable[Mapping[str, Any]], *, tools: NameRule, arguments: NameRule) -> list[Declared]:
-    """What the formats need of definitions; of two with one name the first.
+    """Converts definitions; of two with the same name the first one counts.
 
     Args:
-        tools, arguments: what the provider takes as names of tools, and of their arguments.
+        tools, arguments: the names that the provider accepts for tools and for their arguments.
 
     Raises:
-        TooltrayError: one has no name.
+        TooltrayError: a definition has no name.
     """
     named: dict[str, Mapping[str, Any]] = {}
     for definition in definitions:
@@ -54,7 +54,7 @@ def declared(definitions: Iterable[Mapping[str, Any]], *, tools: NameRule, argum
 
 
 def argument_names(definition: Mapping[str, Any], rule: NameRule) -> NameMap:
-    """The names of one tool's arguments on both sides."""
+    """Maps the names of one tool's arguments to the provider's, and back."""
     return NameMap(object_schema(definition.get("inputSchema"))["properties"], rule)
 
 
@@ -79,19 +79,19 @@ def _name_of(definition: Mapping[str, Any]) -> str:
 def _declared(name: str, definition: Mapping[str, Any], rule: NameRule) -> Declared:
     schema = object_schema(definition.get("inputSchema"))
     arguments = NameMap(schema["properties"], rule)
-    return Declared(name, _description(definition), _told(schema, arguments.changes), arguments)
+    return Declared(name, _description(definition), _with_original_names(schema, arguments.changes), arguments)
 
 
 def _description(definition: Mapping[str, Any]) -> str:
-    """In the server's words; its title where it has no others."""
+    """The server's description, or its title if it has none."""
     annotations = definition.get("annotations")
     title = annotations.get("title") if isinstance(annotations, Mapping) else None
     texts = (definition.get("description"), definition.get("title"), title)
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _told(schema: dict[str, Any], changed: Iterable[str]) -> dict[str, Any]:
-    """With the true names of those arguments that get another; they may say more about them than anything else does."""
+def _with_original_names(schema: dict[str, Any], changed: Iterable[str]) -> dict[str, Any]:
+    """Adds the original names of renamed arguments to their descriptions, because a name may explain an argument best."""
     properties = dict(schema["properties"])
     for name in changed:
         inner = properties[name] if isinstance(properties[name], Mapping) else {}
@@ -100,7 +100,7 @@ def _told(schema: dict[str, Any], changed: Iterable[str]) -> dict[str, Any]:
 
 
 def _repointed(value: Any, arguments: NameMap, depth: int) -> Any:
-    """References into properties, under their new names."""
+    """A schema whose references to properties use their new names."""
     if depth > MAX_DEPTH:
         return value
     if isinstance(value, list):

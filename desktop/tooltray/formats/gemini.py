@@ -1,9 +1,9 @@
 """Gemini's API, in the spelling of its REST interface, which the types of google-genai read as well.
 
-Above it: formats. Below it: gemini_schema. Arguments are declared in `parameters`, whose `Schema` the vendor's types check member by
-member and all models know, and not in `parametersJsonSchema`, where nothing is checked: of JSON Schema's words the API heeds some there,
-`pattern`, lengths and `default` not among them, and a reference that it cannot follow makes it refuse all tools together. What `Schema`
-cannot say stands in descriptions.
+Above it: formats. Below it: gemini_schema. Arguments are declared in `parameters`, not in `parametersJsonSchema`. The `Schema` of
+`parameters` is supported by all models, and the vendor's types check each of its members. In `parametersJsonSchema` nothing is checked: the
+API ignores some keywords of JSON Schema (`pattern`, lengths, `default`), and refuses all tools if it cannot follow one reference. Keywords
+that `Schema` does not have are put into descriptions.
 """
 
 import re
@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tooltray.formats import contents
+from tooltray.formats.calls import MADE_UP, no_call, tool_call
 from tooltray.formats.contents import Media
 from tooltray.formats.declared import Declared, declared, renamed
 from tooltray.formats.gemini_schema import gemini_schema
 from tooltray.formats.names import NameMap, NameRule
 from tooltray.formats.schemas import with_words
-from tooltray.formats.tool_use import MADE_UP, no_call, tool_call
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 KIND = "`functionCall` part of Gemini's API"
 INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})
-"""What the API takes within a function's response."""
+"""The media types that the API accepts within a function's response."""
 ALL_BESIDE = "(The result is shown beside this.)"
 
 
@@ -31,19 +31,19 @@ class Gemini:
     argument_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII), 64, "argument")
 
     def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The `tools` of a request: one, with all functions; none where there are no functions, since the API refuses an empty one."""
+        """The `tools` of a request: one with all functions; none without functions, because the API refuses an empty one."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"functionDeclarations": [_declaration(each) for each in found]}] if found else []
 
     def call(self, call: Mapping[str, Any]) -> MCPToolCall:
-        """A `functionCall`, or the part in which it stands."""
+        """Reads a `functionCall`, or the part that contains it."""
         inner = call.get("functionCall", call.get("function_call", call))
         if not isinstance(inner, Mapping):
             raise no_call(KIND, "its `functionCall` is no object")
         return tool_call(inner, kind=KIND, id=inner.get("id"), arguments=inner.get("args"))
 
     def response(self, response: MCPToolResponse) -> dict[str, Any]:
-        """A part with a `functionResponse`: text under `result` or `error`, and images and PDF beside it."""
+        """A part with a `functionResponse`: text in `result` or `error`, images and PDF in `parts`."""
         blocks = contents.as_blocks(response, text=_text, media=_media)
         text = "\n\n".join(block["text"] for block in blocks if "text" in block)
         shown = [block for block in blocks if "text" not in block]
@@ -59,7 +59,7 @@ class Gemini:
 
 
 def _declaration(tool: Declared) -> dict[str, Any]:
-    """A function; `parameters` is left out where there are none, since the API refuses an object without properties there."""
+    """A function; without arguments `parameters` is left out, because the API refuses an object without properties."""
     schema = gemini_schema(tool.schema)
     if "properties" in schema:
         return {**tool.head, "parameters": renamed(schema, tool.arguments)}

@@ -1,23 +1,23 @@
-"""The texts of a Gemini schema: among them, in words, what its `Schema` has no field for.
+"""The texts of a Gemini schema: title, and a description with the keywords that its `Schema` has no field for.
 
-Above it: gemini_schema.
+Above it: gemini_schema. Below it: contents (JSON as text).
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
-from tooltray.formats.json_text import as_json
+from tooltray.formats.contents import as_json
 
-MAX_WORDS = 300  # characters of a schema that is told in words
+MAX_WORDS = 300  # characters of a schema within a description
 
 FORMATS = {
     "string": ("email", "byte", "date", "date-time", "password"),
     "integer": ("int32", "int64"),
     "number": ("float", "double"),
 }
-"""Those that the description of `Schema.format` names; others are told in words, since the API refuses some."""
-_TOLD = (
+"""The formats in the documentation of `Schema.format`; others go into the description, because the API refuses some."""
+_DESCRIBED = (
     "not",
     "if",
     "then",
@@ -34,19 +34,19 @@ _TOLD = (
     "contentMediaType",
     "multipleOf",
 )
-"""What `Schema` cannot say, told as JSON."""
+"""Keywords without a field in `Schema`; they go into the description as JSON."""
 _EXCLUSIVE = {"exclusiveMinimum": "More than", "exclusiveMaximum": "Less than"}
 
 Schema = Mapping[str, Any]
 
 
 def texts(schema: Schema) -> dict[str, Any]:
-    """Title, description with all that has no field, default and example."""
+    """Title, description with the keywords that have no field, default and example."""
     found: dict[str, Any] = {}
     if schema.get("title"):
         found["title"] = schema["title"]
-    told = [schema.get("description") or "", *_told(schema)]
-    if words := "\n".join(each for each in told if each):
+    lines = [schema.get("description") or "", *_described(schema)]
+    if words := "\n".join(line for line in lines if line):
         found["description"] = words
     examples = schema.get("examples")
     example = schema.get("example", examples[0] if isinstance(examples, list) and examples else None)
@@ -63,7 +63,7 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 
 
 def type_of(value: Any) -> str:
-    """The type of a value, in the words of JSON Schema."""
+    """The type of a value, as JSON Schema names it."""
     kinds = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (list, "array"), (dict, "object"))
     return next((kind for each, kind in kinds if isinstance(value, each)), "null")
 
@@ -73,13 +73,13 @@ def short_json(value: Any) -> str:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Whether a default or an example is one of this type; beside alternatives it stands in each of them, and belongs to some."""
+    """Whether a default or an example is of this type. With alternatives any value fits: it is repeated in each of them."""
     found = type_of(value)
     return found != "null" and (found == kind or not isinstance(kind, str) or (found, kind) == ("integer", "number"))
 
 
-def _told(schema: Schema) -> Iterator[str]:
-    """In words what `Schema` has no field for."""
+def _described(schema: Schema) -> Iterator[str]:
+    """Lines with the keywords that `Schema` has no field for."""
     kind = schema.get("type")
     values = schema.get("enum", [])
     if values and (kind != "string" or "" in values):  # the API refuses an empty text among them, and lists of anything but texts
@@ -95,6 +95,8 @@ def _told(schema: Schema) -> Iterator[str]:
         yield f"Other properties: {short_json(further)}"
     if "prefixItems" in schema:
         yield f"Entries in this order: {short_json(schema['prefixItems'])}"
-    yield from (f"{key}: {short_json(schema[key])}" for key in _TOLD if not isinstance(schema.get(key, True), bool) and schema[key] != {})
+    yield from (
+        f"{key}: {short_json(schema[key])}" for key in _DESCRIBED if not isinstance(schema.get(key, True), bool) and schema[key] != {}
+    )
     if schema.get("uniqueItems") is True:
         yield "No entry twice."

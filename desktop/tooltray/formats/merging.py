@@ -1,19 +1,19 @@
-"""Two schemas that both hold, and several of which one holds, as one schema.
+"""Merges schemas into one: `both` for two that hold together (allOf), `either` for alternatives (anyOf).
 
-Above it: schemas and gemini_schema. What comes out never refuses what the originals took together; where both cannot be said in one
-schema the first stands, and the server's own check has the last word.
+Above it: schemas and gemini_schema. The result never refuses a value that the originals accept together. Where two keywords cannot be
+merged, the first one counts; the server validates the arguments in any case.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-MAX_PAIRS = 32  # of alternatives that meet alternatives
+MAX_PAIRS = 32  # combinations of two lists of alternatives
 
 Schema = Mapping[str, Any]
 
 
 def both(first: Schema, second: Schema) -> dict[str, Any]:
-    """What holds where both hold."""
+    """A schema for values that are valid under both."""
     found = dict(first)
     for key, value in second.items():
         if key not in found:
@@ -21,12 +21,12 @@ def both(first: Schema, second: Schema) -> dict[str, Any]:
         elif found[key] != value and key in _JOINS:
             found[key] = _JOINS[key](found[key], value)
     if first.get("additionalProperties") != second.get("additionalProperties") and "properties" in first and "properties" in second:
-        found.pop("additionalProperties", None)  # each side spoke of its own properties alone
+        found.pop("additionalProperties", None)  # on each side it refers to that side's own properties
     return found
 
 
 def either(schemas: Sequence[Any]) -> Any:
-    """What holds where one of these holds; fixed values become one list of values."""
+    """A schema for values that are valid under one of these; fixed values become one list of values."""
     distinct = [schema for place, schema in enumerate(schemas) if schema not in schemas[:place]]
     if len(distinct) == 1:
         return distinct[0]
@@ -39,7 +39,7 @@ def either(schemas: Sequence[Any]) -> Any:
 
 
 def _fixed_values(schema: Any) -> list[str]:
-    """The values of a schema that lists texts and says nothing else that would be lost."""
+    """The values of a schema that lists strings and has no other keyword, which would be lost."""
     if not isinstance(schema, Mapping) or set(schema) - {"type", "const", "enum"} or schema.get("type", "string") != "string":
         return []
     values = [schema["const"]] if "const" in schema else schema.get("enum", [])
@@ -58,7 +58,7 @@ def _joined(first: Any, second: Any) -> Any:
 
 
 def _types(first: Any, second: Any) -> Any:
-    """Those in both, an integer being a number too; where none is, nothing could be taken, and the first stands."""
+    """The types in both; an integer is a number, too. If there is none, no value would be valid, and the first one counts."""
     ours, others = _listed(first), _listed(second)
     kept = [each for each in ours if each in others or (each == "integer" and "number" in others)]
     if "number" in ours and "integer" in others and "integer" not in kept:

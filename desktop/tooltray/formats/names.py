@@ -1,7 +1,7 @@
-"""Names as a provider takes them, for tools and for their arguments, and the way back.
+"""Maps names of tools and of their arguments to names that a provider accepts, and back.
 
-Above it: declared, the formats, and ToolFormats. Knows nothing of servers and of what a name stands for. Published names are short and
-plain already and stay as they are; names that others pass through these functions, and names of arguments, may be anything.
+Above it: declared, the formats, and ToolFormats. Knows nothing of servers. Published names of tools are short and plain already, and stay
+as they are; names of arguments may be anything.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-HASH_DIGITS = 8  # of names that had to be changed; two that look alike afterwards stay two
+HASH_DIGITS = 8  # at the end of a changed name, so that two different names never become equal
 
 _CHANGED_RUN = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _ALLOWED_START = re.compile(r"[A-Za-z_]", re.ASCII)
@@ -20,12 +20,12 @@ _ALLOWED_START = re.compile(r"[A-Za-z_]", re.ASCII)
 
 @dataclass(frozen=True)
 class NameRule:
-    """What a provider takes as a name.
+    """The names that a provider accepts.
 
     Attributes:
-        pattern: matches a whole name; letters, digits and `_` behind a letter must be allowed.
+        pattern: matches a whole name; it must allow letters, digits and `_` after a letter.
         longest: in characters.
-        stand_in: begins the name of what has none that could be kept.
+        stand_in: begins a name whose own beginning cannot be kept.
     """
 
     pattern: re.Pattern[str]
@@ -36,7 +36,7 @@ class NameRule:
         return len(name) <= self.longest and self.pattern.fullmatch(name) is not None
 
     def proposals(self, name: str) -> Iterator[str]:
-        """Names for one that the provider does not take, best first: what is left of it with a hash of the whole."""
+        """Replacements for a name that the provider refuses, best first: the characters that can be kept, and a hash of the whole."""
         kept = self._kept(name)[: self.longest - HASH_DIGITS - 1].rstrip("_")
         yield from (f"{kept}_{_digest(name, salt)}" for salt in itertools.count())
 
@@ -48,11 +48,11 @@ class NameRule:
 
 PLAIN = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 ANY_NAME = NameRule(re.compile(r".*", re.DOTALL), 2**31, "name")
-"""For providers that take every name."""
+"""For providers that accept every name."""
 
 
 class NameMap:
-    """Some names and what a provider knows them by: unique, the same every time, whatever the order they come in."""
+    """A two-way map between our names and the provider's: unique, and independent of the order of the names."""
 
     def __init__(self, names: Iterable[str], rule: NameRule) -> None:
         names = dict.fromkeys(names)
@@ -63,19 +63,19 @@ class NameMap:
 
     @property
     def changes(self) -> dict[str, str]:
-        """The names that are not the same on both sides; ours -> the provider's."""
+        """The names that differ: ours -> the provider's."""
         return {ours: theirs for ours, theirs in self._theirs.items() if ours != theirs}
 
     def theirs(self, name: str) -> str:
-        """The provider's name; a name that is not in the map stays what it is."""
+        """The provider's name for ours; a name that is not in the map stays as it is."""
         return self._theirs.get(name, name)
 
     def ours(self, name: str) -> str | None:
-        """What stands behind a provider's name."""
+        """Our name for the provider's; None if it is not in the map."""
         return self._ours.get(name)
 
     def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """A model's arguments under our names; what the model made up keeps its name, so that the server can say so."""
+        """A model's arguments under our names; an unknown argument keeps its name, so that the server can report it."""
         return {self._ours.get(name, name): value for name, value in arguments.items()}
 
 

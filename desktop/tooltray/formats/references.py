@@ -1,17 +1,17 @@
-"""What a `$ref` inside a schema means.
+"""Resolves a `$ref` inside a schema.
 
-Above it: schemas and gemini_schema. Only references into the same schema are followed; nothing is ever fetched.
+Above it: schemas and gemini_schema. Only references within the same schema are followed; nothing is ever fetched.
 """
 
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-MAX_CHAIN = 16  # references that lead to references; more is a circle, or nobody's schema
+MAX_CHAIN = 16  # references to references; a longer chain is circular, or no real schema
 
 
 def target(root: Mapping[str, Any], reference: Any) -> Mapping[str, Any] | None:
-    """The schema that a reference means; None if it leads nowhere, outside, or round in a circle."""
+    """The schema that a reference points to; None if it is dangling, external or circular."""
     for _ in range(MAX_CHAIN):
         found = _pointed(root, reference)
         if not isinstance(found, Mapping):
@@ -40,7 +40,7 @@ def _pointed(root: Mapping[str, Any], reference: Any) -> Any:
 
 
 def _anchored(root: Mapping[str, Any], name: str) -> Any:
-    """By `$anchor`, which stands among the definitions wherever it is used."""
+    """The definition with this `$anchor`; anchors are used among the definitions only."""
     for group in ("$defs", "definitions"):
         members = root.get(group)
         for schema in members.values() if isinstance(members, Mapping) else ():

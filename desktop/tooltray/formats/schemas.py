@@ -1,14 +1,14 @@
-"""The schema of a tool's arguments as every provider takes it: one object with properties, and nothing beside it at the top.
+"""Normalises the schema of a tool's arguments for all providers: one object with properties at the top level.
 
-Above it: declared. Below it: mending, merging, references and told_json. Providers refuse `anyOf`, `oneOf`, `allOf`, `enum` and `not` at
-the top level, so alternatives there become one object that takes them all, and what the object cannot say stands in its description. Below
-the top everything stays as the server wrote it.
+Above it: declared. Below it: mending, merging, references, contents (JSON as text). Providers refuse `anyOf`, `oneOf`, `allOf`, `enum` and
+`not` at the top level. So alternatives there become one object that accepts them all, and the remaining constraints go into its
+description. Below the top level everything stays as the server wrote it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tooltray.formats.json_text import as_json
+from tooltray.formats.contents import as_json
 from tooltray.formats.mending import mended
 from tooltray.formats.merging import both, either
 from tooltray.formats.references import target
@@ -20,13 +20,13 @@ Schema = Mapping[str, Any]
 
 
 def object_schema(schema: Any) -> dict[str, Any]:
-    """The schema of a definition, ready for a provider.
+    """Normalises the schema of a definition.
 
     Args:
-        schema: `inputSchema` as the server wrote it; anything that is no object stands for no arguments.
+        schema: `inputSchema` as the server wrote it; anything but an object means no arguments.
 
     Returns:
-        a schema with `type: object` and `properties`; the one given is left as it is.
+        a new schema with `type: object` and `properties`.
     """
     root = mended(schema) if isinstance(schema, Mapping) else {}
     flat = _flat(root, root, 0)
@@ -34,19 +34,19 @@ def object_schema(schema: Any) -> dict[str, Any]:
 
 
 def with_words(schema: Schema, words: str) -> dict[str, Any]:
-    """The schema with something more in its description."""
+    """The schema with a line added to its description."""
     before = schema.get("description")
     return {**schema, "description": f"{before}\n{words}" if before else words}
 
 
 def is_object(schema: Schema) -> bool:
-    """Whether an object could be valid; arguments always are one."""
+    """Whether the schema accepts an object; arguments always are one."""
     types = schema.get("type", "object")
     return types == "object" or "object" in types
 
 
 def _flat(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
-    """One object without alternatives."""
+    """Flattens a schema into one object without alternatives."""
     found = {key: value for key, value in schema.items() if key not in NOT_AT_THE_TOP}
     if depth > MAX_NESTED:
         return found
@@ -66,7 +66,7 @@ def _flat(schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
 
 
 def _one_of(base: Schema, branches: Sequence[Schema]) -> dict[str, Any]:
-    """An object that takes what any of the branches takes beside what the base asks for."""
+    """An object that accepts the arguments of the base and of any of its branches."""
     found = dict(base)
     for branch in branches:
         found = {**{key: value for key, value in branch.items() if key not in ("properties", "required", "description")}, **found}
@@ -82,11 +82,11 @@ def _one_of(base: Schema, branches: Sequence[Schema]) -> dict[str, Any]:
         found["required"] = required
     if "additionalProperties" not in base and any("additionalProperties" not in branch for branch in branches):
         found.pop("additionalProperties", None)  # a branch takes more than the others
-    return _said(found, branches, [[name for name in names if name not in required] for names in needed])
+    return _with_branches_described(found, branches, [[name for name in names if name not in required] for names in needed])
 
 
 def _meanings(name: str, base: Schema, branches: Sequence[Schema]) -> Iterator[Any]:
-    """What one argument is in each branch that has it, and in the base where a branch leaves it to that."""
+    """The schemas of one argument: from each branch, joined with the base's, or from the base if a branch does not have it."""
     outer = base.get("properties", {})
     for branch in branches:
         inner = branch.get("properties", {})
@@ -96,8 +96,8 @@ def _meanings(name: str, base: Schema, branches: Sequence[Schema]) -> Iterator[A
             yield inner.get(name, outer.get(name))
 
 
-def _said(schema: Schema, branches: Sequence[Schema], groups: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """With what one object cannot say: which arguments go together, and what the branches are for."""
+def _with_branches_described(schema: Schema, branches: Sequence[Schema], groups: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Adds to the description which arguments belong together, and the descriptions of the branches."""
     found = dict(schema)
     for text in dict.fromkeys(branch["description"] for branch in branches if branch.get("description")):
         found = with_words(found, text)

@@ -1,7 +1,7 @@
-"""The tools that AI clients see, in the formats of model providers, and their calls and results on the way back.
+"""Converts the tools that AI clients see into the formats of model providers, and calls and results back.
 
-Above it: McpPresenter. Below it: ToolManager, which knows the tools, and one module per format in tools/formats. A format writes names as
-its provider takes them; here they become published names again, by the same definitions.
+Above it: the API of formats. Below it: ToolManager, which knows the tools, and one module per format. A format maps names to those that its
+provider accepts; here they are mapped back to published names.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from tooltray.upstream.server_manager import ServerManager
 
 
 class ToolFormats:
-    """Belongs to the engine's loop; what grows with schemas and results is done in threads."""
+    """Belongs to the engine's loop; conversion of schemas and results, which may be large, runs in threads."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager) -> None:
         self._servers, self._tools = servers, tools
@@ -30,8 +30,8 @@ class ToolFormats:
         """All tools that AI clients see.
 
         Args:
-            format: the name of one of `FORMATS`.
-            server: this one's tools only.
+            format: a key of `FORMATS`.
+            server: only the tools of this server; None: all.
 
         Raises:
             TooltrayError: there is no such format or server.
@@ -45,10 +45,10 @@ class ToolFormats:
         )
 
     async def call(self, format: str, call: Mapping[str, Any]) -> MCPToolCall:
-        """A call of a model, under the published name.
+        """Converts a model's call; tool and arguments get their published names.
 
         Raises:
-            TooltrayError: there is no such format, it is no call, or it names no tool of ours.
+            TooltrayError: there is no such format, it is not a call, or the tool is unknown.
         """
         found = find_format(format)
         made = found.call(call)
@@ -61,10 +61,10 @@ class ToolFormats:
         return MCPToolCall(made.id, name, arguments, route.server)
 
     async def response(self, format: str, response: MCPToolResponse) -> dict[str, Any]:
-        """What a tool gave, as the provider wants it back.
+        """Converts a tool's result into the block that the provider expects.
 
         Raises:
-            TooltrayError: there is no such format, or no result in the response.
+            TooltrayError: there is no such format, or the response has no result.
         """
         found = find_format(format)
         names = NameMap([name for name, _ in await self._tools.published()], found.tool_names)
@@ -72,7 +72,7 @@ class ToolFormats:
 
 
 def _definition(name: str, route: Route) -> dict[str, Any]:
-    """As `tools/list` has it; without its schema if that is nested deeper than Python can hold."""
+    """The definition of `tools/list`; without its schema if that is nested more deeply than Python can parse."""
     try:
         definition: dict[str, Any] = envelope.load(route.published(name))
     except ValueError:

@@ -1,11 +1,11 @@
 """The home: the one folder that holds everything Tooltray keeps, and the names of what is in it.
 
-Above it: everybody who reads or writes a file of ours. Below it: errors, and one small module per platform. Knows no file's content.
-The bridge finds the same paths by its own, standard-library-only copy of these rules; tests/contract/test_bridge_and_hub_agree.py holds the
-two together. The rules, in full:
+Above it: all modules that read or write a file of the home. Below it: errors, and one small module per platform. Knows no file's content.
+The bridge has its own copy of these rules, which needs the standard library alone; tests/contract/test_bridge_and_hub_agree.py checks that
+both agree. The rules, in full:
 
 - The root is the argument (`--home`), else TOOLTRAY_HOME, else `.tooltray` in the user's folder; an empty string counts as absent.
-- The user's folder is HOME if that is an absolute path, else what the user database says.
+- The user's folder is HOME if that is an absolute path, else the one in the user database.
 - `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
 - The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
 - The socket of bridges is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
@@ -46,7 +46,7 @@ class Home:
 
     @property
     def names_in_root(self) -> frozenset[str]:
-        """Of all that we keep here: of each path below, the part that stands in the root."""
+        """The names of files and folders that Tooltray keeps in the root: the first part of each path below."""
         own = (getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name != "names_in_root")
         return frozenset(path.relative_to(self.root).parts[0] for path in own if path.is_relative_to(self.root))
 
@@ -61,12 +61,12 @@ class Home:
 
     @property
     def secret_names(self) -> Path:
-        """Names, never values: a keyring cannot list what it holds."""
+        """Names, never values: a keyring cannot list its entries."""
         return self.root / "secret-names.json"
 
     @property
     def run(self) -> Path:
-        """What belongs to a running hub; 0700."""
+        """Files of a running hub; 0700."""
         return self.root / "run"
 
     @property
@@ -118,17 +118,17 @@ class Home:
 
     @property
     def grants(self) -> Path:
-        """What a person has allowed for longer than one call."""
+        """The consents of a person that hold for longer than one call."""
         return self.root / "grants.json"
 
     @property
     def told(self) -> Path:
-        """What a person was told once and is not told again."""
+        """Which one-time notices a person has seen."""
         return self.root / "told.json"
 
     @property
     def trust(self) -> Path:
-        """To which entries of projects' own files a person said yes; hashes of their content, never the content."""
+        """Consents to entries of projects' own files; hashes of their content, never the content."""
         return self.root / "trust.json"
 
     @property
@@ -138,7 +138,7 @@ class Home:
 
     @property
     def http_token(self) -> Path:
-        """What opens the REST interface; 0600."""
+        """The default token of the REST interface; 0600."""
         return self.run / "http-token"
 
     @property
@@ -152,7 +152,7 @@ class Home:
 
     @property
     def registries(self) -> Path:
-        """What was measured of npm registries."""
+        """The last measurement of npm registries."""
         return self.root / "registries.json"
 
     @property
@@ -176,7 +176,7 @@ class Home:
 
     @property
     def history(self) -> Path:
-        """What was in the settings and in projects' files before changes that were made here; without secrets."""
+        """Versions of the settings and of projects' files from before changes by Tooltray; without secrets."""
         return self.root / "history"
 
     @property
@@ -186,10 +186,10 @@ class Home:
     def prepare(self) -> None:
         """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
 
-        Folders that exist are looked at, not changed: a home may be `/tmp` by mistake.
+        Folders that exist are checked, not changed: a home may be `/tmp` by mistake.
 
         Raises:
-            TooltrayError: a folder cannot be made, is no folder, or others could write into it.
+            TooltrayError: a folder cannot be made, is not a folder, or other users could write into it.
         """
         for folder in (self.root, self.run):
             _make_private(folder)
@@ -208,14 +208,14 @@ class Home:
 
 
 def find_home(argument: str | None = None, environ: Mapping[str, str] = os.environ) -> Home:
-    """The home that a command uses, by the rules at the top of this file. Nothing is made.
+    """The home that a command uses, by the rules at the top of this file. Touches no file.
 
     Args:
-        argument: what was given as `--home`.
+        argument: the value of `--home`.
         environ: where TOOLTRAY_HOME and HOME are looked up.
 
     Raises:
-        TooltrayError: nothing says where the user's folder is.
+        TooltrayError: the user's folder is unknown.
     """
     chosen = argument or environ.get("TOOLTRAY_HOME") or "~/.tooltray"
     if chosen == "~" or chosen.startswith("~/"):

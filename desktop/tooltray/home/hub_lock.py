@@ -1,7 +1,7 @@
-"""The lock that decides who is the hub of a home.
+"""The lock that decides which process is the hub of a home.
 
-Above it: the engine, and the command line while no hub runs. The operating system frees it with the process, however that ends; the file
-stays, since removing it would let two processes each hold "the" lock.
+Above it: the engine, and the command line while no hub runs. Below it: the operating system, which releases it with the process, however
+that ends. The file stays: if it were removed, two processes could each hold a lock of that name.
 """
 
 import os
@@ -36,7 +36,7 @@ class HubLock:
         self._descriptor: int | None = None
 
     def try_take(self) -> bool:
-        """Takes the lock without waiting; False where another process has it.
+        """Takes the lock without waiting; returns False if another process holds it.
 
         Raises:
             OSError: the file cannot be opened.
@@ -49,7 +49,7 @@ class HubLock:
         return True
 
     def release(self) -> None:
-        """May be called twice, and without having taken it."""
+        """May be called twice, and without holding the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

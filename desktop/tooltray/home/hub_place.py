@@ -1,6 +1,6 @@
-"""The place of a home's one hub: taken under its lock, told to others in `hub.json`, given back with nothing left behind.
+"""The place of the one hub of a home: taken with its lock, published in `hub.json`, and given back without leaving files.
 
-Above it: the engine. Below it: the lock and the files of the home. Does not know what a hub does there.
+Above it: the engine. Below it: the lock and the files of the home. Knows nothing of what a hub does.
 """
 
 import contextlib
@@ -27,15 +27,16 @@ class HubRunning(TooltrayError):
 
 
 class HubPlace:
-    """Held from `take` to `give_back`. All methods but `take` wait for the disk."""
+    """Held from `take` to `give_back`. All methods but `take` block on the disk."""
 
     def __init__(self, home: Home) -> None:
         self._home, self._lock = home, HubLock(home.lock)
 
     def take(self) -> None:
-        """
+        """Takes the lock of the home.
+
         Raises:
-            HubRunning: another hub has it.
+            HubRunning: another hub holds it.
             TooltrayError: the home cannot be used.
         """
         try:
@@ -60,7 +61,7 @@ class HubPlace:
         self._home.tell_old_versions()
 
     def give_back(self) -> None:
-        """May be called without having taken it."""
+        """Removes the files and releases the lock; does no harm if the place was not taken."""
         self._remove_files()
         self._lock.release()
 

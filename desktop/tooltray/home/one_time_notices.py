@@ -1,6 +1,6 @@
-"""What a person is told once and never again, e.g. where the window goes when it is closed.
+"""Remembers which one-time notices were shown, e.g. where the window goes when it is closed.
 
-Above it: the desktop's composition root. Below it: atomic_file. A file that cannot be read or written costs that it is said again.
+Above it: the desktop's composition root. Below it: atomic_file. If the file cannot be read or written, a notice is shown again.
 """
 
 import json
@@ -12,24 +12,24 @@ from tooltray.files.atomic_file import write_atomically
 logger = logging.getLogger(__name__)
 
 
-class SaidOnce:
+class OneTimeNotices:
     """
     Args:
-        path: where it is kept, as a JSON list of keys.
+        path: the file with the keys of shown notices, a JSON list.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._said: set[str] | None = None  # read when it is needed first
+        self._shown: set[str] | None = None  # read at the first use
 
     def is_first(self, key: str) -> bool:
-        """Whether this was not said before; from now on it was. Blocks for as long as a small file takes."""
-        said = self._said = self._read() if self._said is None else self._said
-        if key in said:
+        """Whether a notice was not shown before; from now on it counts as shown. Blocks for as long as writing a small file takes."""
+        shown = self._shown = self._read() if self._shown is None else self._shown
+        if key in shown:
             return False
-        said.add(key)
+        shown.add(key)
         try:
-            write_atomically(self._path, json.dumps(sorted(said)).encode())
+            write_atomically(self._path, json.dumps(sorted(shown)).encode())
         except OSError as error:
             logger.info("%s could not be written: %s", self._path, error.strerror or error)
         return True

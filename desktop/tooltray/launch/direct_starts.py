@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from tooltray.launch.command_lookup import program_name
 from tooltray.launch.npx import npx_program
-from tooltray.launch.program import DirectProgram
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import DirectProgram, Launch
 from tooltray.launch.uvx import uvx_program
 
 FINDERS: Mapping[str, Callable[[Launch], DirectProgram | None]] = {"npx": npx_program, "uvx": uvx_program}

@@ -19,8 +19,7 @@ from typing import Any
 
 from tooltray.launch.command_lookup import look_up
 from tooltray.launch.npmrc import NpmSettings, read_npm_settings
-from tooltray.launch.program import DirectProgram
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import DirectProgram, Launch
 
 FLAGS = frozenset({"-y", "--yes", "-q", "--quiet"})  # of npx; they do not change what is run
 SHEBANG = b"#!/usr/bin/env node"

@@ -1,6 +1,6 @@
-"""What is run for a server that is a process of its own: command, arguments, environment, folder.
+"""What is run for a server that is a process on this computer: command, arguments, environment, folder.
 
-Above it: the transports, which run it, and the modules that work it out.
+Above it: the transports, which run it, and the modules that resolve it (child_environment, direct_starts). Below it: errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,17 +10,18 @@ from tooltray.errors import TooltrayError
 
 
 class CannotStart(TooltrayError):
-    """Trying again would end the same way: something has to be changed first."""
+    """A start failed in a way that a retry would repeat: a person has to change something first."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What is run, with secrets and variables filled in; never shown to anyone.
+    """A program to run, with secrets and variables expanded; never displayed.
 
     Attributes:
-        env: the whole environment of the child.
-        saved_processes: how many processes of a launcher are spared by running its program directly.
-        on_silent_end: told if it cannot be run, or ends by itself without having written a byte to its stdout; None: nobody wants to know.
+        env: the whole environment of the child process.
+        cwd: the folder in which it runs.
+        saved_processes: the number of a launcher's processes that are saved by running its program directly.
+        on_silent_end: called if the program cannot be run, or ends by itself without having written to its stdout; None: nothing is called.
     """
 
     command: str
@@ -29,3 +30,19 @@ class Launch:
     cwd: str
     saved_processes: int = 0
     on_silent_end: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class DirectProgram:
+    """The program that a launcher (npx, uvx) would run.
+
+    Attributes:
+        program: its absolute path.
+        env: variables that the launcher would add to its environment.
+        saved_processes: the number of processes that the launcher would keep beside it.
+    """
+
+    program: str
+    args: tuple[str, ...] = field(repr=False)
+    env: Mapping[str, str] = field(repr=False)
+    saved_processes: int

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.launch.command_lookup import look_up
-from tooltray.launch.program import DirectProgram
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import DirectProgram, Launch
 
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # written as uv writes it itself, without extras or a version
 _SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings

@@ -1,22 +1,22 @@
-"""What a peer has sent and what was not begun yet, in its order, bounded in bytes.
+"""The queue of a peer's requests and notifications that are not being handled yet, bounded in bytes.
 
-Above it: dispatcher, which begins as many requests as it may. Knows no method. Its peer goes on being read while requests wait here,
-because its answers and cancellations come by the same way; so what does not fit is refused, and not left in the pipe.
+Above it: dispatcher, which takes as many requests as the pace allows. Knows no method. The peer is read on while requests wait here,
+because its replies and cancellations come on the same stream; so a message that does not fit is refused, not left in the pipe.
 """
 
 from collections import deque
 
 from tooltray.protocol.envelope import Envelope
 
-MAX_BYTES = 64 * 2**20  # as much as waits for one peer in the other direction; a larger message passes where nothing else waits
-MESSAGE_BYTES = 500  # what keeping one costs besides its parameters
+MAX_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); a larger message fits into an empty queue
+MESSAGE_BYTES = 500  # memory of a message besides its parameters
 
 
 class Backlog:
-    """Of one connection.
+    """The queue of one connection.
 
     Attributes:
-        waiting: the oldest first.
+        waiting: oldest first.
     """
 
     def __init__(self) -> None:
@@ -33,13 +33,13 @@ class Backlog:
         return True
 
     def next(self) -> Envelope:
-        """Takes out the oldest."""
+        """Removes and returns the oldest message."""
         message = self.waiting.popleft()
         self._bytes -= _size_of(message)
         return message
 
     def remove(self, key: bytes) -> bool:
-        """Takes out the request of this id; returns whether there is one."""
+        """Removes the request with this id; returns whether there was one."""
         found = next((each for each in self.waiting if each.id and bytes(each.id) == key), None)
         if found is None:
             return False

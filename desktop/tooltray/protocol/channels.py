@@ -1,6 +1,6 @@
-"""Where a dispatcher's messages go: bytes of a stream, or whole messages.
+"""The two interfaces by which a dispatcher sends: a stream of bytes, or whole messages.
 
-Above it: dispatcher. Below it: what carries them (a child's pipes, a socket, HTTP).
+Above it: dispatcher. Below it: the transports that implement them (a child's pipes, a socket, HTTP).
 """
 
 from typing import Protocol
@@ -12,20 +12,20 @@ from tooltray.protocol.envelope import NOTHING
 
 
 class Channel(Protocol):
-    """Where bytes go; never blocks, buffers what the peer does not read yet."""
+    """Sends bytes; never blocks, buffers what the peer does not read yet."""
 
     def write(self, data: bytes | memoryview) -> None: ...
     def close(self) -> None: ...
 
 
 class Outgoing(msgspec.Struct):
-    """One message on its way out.
+    """A message to send.
 
     Attributes:
         parts: head, payload and tail; joined they are its JSON and a newline.
-        id: of a request of ours, or of the peer's request that this replies to; empty for a notification and a batch of replies.
+        id: of our request, or of the peer's request that this replies to; empty for a notification and a batch of replies.
         method: empty for a reply.
-        about: the id of the peer's request that it belongs to (progress, questions, log messages); for a reply its own id; else empty.
+        about: id of the peer's request that it relates to (progress, questions, log messages); for a reply its own id; else empty.
     """
 
     parts: tuple[bytes, Raw, bytes]
@@ -44,7 +44,7 @@ class Outgoing(msgspec.Struct):
 
 
 class MessageChannel(Protocol):
-    """Where whole messages go; never blocks."""
+    """Sends whole messages; never blocks."""
 
     def send(self, message: Outgoing) -> None: ...
     def close(self) -> None: ...

@@ -1,7 +1,7 @@
-"""The elements of a JSON array as bytes, also of one that msgspec refuses although it is JSON (half a surrogate pair, great depth).
+"""Splits a JSON array into its elements as bytes, also if msgspec refuses the JSON (lone surrogates, deep nesting).
 
-Above it: batches, lists of servers, results that are opened. Below it: member_scanner. Whether each element is JSON is the caller's to
-check: one that is not does not hide the others.
+Above it: batches, lists of servers, parsed results. Below it: member_scanner. The caller checks each element: a malformed one does not
+affect the others.
 """
 
 import re
@@ -21,12 +21,12 @@ def elements_of(array: Raw | bytes | bytearray) -> list[Raw]:
     """The elements, verbatim.
 
     Raises:
-        ValueError: it is no array.
+        ValueError: it is not an array.
     """
     try:
         return _decoder.decode(array)
     except msgspec.ValidationError:
-        raise  # it can be read, and is no array
+        raise  # valid JSON, but not an array
     except (ValueError, RecursionError):
         return _scanned(bytes(array))
 

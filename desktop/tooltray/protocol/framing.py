@@ -1,19 +1,28 @@
-"""Lines out of a byte stream, at a cost linear in their size.
+"""Splits a byte stream into lines, at a cost linear in their size.
 
-Above it: dispatcher. A long line grows one bytearray, which is handed out without a copy; a line beyond the bound is dropped
-as it arrives, keeping both its ends so that its id can still be found.
+Above it: dispatcher, and the connections that read a pipe or a socket. Below it: asyncio's transports. A long line grows one bytearray,
+which is passed on without a copy. A line beyond the limit is dropped as it arrives, but for its first and last bytes, in which its id can
+still be found.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 
 MAX_SERVER_LINE_BYTES = 256 * 2**20  # of one message; a limit against a runaway server, not against large results
 MAX_CLIENT_LINE_BYTES = 64 * 2**20  # of one request of an AI client
-KEPT_OF_OVERSIZED_BYTES = 4096
-LOOKED_AT_BYTES = 17 * 2**20  # when a line has so many, it is looked at once whether anybody wants all of it
+KEPT_OF_OVERSIZED_BYTES = 4096  # at each end of a dropped line
+LOOKED_AT_BYTES = 17 * 2**20  # a line of this size is checked once: is anybody waiting for a reply so large?
+READ_BYTES = 1 << 16  # what a pipe holds; for asyncio's own 256 KiB malloc maps pages at each read, whose faults cost a call 30 us
+
+
+def read_in_pieces(transport: asyncio.BaseTransport | None) -> None:
+    """Limits each read of a transport to READ_BYTES. `max_size` is not documented by asyncio; a test notices if it changes."""
+    if transport is not None:
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]
 
 
 def on_one_line(message: bytes | bytearray) -> bytes | bytearray:
-    """A message of a transport that allows line breaks in it, as one that ends lines with them can carry it on."""
+    """Replaces line breaks between the parts of a JSON message, for transports that separate messages by them."""
     for line_break in (b"\n", b"\r"):
         if line_break in message:
             message = message.replace(line_break, b" ")  # between the parts of JSON; inside a text it would be escaped
@@ -28,9 +37,9 @@ class LineBuffer:
     ) -> None:
         """
         Args:
-            on_oversized: called with both ends of a dropped line and its size in bytes.
-            max_line_bytes: what is longer is dropped.
-            is_unwanted: whether a line with this beginning is dropped sooner; asked when it has LOOKED_AT_BYTES.
+            on_oversized: called with the first and last bytes of a dropped line, and its size in bytes.
+            max_line_bytes: longer lines are dropped.
+            is_unwanted: whether to drop a line with this beginning already at LOOKED_AT_BYTES.
         """
         self._on_oversized = on_oversized
         self.max_line_bytes = max_line_bytes
@@ -40,7 +49,7 @@ class LineBuffer:
         self._dropped_bytes = 0
 
     def feed(self, chunk: bytes) -> Iterable[bytes | bytearray]:
-        """The lines that `chunk` completes; most chunks are one."""
+        """Returns the lines that `chunk` completes; most chunks are one."""
         if not self._partial and chunk.find(b"\n") == len(chunk) - 1 <= self.max_line_bytes:
             line = chunk[:-1]
             return (line,) if line and not line.isspace() else ()
@@ -58,7 +67,7 @@ class LineBuffer:
             self._grow(chunk[start:] if start else chunk)
 
     def finish(self) -> bytearray:
-        """The unfinished last line, at the end of the stream."""
+        """Returns the unfinished last line, at the end of the stream."""
         return self._complete(b"")
 
     def _complete(self, end: bytes) -> bytearray:

@@ -1,7 +1,7 @@
-"""The members of a JSON object as bytes, also of one that msgspec refuses although it is JSON (half a surrogate pair, great depth).
+"""Splits a JSON object into its members as bytes, also if msgspec refuses the JSON (lone surrogates, deep nesting).
 
-Above it: envelope, eras, tool definitions. Walks the outermost object only and jumps over what is in it, so it takes any depth; that the
-text is JSON is the caller's to check.
+Above it: envelope, eras, tool definitions. Scans the outermost object only and skips over its values, so it takes any depth; the caller
+checks that the text is JSON.
 """
 
 import json
@@ -21,10 +21,10 @@ _decoder = msgspec.json.Decoder(dict[str, Raw])
 
 
 def members_of(text: bytes) -> dict[str, bytes]:
-    """The values of the outermost object by name, verbatim; the last one wins where a name stands twice.
+    """The values of the outermost object by name, verbatim; of two with the same name the last one counts.
 
     Raises:
-        ValueError: it is no object.
+        ValueError: it is not an object.
     """
     start = _START.match(text)
     if not start:
@@ -40,15 +40,15 @@ def members_of(text: bytes) -> dict[str, bytes]:
 
 
 def opened(raw: Raw) -> dict[str, Raw]:
-    """The same for a part of a message that `envelope.decode` has accepted.
+    """As `members_of`, for a part of a message that `envelope.decode` has accepted.
 
     Raises:
-        ValueError: it is no object.
+        ValueError: it is not an object.
     """
     try:
         return _decoder.decode(raw)
     except msgspec.ValidationError:
-        raise  # it can be read, and is no object
+        raise  # valid JSON, but not an object
     except (ValueError, RecursionError):
         return {name: Raw(value) for name, value in members_of(bytes(raw)).items()}
 
@@ -62,10 +62,10 @@ def closed(members: Mapping[str, Raw]) -> Raw:
 
 
 def end_of_value(text: bytes, start: int) -> int:
-    """Where the value ends that starts there.
+    """Index behind the value that starts at `start`.
 
     Raises:
-        ValueError: it does not.
+        ValueError: the value has no end.
     """
     if scalar := _SCALAR.match(text, start):
         return scalar.end()

@@ -1,7 +1,8 @@
 """Hands bytes to an asyncio transport no faster than it drains.
 
-A transport copies what the kernel does not take at once: 100 MB in one `write` block the loop for 100 ms and more (page faults). Large
-payloads go in slices instead, and are never copied whole. What waits here is counted (see unsent).
+Above it: connections over pipes and sockets. Below it: asyncio's transports, unsent. A transport copies what the kernel does not take at
+once: 100 MB in one `write` block the loop for 100 ms and more (page faults). So large payloads are written in slices, and never copied
+whole. Bytes that wait here are counted (see unsent).
 """
 
 import asyncio
@@ -13,7 +14,7 @@ SLICE_BYTES = 2**18
 
 
 class Outbox:
-    """Belongs to one transport, whose `pause_writing` and `resume_writing` it is told of."""
+    """The queue in front of one transport, whose `pause_writing` and `resume_writing` are forwarded to `pause` and `resume`."""
 
     def __init__(self, transport: asyncio.WriteTransport) -> None:
         self._transport = transport
@@ -22,7 +23,7 @@ class Outbox:
         self._is_paused = self._is_closing = False
 
     def count_for(self, unsent: Unsent) -> None:
-        """From now on what waits here counts there; nothing waits yet."""
+        """Counts waiting bytes in this account from now on; call it before the first write."""
         self._unsent = unsent
 
     def write(self, data: bytes | memoryview) -> None:
@@ -36,7 +37,7 @@ class Outbox:
 
     @property
     def is_broken(self) -> bool:
-        """Whether what was written last has not left whole, and never will: the transport is ending, or was ended by the peer."""
+        """Whether the transport is closing or was closed by the peer, so that queued bytes will never be sent."""
         return self._transport.is_closing()
 
     def pause(self) -> None:
@@ -47,13 +48,13 @@ class Outbox:
         self._push()
 
     def close(self) -> None:
-        """After what was written has left; a peer that is gone ends the transport itself."""
+        """Closes the transport once all queued bytes are sent; a peer that is gone closes it itself."""
         self._is_closing = True
         if not self._waiting:
             self._transport.close()
 
     def discard(self) -> None:
-        """The peer is gone; lets go of what it has not read, which a reference cycle would keep."""
+        """Drops queued bytes of a peer that is gone, because a reference cycle would keep them in memory."""
         if self._unsent:
             self._unsent.take(sum(map(len, self._waiting)))
         self._waiting.clear()

@@ -1,11 +1,11 @@
-"""How many bytes wait for a peer that does not read: for each peer, and for all peers of a hub together.
+"""Accounts of the bytes that wait for peers which do not read: one for each peer, and one for all peers of a hub (backpressure).
 
-Above it: the dispatcher, which asks for room, and the queues in front of each peer (outbox, publish/http_events), which say what waits and
-what has left. Below it: the event loop's timers. Knows no message.
+Above it: the dispatcher, which asks for room, and the queues in front of each peer (outbox, downstream's HTTP events), which report bytes
+that are queued and sent. Below it: the event loop's timers. Knows no message.
 
-A reply that does not fit into its client's queue becomes an error: the server that wrote it goes on with the calls of others. Only where
-all queues together are full are servers not read, and then the clients that have stopped reading are cut off, the fullest queue first: a
-pause is felt by every client of those servers.
+A reply that does not fit into its client's queue becomes an error, so that the server goes on with the calls of other clients. Only if all
+queues together are full, reading from servers is paused. Every client of those servers notices that, so clients that have stopped reading
+are disconnected then, the one with the fullest queue first.
 """
 
 import asyncio
@@ -13,21 +13,21 @@ import logging
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
-PEER_BYTES = 64 * 2**20  # waiting for one peer; a larger message passes where nothing else waits
+PEER_BYTES = 64 * 2**20  # waiting for one peer; a larger message fits into an empty queue
 HUB_BYTES = 256 * 2**20  # in all queues: a hub with all of them full stays below 400 MB
-SERVERS_BYTES = 128 * 2**20  # of these, towards servers, which are not cut off: some room is always the clients'
+SERVERS_BYTES = 128 * 2**20  # of these, towards servers, which are not disconnected: some room is always left for clients
 RESUMED_BELOW_BYTES = 192 * 2**20
-LOOKED_AT_EVERY_S = 0.2  # while all is full: calls of others wait that long, and may wait a second
-READS_BYTES = 2**20  # what a client that reads takes within that time; a slow one takes ten times as much
+LOOKED_AT_EVERY_S = 0.2  # while all is full: calls of others wait so long, and may wait a second
+READS_BYTES = 2**20  # a client that takes less within that time has stopped reading; a slow one takes ten times as much
 
 
 class Unsent:
-    """What waits for one peer.
+    """The account of one peer.
 
     Attributes:
-        all: what waits for all peers.
-        bytes: how many wait for this one; 0 nearly always.
-        ends: each ends one of the connections by which they would leave.
+        all: the account of all peers.
+        bytes: waiting for this peer; nearly always 0.
+        ends: callbacks, each of which closes one connection to the peer.
     """
 
     __slots__ = ("_is_server", "all", "bytes", "ends", "taken_bytes")
@@ -38,7 +38,7 @@ class Unsent:
         self.ends: set[Callable[[], object]] = set()
 
     def add(self, size: int) -> None:
-        """So many bytes more wait."""
+        """Counts bytes that were queued."""
         self.bytes += size
         if self._is_server:
             self.all.add_to_servers(size)
@@ -46,7 +46,7 @@ class Unsent:
             self.all.add(self, size)
 
     def take(self, size: int) -> None:
-        """So many have left, or will never leave."""
+        """Counts bytes that were sent or dropped."""
         self.bytes -= size
         self.taken_bytes += size
         if self._is_server:
@@ -55,17 +55,17 @@ class Unsent:
             self.all.take(self, size)
 
     def has_room(self, size: int) -> bool:
-        """Whether a message may still wait here, too."""
+        """Whether a message of this size may be queued."""
         if self._is_server and self.all.servers_bytes + size > SERVERS_BYTES:
             return False
         return not self.bytes or self.bytes + size <= PEER_BYTES
 
     def no_room(self, name: str, what: str) -> str:
-        """What is told where a message does not fit."""
+        """The error's text for a message that does not fit."""
         return f"{name} does not read what it is sent, and {self.bytes:,} bytes wait for it already: {what}"
 
     def hold(self, size: int) -> None:
-        """So many bytes wait now."""
+        """Sets the number of waiting bytes."""
         if size > self.bytes:
             self.add(size - self.bytes)
         elif size < self.bytes:
@@ -73,11 +73,12 @@ class Unsent:
 
 
 class AllUnsent:
-    """What waits for all peers of a hub. Belongs to one event loop.
+    """The account of all peers of a hub. Belongs to one event loop.
 
     Attributes:
-        is_full: servers are not to be read now.
-        servers_bytes: how many wait for servers.
+        bytes: waiting for clients.
+        servers_bytes: waiting for servers.
+        is_full: whether reading from servers is paused.
     """
 
     def __init__(self) -> None:
@@ -94,7 +95,7 @@ class AllUnsent:
         return Unsent(self, is_server=is_server)
 
     def follow(self, pause: Callable[[], object], resume: Callable[[], object]) -> Callable[[], None]:
-        """From now on `pause` and `resume` are called as reading a server has to stop and may go on; until what this returns is called."""
+        """Registers callbacks that pause and resume reading from a server; returns the function that removes them."""
         self._pauses[pause] = resume
         if self.is_full:
             pause()
@@ -105,7 +106,7 @@ class AllUnsent:
         return unfollow
 
     async def room(self) -> None:
-        """Waits while servers are not to be read."""
+        """Waits while reading from servers is paused."""
         while self.is_full:
             await self._has_room.wait()
 
@@ -150,7 +151,7 @@ class AllUnsent:
         self._timer = asyncio.get_running_loop().call_later(LOOKED_AT_EVERY_S, self._look)
 
     def _look(self) -> None:
-        """Cuts off who has not read since the last look; at the second look the fullest queue in any case, since others wait."""
+        """Disconnects clients that have not read since the last look; at the second look also the fullest queue, because others wait."""
         self._looks += 1
         peers = [peer for peer in self._waiting if peer.ends]
         stalled = [peer for peer in peers if peer.taken_bytes < READS_BYTES]

@@ -21,7 +21,7 @@ from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, 
 from tooltray.registries.measuring import Measure, measure_registries
 from tooltray.registries.packages import is_downloaded, is_python, probed_packages
 from tooltray.registries.registry_cache import Measured, RegistryCache
-from tooltray.registries.variables import npm_variables, python_variables
+from tooltray.registries.registry_variables import npm_variables, python_variables
 from tooltray.registries.verdict import judged, measurement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, shown_url

@@ -1,10 +1,10 @@
 """Secrets in one encrypted file, for machines without a keyring.
 
-Above it: SecretStore, which calls this on its worker thread only (the passphrase is worked on for a good part of a second). Below it:
+Above it: SecretStore, which calls this on its worker thread only (deriving the key takes a good part of a second). Below it:
 `cryptography`, atomic_file.
 
-The file is JSON. `check` tells a wrong passphrase from a damaged file: it is made from the passphrase alone. `sha256` finds damage before
-anybody is asked for a passphrase. The names are encrypted too.
+The file is JSON. `check` distinguishes a wrong passphrase from a damaged file: it is derived from the passphrase alone. `sha256` detects
+damage before anybody is asked for a passphrase. The names are encrypted, too.
 
     {"version": 1, "n": ..., "r": ..., "p": ..., "salt": ..., "check": ..., "nonce": ..., "data": ..., "sha256": ...}
 """
@@ -39,7 +39,7 @@ UNLOCK = "Unlock them: tooltray secrets unlock (or start the hub with TOOLTRAY_P
 
 @dataclass(frozen=True)
 class _Key:
-    """What a passphrase and a salt give."""
+    """Derived from a passphrase and a salt; `check` proves the passphrase, `key` encrypts."""
 
     salt: bytes
     check: bytes
@@ -48,7 +48,7 @@ class _Key:
 
 @dataclass(frozen=True)
 class _Box:
-    """The file's content, as it is on disk."""
+    """The file's fields, as they are on disk; n, r and p are the parameters of scrypt."""
 
     n: int
     r: int
@@ -59,7 +59,7 @@ class _Box:
     data: bytes = b""
 
     def header(self) -> bytes:
-        """What is not encrypted, and must not be changed either."""
+        """The fields that are authenticated without being encrypted."""
         return json.dumps([VERSION, self.n, self.r, self.p, self.salt.hex(), self.check.hex()]).encode()
 
     def to_json(self) -> bytes:
@@ -86,7 +86,7 @@ class FileVault:
 
     Args:
         path: the file; made with the first secret.
-        passphrase: what it is opened with at first use; None: `unlock` comes later.
+        passphrase: opens the file at its first use; None: `unlock` is called later.
     """
 
     def __init__(self, path: Path, passphrase: str | None = None) -> None:
@@ -111,10 +111,10 @@ class FileVault:
         return sorted(self._read())
 
     def unlock(self, passphrase: str) -> None:
-        """Opens the file; the first passphrase ever given is the one it will have.
+        """Opens the file; if there is none, makes it with this passphrase.
 
         Raises:
-            SecretsLocked: it is another passphrase.
+            SecretsLocked: the passphrase is wrong.
             SecretsDenied: the file is damaged or cannot be read.
         """
         if not passphrase:
@@ -161,7 +161,7 @@ class FileVault:
         return self._key
 
     def _load(self) -> _Box | None:
-        """The file as it is on disk; None if there is none. It is read each time, since the command line may write it too."""
+        """The file as it is on disk; None if there is none. It is read each time, because the command line may write it, too."""
         try:
             return _Box.from_json(self._path.read_bytes())
         except FileNotFoundError:
@@ -177,7 +177,7 @@ class FileVault:
 
 
 def _derive(passphrase: str, salt: bytes, n: int, r: int, p: int) -> _Key:
-    """Works the key out of a passphrase; `hashlib` lets other threads run meanwhile."""
+    """Derives the key from a passphrase; `hashlib` lets other threads run meanwhile."""
     text = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")  # one keyboard gives é as one character, one as two
     memory = 128 * r * (n + p + 2)
     derived = hashlib.scrypt(text, salt=salt, n=n, r=r, p=p, maxmem=memory, dklen=KEY_BYTES + CHECK_BYTES)

@@ -3,8 +3,8 @@
 Above it: SecretStore, which calls this on its worker thread only (every call may block on a prompt). Below it: `keyring`, and
 secret-names.json.
 
-The backend is taken from our own list, never from `keyring.get_keyring()`: with the wrong package installed, or a line in a configuration
-file, that one is a plain text file. Names are kept beside, since a keyring cannot list what it holds.
+The backend is taken from a list of our own, never from `keyring.get_keyring()`: with the wrong package installed, or a line in a
+configuration file, that may be a plain text file. Names are kept in a file, because a keyring cannot list its entries.
 """
 
 import importlib
@@ -43,7 +43,7 @@ NO_SERVICE = {
 }
 ALLOW = "Allow Tooltray to use the keyring in your system's settings, and try again"
 
-# what the libraries raise, by name, since each is installed on one platform only; D-Bus errors are told apart by their own names
+# the libraries' errors by name, since each library is installed on one platform only; D-Bus errors have names of their own
 _LOCKED = {"KeyringLocked", "LockedException", "PromptDismissedException", "TimeoutError", "org.freedesktop.Secret.Error.IsLocked"}
 _DISMISSED = {"PromptDismissedException", "TimeoutError"}
 _DENIED = {"KeychainDenied", "SecAuthFailure", "PasswordSetError", "PasswordDeleteError", "org.freedesktop.DBus.Error.AccessDenied"}
@@ -51,7 +51,7 @@ _ABSENT = {"NoKeyringError", "InitError", "SecretServiceNotAvailableException", 
 
 
 class SystemKeyring(Protocol):
-    """The part of a `keyring` backend that is used."""
+    """The methods of a `keyring` backend that are used."""
 
     def get_password(self, service: str, username: str) -> str | None: ...
     def set_password(self, service: str, username: str, password: str) -> None: ...
@@ -74,9 +74,9 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
         raise SecretsAbsent("There is no keyring", f"none is known for {platform}", CHOOSE) from None
     try:
         backend = getattr(importlib.import_module(module), name)
-        backend.priority  # noqa: B018 - asking for it is the libraries' way to check that the service answers
+        backend.priority  # noqa: B018 - reading it checks that the service answers
         keyring: SystemKeyring = backend()
-    except Exception as error:  # lane 1 begins here: what third-party code says about a missing service
+    except Exception as error:  # lane 1 begins here: third-party code reports a missing service by all kinds of errors
         logger.info("no keyring: %s: %s", type(error).__name__, error)
         raise SecretsAbsent("There is no keyring", NO_SERVICE[platform], CHOOSE) from None
     if not is_allowed(keyring, allowed):
@@ -85,7 +85,7 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
 
 
 def is_allowed(keyring: object, allowed: Mapping[str, tuple[str, str]] = ALLOWED) -> bool:
-    """Whether a backend is exactly one of those on the list; one that inherits from them, or goes by their name, is not."""
+    """Whether a backend's class is on the list; a subclass, or another class of the same name, is not."""
     return (type(keyring).__module__, type(keyring).__qualname__) in allowed.values()
 
 
@@ -94,7 +94,7 @@ class KeyringVault:
 
     Args:
         names_file: where the names are kept, as a JSON list.
-        open_keyring: gives the keyring; called at first use, and again as long as it fails.
+        open_keyring: returns the keyring; called at the first use, and again as long as it fails.
     """
 
     def __init__(self, names_file: Path, open_keyring: Callable[[], SystemKeyring] = open_system_keyring) -> None:
@@ -103,23 +103,23 @@ class KeyringVault:
         self._keyring: SystemKeyring | None = None
 
     def get(self, name: str) -> str | None:
-        return self._ask(lambda keyring: keyring.get_password(SERVICE, name))
+        return self._call(lambda keyring: keyring.get_password(SERVICE, name))
 
     def set(self, name: str, value: str) -> None:
         names = {*self.names(), name}
-        self._ask(lambda keyring: keyring.set_password(SERVICE, name, value), value)
+        self._call(lambda keyring: keyring.set_password(SERVICE, name, value), value)
         self._write_names(names)
 
     def remove(self, name: str) -> bool:
         names = {*self.names()} - {name}
         is_there = self.get(name) is not None
         if is_there:
-            self._ask(lambda keyring: keyring.delete_password(SERVICE, name))
+            self._call(lambda keyring: keyring.delete_password(SERVICE, name))
         self._write_names(names)
         return is_there
 
     def names(self) -> list[str]:
-        """The names that were stored here. A list that is no list is set aside; the secrets themselves are in the keyring still."""
+        """The names of the stored secrets. A malformed file is set aside; the secrets themselves are still in the keyring."""
         try:
             names = json.loads(self._names_file.read_bytes())
             return sorted({str(name) for name in list(names)})
@@ -132,16 +132,16 @@ class KeyringVault:
             return []
 
     def unlock(self, passphrase: str) -> None:
-        """A keyring opens itself, with a prompt of its own."""
+        """Does nothing: a keyring unlocks itself, with a prompt of its own."""
 
-    def _ask(self, question: Callable[[SystemKeyring], T], value: str = "") -> T:
-        """Asks the keyring something; `value` is what must not be in an error's text."""
+    def _call(self, call: Callable[[SystemKeyring], T], value: str = "") -> T:
+        """Calls the keyring, and converts its errors; `value` is a secret that must not be in their text."""
         if self._keyring is None:
             self._keyring = self._open_keyring()
         try:
-            return question(self._keyring)
+            return call(self._keyring)
         except Exception as error:  # lane 1 begins here: backends raise whatever their platform's library raises
-            raise _told_apart(error, value) from None
+            raise _classified(error, value) from None
 
     def _write_names(self, names: Iterable[str]) -> None:
         try:
@@ -157,8 +157,8 @@ class KeyringVault:
             self._names_file.replace(aside)
 
 
-def _told_apart(error: Exception, value: str) -> TooltrayError:
-    """In plain words; what the library says itself is for the log."""
+def _classified(error: Exception, value: str) -> TooltrayError:
+    """Our error for one of the library; the library's own text goes to the log."""
     text = str(error).replace(value, "***") if value else str(error)
     logger.info("the keyring failed: %s: %s", type(error).__name__, text)
     for cause in reversed(list(_causes(error))):  # the innermost knows best: keyring says "locked" of a keychain that denied
@@ -174,7 +174,7 @@ def _told_apart(error: Exception, value: str) -> TooltrayError:
 
 
 def _causes(error: BaseException | None) -> Iterator[set[str]]:
-    """The names of an error's classes, and its D-Bus name if it has one; then the same of what caused it, and so on."""
+    """For an error and each of its causes: the names of its classes, and its D-Bus name if it has one."""
     while error is not None:
         yield {kind.__name__ for kind in type(error).__mro__} | {str(getattr(error, "name", ""))}
         error = error.__cause__

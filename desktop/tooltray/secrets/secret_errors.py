@@ -1,4 +1,4 @@
-"""What can be wrong with secrets, told apart, because a person has to do something else about each.
+"""Errors of secrets: one class for each remedy that a person has.
 
 Above it: SecretStore and the vaults. Below it: errors. No text in here ever holds a secret's value.
 """
@@ -10,15 +10,15 @@ from tooltray.phrases import Phrase
 
 
 class SecretsAbsent(TooltrayError):
-    """There is no place to keep secrets: no keyring service, no D-Bus, a backend that is not on our list."""
+    """No backend is available: no keyring service, no D-Bus, or a backend that is not on our list."""
 
 
 class SecretsLocked(TooltrayError):
-    """The place is there, and somebody has to open it: a locked keyring, a prompt nobody answered, no passphrase or a wrong one."""
+    """The backend is locked: a locked keyring, an unanswered prompt, a missing or a wrong passphrase."""
 
 
 class SecretsDenied(TooltrayError):
-    """The place is open and refused: access denied by the system, a value it does not take, a file that is damaged or cannot be written."""
+    """The backend refused: access denied by the system, an unacceptable value, a damaged or read-only file."""
 
 
 class SecretMissing(NotFound):
@@ -41,5 +41,5 @@ def store_command(name: str) -> str:
 
 
 def store_hint(name: str) -> str:
-    """What to do about a secret that is missing."""
+    """The hint for a missing secret: the command that stores it."""
     return Phrase("Store it: {command}", command=store_command(name))

@@ -1,4 +1,4 @@
-"""The one thread in which secrets are touched: keyring calls block, some for as long as a prompt is open.
+"""Runs all calls of vaults on one thread: keyring calls block, some for as long as a prompt is open.
 
 Above it: SecretStore. Below it: the standard library. Knows no secret.
 """
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 Calls = queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
 
-LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is left behind, and the thread ends with the process
+LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
 
 
 class SecretWorker:
@@ -26,13 +26,13 @@ class SecretWorker:
     async def run(self, call: Callable[[], T], *, timeout_s: float) -> T:
         """Runs a call and returns its result, or raises what it raised.
 
-        A call that has not begun when its caller is cancelled or out of time is dropped; one that has begun cannot be stopped.
+        If the caller is cancelled or the time is over, a call that has not begun is dropped; one that has begun cannot be stopped.
 
         Raises:
             TimeoutError: no result within `timeout_s` seconds, the wait for earlier calls included.
         """
         if self._thread is None:
-            self._calls = queue.SimpleQueue()  # its own: a thread that was left behind still listens to the old one
+            self._calls = queue.SimpleQueue()  # a new one: an abandoned thread still reads the old one
             self._thread = threading.Thread(target=_work, args=(self._calls,), name="secrets", daemon=True)
             self._thread.start()
         future: Future[T] = Future()
@@ -41,7 +41,7 @@ class SecretWorker:
             return await asyncio.wrap_future(future)
 
     async def close(self) -> None:
-        """Ends the thread when it has done what was asked of it; waits for that, but not for a prompt."""
+        """Ends the thread after its queued calls; waits LEAVE_S at most, so not for a prompt."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._calls.put(None)
@@ -51,7 +51,7 @@ class SecretWorker:
 def _work(calls: Calls) -> None:
     while (item := calls.get()) is not None:
         _answer(*item)
-        del item  # nothing of a secret stays here while the thread waits
+        del item  # keeps no reference to a secret while the thread waits
 
 
 def _answer(future: Future[Any], call: Callable[[], Any]) -> None:

@@ -2,23 +2,22 @@
 
 Above it: expansion, the presenter, the command line. Below it: one vault per backend, the worker thread. Knows no server.
 
-Every call to a vault runs on one worker thread, bounded in time; the engine's loop never waits for a keyring. No value is ever in an error,
+Every call to a vault runs on one worker thread with a timeout; the engine's loop never blocks on a keyring. No value is ever in an error,
 a log record or a `repr`.
 """
 
 import os
 from collections.abc import Callable, Collection, MutableMapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from tooltray.errors import TooltrayError
 from tooltray.events import Event, EventBus
 from tooltray.home.home import Home
-from tooltray.secrets.backends import SecretBackend
 from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
-from tooltray.secrets.memory_vault import MemoryVault
 from tooltray.secrets.secret_errors import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
 from tooltray.secrets.secret_worker import SecretWorker
+from tooltray.secrets.vaults import MemoryVault, SecretBackend, Vault
 
 __all__ = ["PASSPHRASE_VARIABLE", "SecretMissing", "SecretStore", "SecretsAbsent", "SecretsDenied", "SecretsLocked", "take_passphrase"]
 
@@ -28,16 +27,6 @@ CHECKED_NAME = "tooltray-check"  # a secret that need not exist
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 
 T = TypeVar("T")
-
-
-class Vault(Protocol):
-    """A backend. Blocks; used on one thread only. Raises SecretsAbsent, SecretsLocked or SecretsDenied."""
-
-    def get(self, name: str) -> str | None: ...
-    def set(self, name: str, value: str) -> None: ...
-    def remove(self, name: str) -> bool: ...
-    def names(self) -> list[str]: ...
-    def unlock(self, passphrase: str) -> None: ...
 
 
 def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
@@ -55,10 +44,10 @@ class SecretStore:
 
     Args:
         home: where the encrypted file and the list of names are.
-        kind: the backend that was chosen; None: nobody chose, so the keyring. There is no falling back: without a keyring a person decides.
+        kind: the backend that a person chose; None: the keyring. There is no fallback: without a keyring a person decides.
         passphrase: opens the encrypted file; see `take_passphrase`.
-        open_keyring: gives the system's keyring.
-        timeout_s: seconds after which a call that waits for a prompt is given up.
+        open_keyring: returns the system's keyring.
+        timeout_s: seconds after which a call that waits for a prompt fails.
     """
 
     def __init__(
@@ -87,7 +76,7 @@ class SecretStore:
         return self._kind
 
     def use(self, kind: SecretBackend | None) -> None:
-        """Goes on with another backend. No secret is moved; the one that is left keeps what it has, and memory as long as the hub runs."""
+        """Switches to another backend. No secret is moved: the old backend keeps its own, the one in memory until the hub ends."""
         self._kind: SecretBackend = kind or "keyring"
         self._publish_changed()
 
@@ -105,14 +94,14 @@ class SecretStore:
         return value
 
     def note(self, values: Collection[str]) -> None:
-        """These must not show in a log, either: what a server's start has given that may be a secret."""
+        """Masks further values in logs: those of a server's start that may be secrets."""
         self._known |= frozenset(values)
 
     async def set(self, name: str, value: str, *, parts: Collection[str] | None = None) -> None:
         """Stores a value, or replaces it.
 
         Args:
-            parts: what of it must not show, where the whole is made of several things and replaced again and again; see `hide`.
+            parts: the parts of the value to mask in logs, if it consists of several and is replaced often; see `hide`. None: the whole.
 
         Raises:
             TooltrayError: the name or the value cannot be used.
@@ -128,13 +117,13 @@ class SecretStore:
         self._publish_changed()
 
     def hide(self, owner: str, values: Collection[str]) -> None:
-        """These must not show in a log, nor what was hidden for the same owner before them; what is older is no secret any more."""
+        """Masks values in logs, together with the previous values of the same owner; older ones are no secrets any more."""
         now, _ = self._hidden.get(owner, (frozenset(), frozenset()))
         if frozenset(values) != now:
             self._hidden = {**self._hidden, owner: (frozenset(values), now)}  # another thread may be reading
 
     async def remove(self, name: str) -> None:
-        """Forgets a secret.
+        """Deletes a secret.
 
         Raises:
             SecretMissing: there is none of that name.
@@ -153,7 +142,7 @@ class SecretStore:
         return await self._run(lambda vault: vault.names())
 
     async def check(self) -> None:
-        """Looks into the backend, to see whether it can be used.
+        """Checks that the backend can be used, by looking a secret up.
 
         Raises:
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
@@ -161,7 +150,7 @@ class SecretStore:
         await self._run(lambda vault: vault.get(CHECKED_NAME))
 
     async def unlock(self, passphrase: str) -> None:
-        """Opens the encrypted file; with other backends it does nothing, they open themselves.
+        """Opens the encrypted file; does nothing with other backends, which unlock themselves.
 
         Raises:
             SecretsLocked: the passphrase is wrong.
@@ -171,13 +160,13 @@ class SecretStore:
         self._publish_changed()
 
     def known_values(self) -> frozenset[str]:
-        """Every value seen since the start, also replaced and removed ones: what must not show in a log."""
+        """Every value seen since the start, also replaced and removed ones: the values to mask in logs."""
         if not self._hidden:
             return self._known
         return self._known.union(*(values for pair in self._hidden.values() for values in pair))
 
     async def close(self) -> None:
-        """Ends the worker thread; a call later starts it again. May be called twice."""
+        """Ends the worker thread; a later call starts it again. May be called twice."""
         await self._worker.close()
 
     def _publish_changed(self) -> None:
@@ -192,7 +181,7 @@ class SecretStore:
             raise SecretsLocked("The secrets cannot be reached", message, UNLOCK) from None
 
     def _vault(self, kind: SecretBackend) -> Vault:
-        """On the worker thread: the vault of a backend, made at its first use. What it imports is imported here."""
+        """The vault of a backend, made at its first use; called on the worker thread, which also imports its libraries."""
         if kind not in self._vaults:
             self._vaults[kind] = self._make_vault(kind)
         return self._vaults[kind]
@@ -215,7 +204,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_value(name: str, value: str) -> None:
-    """Refuses what a keyring, an environment variable or a header could not hold; says nothing of the value."""
+    """Refuses a value that a keyring, an environment variable or a header cannot hold; the error does not quote it."""
     reason = "it is empty" if not value else "it has a zero character in it" if "\0" in value else ""
     try:
         value.encode()

@@ -18,7 +18,7 @@ from tooltray.events import ConfigChanged, Event, EventBus, ProblemReported
 from tooltray.files.edited_files import EditedFiles
 from tooltray.files.file_history import FileHistory
 from tooltray.files.revisions import revision_of
-from tooltray.secrets.backends import SecretBackend
+from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import server_edits, settings_edits
 from tooltray.settings.beside_settings import with_file_servers
 from tooltray.settings.file_server import FileServer

@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_camel
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.secrets.backends import SecretBackend
+from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.migrations import CURRENT_VERSION, Document, version_of
 from tooltray.settings.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
 from tooltray.settings.usable import (

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from tooltray.errors import Conflict, Problem, TooltrayError, in_one_line
 from tooltray.files.revisions import revision_of
-from tooltray.secrets.backends import SecretBackend
+from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
 from tooltray.settings.document_parts import part
 from tooltray.settings.migrations import Document

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tooltray.formats import contents
+from tooltray.formats.calls import tool_call
 from tooltray.formats.declared import declared
 from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
-from tooltray.formats.tool_use import tool_call
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 

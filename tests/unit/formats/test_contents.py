@@ -6,7 +6,7 @@ import pytest
 from tests.contract.results import PIXEL, RESULTS, blob, image, responded, text
 
 from tooltray.errors import TooltrayError
-from tooltray.formats.contents import NOTHING_SAID, Media, as_blocks, as_text, failed, is_error, pieces, size_in_words
+from tooltray.formats.contents import NOTHING_SAID, TOO_DEEP, Media, as_blocks, as_json, as_text, failed, is_error, pieces, size_in_words
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,21 @@ def test_an_event_has_no_result_to_convert() -> None:
 )
 def test_a_size_is_said_in_its_unit(size: int, words: str) -> None:
     assert size_in_words(size) == words
+
+
+def test_a_value_is_told_in_its_own_script() -> None:
+    assert as_json({"城市": [1, None]}) == '{"城市": [1, null]}'
+
+
+def test_a_long_value_is_cut_where_that_is_asked_for() -> None:
+    assert as_json("x" * 10, longest=5) == '"xxxx...'
+    assert as_json("x" * 10, longest=12) == f'"{"x" * 10}"'
+
+
+def test_a_value_that_is_nested_too_deeply_is_named_as_that() -> None:
+    value: Any = []
+    for _ in range(100_000):
+        value = [value]
+    assert as_json(value) == TOO_DEEP
+    while value:  # inside out, so that its end does not nest
+        value = value.pop()

@@ -5,8 +5,8 @@ from typing import Any
 
 from tests.contract.results import PIXEL, RESULTS, responded
 
+from tooltray.formats.calls import MADE_UP
 from tooltray.formats.gemini import Gemini
-from tooltray.formats.tool_use import MADE_UP
 
 GEMINI = Gemini()
 NAME = {"type": "STRING"}

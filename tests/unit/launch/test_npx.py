@@ -11,8 +11,7 @@ from tests.fakes.npm_cache import PACKAGE, SPEC, VERSION, install_node, program,
 
 from tooltray.launch import npx
 from tooltray.launch.npx import npx_program
-from tooltray.launch.program import DirectProgram
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import DirectProgram, Launch
 
 
 class Machine:

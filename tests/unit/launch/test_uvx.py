@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.npm_cache import program
 
-from tooltray.launch.program import DirectProgram
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import DirectProgram, Launch
 from tooltray.launch.uvx import uvx_program
 
 RECEIPT = """

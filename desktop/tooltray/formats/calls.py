@@ -1,31 +1,56 @@
-"""A model's arguments as an object, from what its provider passes on.
+"""Turns a model's tool call, as its provider passes it on, into an MCPToolCall.
 
-Above it: the formats. Below it: lenient_json. Providers that pass arguments as text pass what the model wrote, which is not always JSON.
-What can only have been meant in one way is taken as that; everything else is refused with its place, so that the model can be told.
+Above it: the formats. Below it: lenient_json. Some providers pass arguments as text, as the model wrote it, which is not always valid JSON.
+A mistake that can be corrected in only one way is corrected; any other is refused with its place, so that the model can correct it.
 """
 
 import json
 import re
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.formats.lenient_json import NotMeant, read
+from tooltray.snapshots.calls import MCPToolCall
 
+MADE_UP = "tooltray-"  # begins the ids of calls whose provider gave none
 MAX_ENCODINGS = 3  # JSON within a JSON text within ...; some models encode once too often
 
 _FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
-def read_arguments(tool: Any, given: Any) -> dict[str, Any]:
-    """The arguments of a call.
+def tool_call(call: Mapping[str, Any], *, kind: str, id: Any, arguments: Any) -> MCPToolCall:
+    """Builds a call; tool and arguments still have the provider's names.
 
     Args:
-        tool: its name, for errors.
-        given: JSON text or an object; nothing at all means no arguments.
+        call: the provider's object, whose `name` is the tool.
+        kind: what the object should be, in words, for errors.
+        id: the provider's id; without one a new id is made.
+        arguments: JSON text or an object.
 
     Raises:
-        TooltrayError: they are no object, or cannot be read; says where.
+        TooltrayError: it names no tool, or its arguments are not a JSON object.
+    """
+    name = call.get("name")
+    if not isinstance(name, str) or not name:
+        raise no_call(kind, "it names no tool")
+    return MCPToolCall(id if isinstance(id, str) and id else f"{MADE_UP}{uuid.uuid4().hex}", name, read_arguments(name, arguments))
+
+
+def no_call(kind: str, reason: str) -> TooltrayError:
+    return TooltrayError(f"this is no {kind}", reason)
+
+
+def read_arguments(tool: Any, given: Any) -> dict[str, Any]:
+    """The arguments of a call as an object.
+
+    Args:
+        tool: the tool's name, for errors.
+        given: JSON text or an object; None or an empty text means no arguments.
+
+    Raises:
+        TooltrayError: they are not an object, or cannot be parsed, with the place.
     """
     value = given
     for _ in range(MAX_ENCODINGS):

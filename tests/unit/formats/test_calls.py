@@ -1,4 +1,4 @@
-"""formats/arguments.py"""
+"""formats/calls.py"""
 
 import json
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tooltray.errors import TooltrayError
-from tooltray.formats.arguments import read_arguments
+from tooltray.formats.calls import read_arguments
 
 FENCE = "```"
 

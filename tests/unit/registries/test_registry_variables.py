@@ -1,10 +1,10 @@
-"""registries/variables.py"""
+"""registries/registry_variables.py"""
 
 from pathlib import Path
 
 import pytest
 
-from tooltray.registries.variables import npm_variables, python_variables
+from tooltray.registries.registry_variables import npm_variables, python_variables
 
 URL, INDEX = "https://r.example/", "https://p.example/simple/"
 

@@ -1,4 +1,4 @@
-from tooltray.secrets.memory_vault import MemoryVault
+from tooltray.secrets.vaults import MemoryVault
 
 
 def test_what_was_stored_is_there_until_it_is_removed() -> None:
