@@ -247,7 +247,8 @@ async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_onl
         desk.engine.calls.clear()
         for _ in range(50):
             page.look_again()
-        await until(lambda: desk.engine.calls.count(("get_sessions",)) == 2)
+        await until(lambda: ("get_sessions",) in desk.engine.calls and not len(desk.tasks))
+        assert desk.engine.calls.count(("get_sessions",)) <= 2
         assert len(page.sessions.rows) == 100
 
 

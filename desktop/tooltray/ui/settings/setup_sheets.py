@@ -65,7 +65,7 @@ class SetupSheets(QObject):
     def _open_preview(self, preview: SetupPreview) -> None:
         panel, settings = SetupChangesPanel(self._theme, preview), self._settings
         if preview.setup is None:
-            panel.confirmed.connect(settings.reset)
+            panel.confirmed.connect(self._on_reset_confirmed)
         else:
             panel.confirmed.connect(partial(settings.import_setup, preview.setup))
             panel.replace_changed.connect(partial(settings.preview_import, preview.setup))
@@ -73,6 +73,9 @@ class SetupSheets(QObject):
         sheet = self._place.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         settings.setup_done.connect(sheet.dismiss)
+
+    def _on_reset_confirmed(self) -> None:
+        self._settings.reset()
 
     def _choose_file(self, title: str, *, saves: bool) -> QFileDialog:
         dialog = QFileDialog(self._window, title, "", SETUP_FILES)
