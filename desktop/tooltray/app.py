@@ -75,19 +75,15 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from tooltray.home.one_time_notices import OneTimeNotices
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
-    from tooltray.ui.approvals.grant_actions import GrantCommands
-    from tooltray.ui.clients.client_actions import ViewCommands
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
-    from tooltray.ui.files.file_actions import FileCommands
     from tooltray.ui.i18n import install_language, wanted_language
-    from tooltray.ui.pages.page_links import ServerWishes
+    from tooltray.ui.pages.local_work import LocalWork
+    from tooltray.ui.pages.page_context import Presenters
+    from tooltray.ui.pages.server_wishes import ServerWishes
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
     from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-    from tooltray.ui.servers.server_actions import Commands
-    from tooltray.ui.settings.settings_actions import SettingsCommands
-    from tooltray.ui.settings.token_actions import ApiCommands
     from tooltray.ui.shell.desktop import Desktop
     from tooltray.ui.shell.garbage import GarbageCollector
     from tooltray.ui.shell.main_window import MainWindow
@@ -113,28 +109,15 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     # what a person sees and asks for
     tasks = TaskKeeper()
     wishes = ServerWishes()
-    settings = SettingsCommands(hub=hub, tasks=tasks, save_file=write_atomically)
-    grants = GrantCommands(hub=hub, tasks=tasks)
-    commands = Commands(hub=hub, servers=servers, tools=tools, wishes=wishes, tasks=tasks)
     window = MainWindow(
         theme,
-        hub=hub,
-        servers=servers,
-        tools=tools,
+        presenters=Presenters(hub, servers, tools, tasks),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically),
         wishes=wishes,
-        commands=commands,
-        settings=settings,
-        grants=grants,
-        views=ViewCommands(hub=hub, tasks=tasks),
-        files=FileCommands(hub=hub, tasks=tasks),
-        api=ApiCommands(hub=hub, tasks=tasks),
-        tasks=tasks,
-        read_pasted=parse_pasted,
-        find_secrets=secret_spans,
         hides_on_close=Tray.is_available,
     )
     tray = Tray(theme, hub, wishes)
-    tray.menu.pause_requested.connect(commands.pause)
+    tray.menu.pause_requested.connect(window.hub_commands.pause)
     desktop = Desktop(
         app,
         theme=theme,

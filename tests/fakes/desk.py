@@ -11,22 +11,25 @@ from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.approvals.grant_actions import GrantCommands
-from tooltray.ui.clients.client_actions import ViewCommands
-from tooltray.ui.files.file_actions import FileCommands
+from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.clients.clients_page import ClientsPage
+from tooltray.ui.clients.profiles_page import ProfilesPage
+from tooltray.ui.files.files_page import FilesPage
 from tooltray.ui.pages.hub_phase import HubPhase
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.local_work import LocalWork
+from tooltray.ui.pages.page_context import Presenters
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-from tooltray.ui.servers.server_actions import Commands
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.settings.settings_actions import SettingsCommands
-from tooltray.ui.settings.token_actions import ApiCommands
+from tooltray.ui.servers.servers_page import ServersPage
+from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
 
+Pages = tuple[ServersPage, ClientsPage, ProfilesPage, GrantsPage, FilesPage, SettingsPage]
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
 
@@ -49,29 +52,16 @@ class Desk:
         self.servers = QtServerManager(self.hub)
         self.tools = QtToolManager(self.link, self.hub)
         self.wishes = ServerWishes()
-        self.commands = Commands(hub=self.hub, servers=self.servers, tools=self.tools, wishes=self.wishes, tasks=self.tasks)
-        self.settings = SettingsCommands(hub=self.hub, tasks=self.tasks, save_file=write_atomically)
-        self.grants = GrantCommands(hub=self.hub, tasks=self.tasks)
-        self.views = ViewCommands(hub=self.hub, tasks=self.tasks)
-        self.files = FileCommands(hub=self.hub, tasks=self.tasks)
-        self.api = ApiCommands(hub=self.hub, tasks=self.tasks)
         self.window = MainWindow(
             theme,
-            hub=self.hub,
-            servers=self.servers,
-            tools=self.tools,
+            presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically),
             wishes=self.wishes,
-            commands=self.commands,
-            settings=self.settings,
-            grants=self.grants,
-            views=self.views,
-            files=self.files,
-            api=self.api,
-            tasks=self.tasks,
-            read_pasted=parse_pasted,
-            find_secrets=secret_spans,
             hides_on_close=lambda: self.has_tray,
         )
+        pages = [self.window.page(name) for name in ("servers", "clients", "profiles", "approvals", "files", "settings")]
+        self.page, self.clients, self.profiles, self.approvals, self.files, self.settings = cast(Pages, pages)
+        self.commands = self.page.commands
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())
@@ -85,7 +75,7 @@ class Desk:
         self.window.set_phase(HubPhase.RUNNING)
 
     def card(self, name: str) -> ServerCard:
-        return self.window.page.cards[name]
+        return self.page.cards[name]
 
     async def asked(self, *call: object) -> None:
         """Waits until the engine was asked for something."""

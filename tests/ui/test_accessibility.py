@@ -17,8 +17,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_actions import SetupPreview
-from tooltray.ui.shell.main_window import CLIENTS, PROFILES, SETTINGS
+from tooltray.ui.settings.settings_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -63,23 +62,23 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
     fake.sessions, fake.profiles = [SessionSnapshot("1", "c")], [ProfileSnapshot("p", None, {})]
     fake.client_modes = [ClientModeSnapshot("c", "C", "", "lazy", "it is so")]
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.page.toggle_expanded("a")
+        await until(lambda: desk.page.cards)
+        desk.page.toggle_expanded("a")
         desk.wishes.options_requested.emit("w")
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        desk.window.open_page(CLIENTS)
-        page = desk.window.view_pages.clients
+        desk.window.open_page("clients")
+        page = desk.clients
         await until(lambda: page.sessions.rows)
         page.sessions.row_chosen.emit(page.sessions.rows[0])
         assert nameless(desk.window) == []
         page.show_tab(1)
         page.kinds.row_chosen.emit(page.kinds.rows[0])
         assert nameless(desk.window) == []
-        desk.window.open_page(PROFILES)
-        await until(lambda: desk.window.view_pages.profiles.table.rows)
+        desk.window.open_page("profiles")
+        await until(lambda: desk.profiles.table.rows)
         for profile in (None, fake.profiles[0]):
-            desk.window.view_pages.profiles.edit_requested.emit(profile)
+            desk.profiles.edit_requested.emit(profile)
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
 
@@ -92,21 +91,21 @@ async def tab(window: QWidget, *, back: bool = False) -> str:
 
 async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS, notices=(Problem("a notice"),)), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.page.toggle_expanded("a")
+        await until(lambda: desk.page.cards)
+        desk.page.toggle_expanded("a")
         await until(lambda: desk.card("a").tools.table.isVisible())
         assert nameless(desk.window) == []
-        desk.window.open_add_server(BLOCK)
+        desk.page.add(BLOCK)
         desk.window.findChild(type(desk.window.sheet.panel)).show_failure(Problem("no keyring"), True)
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
-        desk.window.open_log("b")
+        desk.page.sheets.open_log("b")
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        desk.window.open_page(SETTINGS)
+        desk.window.open_page("settings")
         assert nameless(desk.window) == []
-        for open_sheet in (desk.window.setup_sheets.open_add_registry, lambda: desk.window.open_why("b")):
+        for open_sheet in (desk.settings.sheets.open_add_registry, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -115,11 +114,11 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
 
 async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
-            lambda: desk.window._open_sign_in_address("a", "https://x.example/"),
-            lambda: desk.settings.previewed.emit(setup),
+            lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
+            lambda: desk.settings.commands.previewed.emit(setup),
         ):
             open_sheet()
             await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))
@@ -133,8 +132,8 @@ async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(the
 
 async def test_a_long_list_of_servers_has_names_too(theme: Theme) -> None:
     async with Desk(FakePresenter([server(f"s{number}") for number in range(30)]), theme) as desk:
-        await until(lambda: desk.window.page.findChild(QTableView).isVisible())
-        desk.window.page.findChild(Table).row_chosen.emit(desk.servers.find("s3"))
+        await until(lambda: desk.page.findChild(QTableView).isVisible())
+        desk.page.findChild(Table).row_chosen.emit(desk.servers.find("s3"))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
 
@@ -147,7 +146,7 @@ async def test_an_empty_page_has_names_too(theme: Theme) -> None:
 
 async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS[:3]), theme) as desk:
-        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.cards and desk.card("a").isVisible())
         path = [await tab(desk.window) for _ in range(16)]
         start = path.index("Search servers and tools")
         assert path[start : start + 2] == ["Search servers and tools", "Add server"]
@@ -158,7 +157,7 @@ async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Them
 
 async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.cards and desk.card("a").isVisible())
         switch = desk.card("a").controls()[1]
         assert isinstance(switch, PaintedButton)
         QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
@@ -171,7 +170,7 @@ async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> Non
 
 async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.window.page.cards and desk.card("d").isVisible())
+        await until(lambda: desk.page.cards and desk.card("d").isVisible())
         await until(lambda: desk.card("c").y() > desk.card("a").y())
         desk.card("a").controls()[1].setFocus()
         for key, name in (
@@ -187,7 +186,7 @@ async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: T
 
 async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.cards and desk.card("a").isVisible())
         desk.card("a").controls()[1].setFocus()
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
         await desk.asked("stop_server", "a")
@@ -198,8 +197,8 @@ async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
 
 async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.open_add_server(BLOCK)
+        await until(lambda: desk.page.cards)
+        desk.page.add(BLOCK)
         panel = desk.window.sheet.panel
         await until(lambda: panel.isAncestorOf(QApplication.focusWidget()))
         there = []
@@ -214,12 +213,12 @@ async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
 async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: Theme) -> None:
     tools = [tool(f"tool_{number}", "a") for number in range(100)]
     async with Desk(FakePresenter(SERVERS, tools), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.page.toggle_expanded("a")
+        await until(lambda: desk.page.cards)
+        desk.page.toggle_expanded("a")
         listed = desk.card("a").tools
         await until(lambda: listed.table.isVisible())
         listed._on_more()
-        bar = desk.window.page._grid.verticalScrollBar()
+        bar = desk.page._grid.verticalScrollBar()
         await until(lambda: bar.maximum() > 1000)
         listed.table.setFocus(Qt.FocusReason.TabFocusReason)
         assert listed.table.currentIndex().row() == 0
@@ -232,7 +231,7 @@ async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: The
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 async def test_enter_and_space_open_the_menu_of_a_card(theme: Theme, key: Qt.Key) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         button = control(desk.card("a"), "More for a")
         button.setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(button, key)

@@ -18,7 +18,6 @@ from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_details import ClientDetails
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.session_details import SessionDetails
-from tooltray.ui.shell.main_window import CLIENTS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.option_list import Option
@@ -50,8 +49,8 @@ def engine(sessions: tuple[SessionSnapshot, ...] = (FIRST, LEFT)) -> FakePresent
 
 
 async def opened(desk: Desk) -> ClientsPage:
-    desk.window.open_page(CLIENTS)
-    page = desk.window.view_pages.clients
+    desk.window.open_page("clients")
+    page = desk.clients
     await until(lambda: page.kinds.rows and len(page.sessions.rows) == len(desk.engine.sessions))
     return page
 
@@ -83,7 +82,7 @@ async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_c
 async def test_without_a_session_the_page_says_how_to_get_one(theme: Theme) -> None:
     async with Desk(engine(()), theme) as desk:
         wanted: list[bool] = []
-        desk.window.entry_copy_requested.connect(lambda: wanted.append(True))
+        desk.window.context.links.entry_copy_requested.connect(lambda: wanted.append(True))
         page = await opened(desk)
         assert "No AI client is connected" in words(page)
         press(page, "Copy the entry for an AI client. Paste it into Claude Code, Cursor or another client")
@@ -100,7 +99,7 @@ async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_no
         desk.engine.sessions = []
         desk.engine.bus.publish(SessionListChanged())
         await until(lambda: page.details is None)
-        desk.window.open_page(0)
+        desk.window.open_page("servers")
         desk.engine.calls.clear()
         desk.engine.bus.publish(SessionListChanged())
         desk.engine.set_sessions(7)
@@ -139,10 +138,10 @@ async def test_a_folder_that_cannot_be_a_project_is_refused_in_words_until_anoth
         desk.engine.failures["set_session_project"] = TooltrayError(
             "this folder cannot be a project", "it is the home folder", "choose another"
         )
-        desk.views.set_project("s1", "/srv")
+        desk.clients.commands.set_project("s1", "/srv")
         await until(lambda: "This folder cannot be a project" in words(page))
         desk.engine.failures.clear()
-        desk.views.set_project("s1", "/srv/projects")
+        desk.clients.commands.set_project("s1", "/srv/projects")
         await until(lambda: "This folder cannot be a project" not in words(page))
 
 
@@ -186,13 +185,13 @@ async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Th
         for name in ("By search", "web"):
             press(details, name)
         await until(lambda: ticked(details)[:2] == ["On demand", "None: it gets everything"])
-        await until(lambda: "the disk is full" in words(desk.window.view_pages.clients))
+        await until(lambda: "the disk is full" in words(desk.clients))
 
 
 async def test_the_choice_for_all_others_comes_first_and_is_made_for_no_name(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "")
-        assert [client.client for client in desk.window.view_pages.clients.kinds.rows] == ["", "claude-code", "cursor-*"]
+        assert [client.client for client in desk.clients.kinds.rows] == ["", "claude-code", "cursor-*"]
         press(details, "On demand")
         await desk.asked("set_client_mode", "", "lazy")
 
@@ -208,12 +207,12 @@ async def test_a_kind_of_client_says_what_tools_cost_it(theme: Theme) -> None:
 async def test_new_profiles_can_be_chosen_at_once_and_a_kind_that_is_gone_is_closed(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         await kind(desk, "claude-code")
-        page = desk.window.view_pages.clients
+        page = desk.clients
         desk.engine.profiles.append(ProfileSnapshot("new", None, {}))
-        desk.views.look_clients()
+        desk.clients.commands.look()
         await until(lambda: isinstance(page.details, ClientDetails) and "new" in page.details.profiles)
         desk.engine.client_modes = KINDS[1:]
-        desk.views.look_clients()
+        desk.clients.commands.look()
         await until(lambda: page.details is None)
 
 
@@ -235,11 +234,11 @@ async def test_the_page_is_used_by_keyboard_alone(theme: Theme) -> None:
 async def test_a_hub_that_does_not_answer_is_said_on_the_page(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.engine.failures["get_sessions"] = TooltrayError("sessions are nowhere to be found")
-        desk.window.open_page(CLIENTS)
-        await until(lambda: "Sessions are nowhere to be found" in words(desk.window.view_pages.clients))
+        desk.window.open_page("clients")
+        await until(lambda: "Sessions are nowhere to be found" in words(desk.clients))
         desk.engine.failures.clear()
-        desk.views.look_clients()
-        await until(lambda: "Sessions are nowhere to be found" not in words(desk.window.view_pages.clients))
+        desk.clients.commands.look()
+        await until(lambda: "Sessions are nowhere to be found" not in words(desk.clients))
 
 
 async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_only(theme: Theme) -> None:
@@ -248,7 +247,8 @@ async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_onl
         desk.engine.calls.clear()
         for _ in range(50):
             page.look_again()
-        await until(lambda: desk.engine.calls.count(("get_sessions",)) == 2)
+        await until(lambda: ("get_sessions",) in desk.engine.calls and not len(desk.tasks))
+        assert desk.engine.calls.count(("get_sessions",)) <= 2
         assert len(page.sessions.rows) == 100
 
 
@@ -294,7 +294,7 @@ async def test_rules_that_cannot_be_used_are_refused_in_words_and_what_was_writt
         desk.engine.failures["set_client_auto_approve"] = TooltrayError("'raed' is no rule")
         rules_field(details).setText("raed")
         press(details, "Save")
-        await until(lambda: "'raed' is no rule" in words(desk.window.view_pages.clients))
+        await until(lambda: "'raed' is no rule" in words(desk.clients))
         assert rules_field(details).text() == "raed"
         press(details, "As each server's settings say")
         await until(lambda: "By these rules in their place" in ticked(details))

@@ -27,9 +27,10 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
-from tooltray.ui.pages.hub_phase import HubPhase, hub_words
+from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.shell.desktop import Desktop
+from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.quit_question import who
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme
@@ -214,7 +215,7 @@ async def test_an_engine_that_cannot_start_is_explained_and_can_be_tried_again(l
     assert len(life.engines) == 2
     await life.running()
     assert "The disk is full" not in life.words
-    assert life.window.page.cards
+    assert life.desk.page.cards
 
 
 async def test_an_app_without_an_engine_ends_at_once(live: Callable[..., Life]) -> None:
@@ -229,7 +230,7 @@ async def test_an_app_without_an_engine_ends_at_once(live: Callable[..., Life]) 
 async def test_an_engine_that_fails_later_takes_its_servers_off_the_page(live: Callable[..., Life]) -> None:
     life = live()
     engine = await life.running()
-    await until(lambda: life.window.page.cards)
+    await until(lambda: life.desk.page.cards)
     engine.fail()
     await until(lambda: "The disk is full" in life.words)
     assert life.desk.servers.servers == ()
@@ -456,7 +457,7 @@ async def test_servers_of_a_project_that_wait_are_told_once_and_the_tray_stays_w
     presenter.bus.publish(ServerFilesChanged())
     await until(lambda: presenter.calls.count(("get_trust_requests", "")) > asked and not len(life.desk.tasks))
     assert len(told) == 1
-    life.window.file_pages.put_off()
+    life.desk.files.sheets.put_off()
     assert "not allowed yet" not in life.tray._icon.toolTip()
 
 

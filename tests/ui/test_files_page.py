@@ -23,7 +23,6 @@ from tooltray.ui.files.file_problems import MOST_FILES
 from tooltray.ui.files.file_sheet import FileSheet
 from tooltray.ui.files.files_page import FilesPage
 from tooltray.ui.files.reload_plan import ReloadPlanPanel
-from tooltray.ui.shell.main_window import FILES as FILES_PAGE
 from tooltray.ui.theme import Theme
 
 
@@ -34,8 +33,8 @@ def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
 
 
 async def opened(desk: Desk) -> FilesPage:
-    desk.window.open_page(FILES_PAGE)
-    page = desk.window.file_pages.page
+    desk.window.open_page("files")
+    page = desk.files
     await until(lambda: len(table(page, "Files with servers").rows) == len(desk.engine.files))
     await until(lambda: len(table(page, "Trusted").rows) == len(desk.engine.trusted))
     return page
@@ -252,9 +251,9 @@ async def test_a_sheet_that_is_open_stays(theme: Theme) -> None:
 async def test_without_a_hub_the_page_asks_for_nothing(theme: Theme) -> None:
     desk = Desk(engine(), theme)
     desk.window.show()
-    desk.window.open_page(FILES_PAGE)
+    desk.window.open_page("files")
     await asyncio.sleep(0)
-    assert not control(desk.window.file_pages.page, "Read again…").isEnabled()
+    assert not control(desk.files, "Read again…").isEnabled()
     assert desk.engine.calls == []
     await desk.close()
 

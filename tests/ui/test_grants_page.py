@@ -20,10 +20,9 @@ from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_actions import GrantSubjects, GrantWish
+from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.approvals.tool_change import ToolChangePanel
-from tooltray.ui.shell.main_window import GRANTS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.option_list import Option
@@ -45,15 +44,15 @@ def engine(grants: list[GrantSnapshot], changes: list[ToolChange] | None = None)
 
 
 async def opened(desk: Desk, count: int) -> GrantsPage:
-    desk.window.open_page(GRANTS)
-    page = desk.window.grant_pages.page
+    desk.window.open_page("approvals")
+    page = desk.approvals
     await until(lambda: len(table(page, "Allowed").rows) == count)
     return page
 
 
 async def allowing(desk: Desk) -> AllowToolsPanel:
-    desk.window.open_page(GRANTS)
-    button(desk.window.grant_pages.page, "Allow tools").click()
+    desk.window.open_page("approvals")
+    button(desk.approvals, "Allow tools").click()
     await until(lambda: desk.window.sheet is not None)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
@@ -261,7 +260,7 @@ async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
         panel = await allowing(desk)
         assert choice(panel, "Server").accessibleName() == "Server: There is no server yet"
         assert not choice(panel, "Server").isEnabled()
-        desk.grants.begin()
+        desk.approvals.commands.begin()
         await desk.asked("get_client_modes")
         await asyncio.sleep(0)
         assert desk.window.sheet is not None
@@ -301,18 +300,19 @@ async def test_a_click_on_the_switch_takes_back_and_one_beside_it_does_not(theme
 
 @pytest.mark.parametrize("phase", ["hidden", "shown"])
 async def test_the_page_asks_how_things_are_when_it_can(theme: Theme, phase: str) -> None:
-    page = GrantsPage(theme)
-    looks: list[None] = []
-    page.look_requested.connect(lambda: looks.append(None))
-    if phase == "shown":
-        page.show()
-        page.set_usable(True)
-    else:
-        page.set_usable(True)
-        assert looks == []
-        page.show()
-    assert len(looks) == 1
-    page.hide()
+    async with Desk(FakePresenter(), theme) as desk:
+        page = desk.approvals
+        page.set_usable(False)
+        looks: list[None] = []
+        page.look_requested.connect(lambda: looks.append(None))
+        if phase == "shown":
+            desk.window.open_page("approvals")
+            page.set_usable(True)
+        else:
+            page.set_usable(True)
+            assert looks == []
+            desk.window.open_page("approvals")
+        assert len(looks) == 1
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> Non
     async with Desk(FakePresenter(servers), theme) as desk:
         await opened(desk, 0)
         begun: list[GrantSubjects] = []
-        desk.grants.began.connect(begun.append)
-        desk.grants.begin()
+        desk.approvals.commands.began.connect(begun.append)
+        desk.approvals.commands.begin()
         await until(lambda: begun)
         assert begun[0].servers == ("c", "a", "b")

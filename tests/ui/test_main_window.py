@@ -111,8 +111,8 @@ async def test_a_removed_server_can_be_brought_back_as_it_was(theme: Theme) -> N
 
 async def test_a_new_toast_takes_the_place_of_the_old_one(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.window.say("one")
-        desk.window.say("two")
+        desk.window.context.say("one")
+        desk.window.context.say("two")
         assert toasts(desk) == ["two"]
 
 
@@ -135,7 +135,7 @@ async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: 
     failed = server("a", ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
     async with Desk(FakePresenter([failed]), theme) as desk:
         desk.engine.logs["a"] = ["first", "second"]
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.wishes.log_requested.emit("a")
         panel = desk.window.findChild(LogPanel)
         assert isinstance(panel, LogPanel)
@@ -150,8 +150,8 @@ async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: 
 
 async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.open_log("a")
+        await until(lambda: desk.page.cards)
+        desk.page.sheets.open_log("a")
         await desk.servers.api.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
@@ -159,7 +159,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
 async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.close()
-        desk.window.open_log("a")
+        desk.page.sheets.open_log("a")
         assert desk.window.isVisible()
 
 
@@ -171,7 +171,7 @@ async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme)
         press(desk.window, "Put this notice away")
         await until(lambda: "An entry was skipped" in drawn(desk.window))
         press(desk.window, "Put this notice away")
-        assert desk.window.page.notices.isHidden()
+        assert desk.page.notices.isHidden()
 
 
 async def test_what_the_hub_says_no_more_is_no_notice_any_more_also_if_it_was_news(theme: Theme) -> None:
@@ -222,7 +222,7 @@ async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme:
 async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_window(theme: Theme) -> None:
     locked = Problem("The secrets are locked", "secrets.enc needs its passphrase", "Unlock them")
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.failures["get_secret_names"] = TooltrayError(locked.title, locked.message, locked.hint)
         desk.engine.set_state("a", ServerState.ERROR, problem=locked)
         await until(lambda: desk.window.findChild(SecretsHelp))
@@ -236,7 +236,7 @@ async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_win
 
 async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
         desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
         await desk.asked("get_secret_names")
@@ -246,10 +246,10 @@ async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme:
 
 async def test_escape_closes_a_sheet_and_gives_the_focus_back(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         before = desk.card("a").controls()[0]
         before.setFocus()
-        desk.window.open_add_server()
+        desk.page.add()
         await until(lambda: QApplication.focusWidget() is not before)
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         assert desk.window.sheet is None
@@ -258,13 +258,35 @@ async def test_escape_closes_a_sheet_and_gives_the_focus_back(theme: Theme) -> N
 
 async def test_a_click_beside_the_panel_closes_the_sheet_and_one_inside_does_not(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.window.open_add_server()
+        desk.page.add()
         sheet = desk.window.sheet
         assert isinstance(sheet, Sheet)
         QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=sheet.panel.geometry().center())
         assert desk.window.sheet is sheet
         QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
         assert desk.window.sheet is None
+
+
+async def test_a_click_beside_the_panel_loses_nothing_that_was_typed(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.page.add()
+        sheet = desk.window.sheet
+        assert isinstance(sheet, Sheet)
+        QTest.keyClicks(QApplication.focusWidget(), "npx")
+        QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=QPoint(5, 5))
+        assert desk.window.sheet is sheet
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert desk.window.sheet is None
+
+
+async def test_undo_is_one_tab_away(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.page.cards)
+        focused = control(desk.card("a"), "More for a")
+        focused.setFocus(Qt.FocusReason.TabFocusReason)
+        desk.window.context.offer_undo("a is stopped")
+        QTest.keyClick(focused, Qt.Key.Key_Tab)
+        assert QApplication.focusWidget() is control(desk.window, "Undo")
 
 
 class ShownWindows(QObject):
@@ -284,23 +306,23 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
     windows = ShownWindows()
     app.installEventFilter(windows)
     async with Desk(FakePresenter([server("a"), server("b", ServerState.ERROR, problem=Problem("x"))], [tool("t", "a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.page.toggle_expanded("a")
-        desk.window.open_add_server('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
-        desk.window.open_log("b")
-        desk.window.say("hello")
+        await until(lambda: desk.page.cards)
+        desk.page.toggle_expanded("a")
+        desk.page.add('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
+        desk.page.sheets.open_log("b")
+        desk.window.context.say("hello")
         for state in ServerState:
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
         await desk.servers.api.add_mcp_server("new", {"command": "z"})
-        await until(lambda: "new" in desk.window.page.cards)
+        await until(lambda: "new" in desk.page.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}
 
 
 async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         control(desk.card("a"), "Use a").click()
         await until(lambda: toasts(desk) == ["a is stopped"])
         assert desk.card("a").server.state is ServerState.STOPPED
@@ -312,14 +334,14 @@ async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None
 @pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with the hub")])
 async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default: bool, text: str) -> None:
     async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.defaults = ["a"] if is_default else []
         desk.wishes.default_requested.emit("a", not is_default)
         await until(lambda: toasts(desk) == [f"{text} from now on"])
 
 
 def placed(desk: Desk) -> list[str]:
-    cards = [card for card in desk.window.page.cards.values() if card.isVisible()]
+    cards = [card for card in desk.page.cards.values() if card.isVisible()]
     return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
 
 
@@ -344,5 +366,5 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
         desk.engine.entries[removed] = {"command": "npx"}
         control(desk.card(removed), f"More for {removed}").setFocus(Qt.FocusReason.TabFocusReason)
         desk.wishes.removal_requested.emit(removed)
-        await until(lambda: removed not in desk.window.page.cards)
+        await until(lambda: removed not in desk.page.cards)
         await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"More for {next_one}"))

@@ -16,7 +16,6 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.shell.main_window import CLIENTS, FILES, GRANTS, PROFILES
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.chip import StateBadge
@@ -46,9 +45,9 @@ async def settle() -> None:
 
 
 async def with_cards(desk: Desk) -> NoticeArea:
-    await until(lambda: desk.window.page.cards and desk.card("a").isVisible())
+    await until(lambda: desk.page.cards and desk.card("a").isVisible())
     await settle()
-    return desk.window.page.notices
+    return desk.page.notices
 
 
 async def test_a_notice_that_comes_moves_no_card_from_under_the_pointer(theme: Theme) -> None:
@@ -80,7 +79,7 @@ async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_
         await settle()
         below = desk.window.childAt(place)
         assert below is not None
-        assert not any(card.isAncestorOf(below) for card in desk.window.page.cards.values())
+        assert not any(card.isAncestorOf(below) for card in desk.page.cards.values())
         assert top(desk, "a") > before
         point_at(desk, control(desk.window, "Copy entry for a client"))
         await until(lambda: top(desk, "a") == before)
@@ -88,7 +87,7 @@ async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_
 
 def badges(desk: Desk) -> dict[str, str]:
     found = {}
-    for name, card in desk.window.page.cards.items():
+    for name, card in desk.page.cards.items():
         badge = card.findChild(StateBadge)
         assert isinstance(badge, StateBadge)
         found[name] = badge.accessibleName()
@@ -120,7 +119,7 @@ async def test_a_card_that_comes_while_everything_is_paused_is_paused_too(theme:
 async def test_the_table_of_many_is_paused_too(theme: Theme) -> None:
     many: list[ServerSnapshot] = [server(f"s{number}") for number in range(30)]
     async with Desk(FakePresenter(many, is_paused=True), theme) as desk:
-        table = desk.window.page.findChild(ServerTable)
+        table = desk.page.findChild(ServerTable)
         assert isinstance(table, ServerTable)
         await until(lambda: table.isVisible() and len(table.rows) == 31)
         assert table.model().index(0, 1).data() == "Paused"
@@ -151,17 +150,12 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize("index", [CLIENTS, PROFILES, GRANTS, FILES])
-async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, index: int) -> None:
+@pytest.mark.parametrize("name", ["clients", "profiles", "approvals", "files"])
+async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, name: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         window = desk.window
-        window.open_page(index)
-        page = {
-            CLIENTS: window.view_pages.clients,
-            PROFILES: window.view_pages.profiles,
-            GRANTS: window.grant_pages.page,
-            FILES: window.file_pages.page,
-        }[index]
+        window.open_page(name)
+        page = desk.window.page(name)
         await until(lambda: page.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
         area = page.findChild(NoticesAbove)
         fault = page.findChild(FaultArea)

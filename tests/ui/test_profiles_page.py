@@ -13,7 +13,6 @@ from tooltray.errors import TooltrayError
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.check_table import CheckTable
 from tooltray.ui.clients.profile_panel import ProfilePanel
-from tooltray.ui.shell.main_window import PROFILES
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
 
@@ -29,15 +28,15 @@ def engine(*profiles: ProfileSnapshot) -> FakePresenter:
 
 
 async def opened(desk: Desk) -> QWidget:
-    desk.window.open_page(PROFILES)
-    page = desk.window.view_pages.profiles
+    desk.window.open_page("profiles")
+    page = desk.profiles
     await until(lambda: len(page.table.rows) == len(desk.engine.profiles))
     return page
 
 
 async def editing(desk: Desk, profile: ProfileSnapshot | None) -> ProfilePanel:
     await opened(desk)
-    desk.window.view_pages.profiles.edit_requested.emit(profile)
+    desk.profiles.edit_requested.emit(profile)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, ProfilePanel)
@@ -67,7 +66,7 @@ def tick(panel: ProfilePanel, server: str, tool: str = "") -> None:
 async def test_profiles_are_listed_by_name_with_what_is_in_them(theme: Theme) -> None:
     async with Desk(engine(CODING, ALL), theme) as desk:
         await opened(desk)
-        model = desk.window.view_pages.profiles.table.model()
+        model = desk.profiles.table.model()
         rows = [[model.index(row, column).data() for column in range(4)] for row in range(2)]
         assert rows == [["all", "", "All servers", "3"], ["coding", "Files only", "1 server", "1"]]
 
@@ -96,7 +95,7 @@ async def test_a_new_profile_is_named_ticked_and_saved(theme: Theme) -> None:
         desk.engine.profiles = [ProfileSnapshot("my tools", ("files",), {"files": ("write",)})]
         QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await desk.asked("set_profile", "my tools", {"servers": ["files"], "tools": {"files": ["write"]}, "description": "Trying"})
-        await until(lambda: desk.window.sheet is None and desk.window.view_pages.profiles.table.rows)
+        await until(lambda: desk.window.sheet is None and desk.profiles.table.rows)
 
 
 async def test_a_profile_is_changed_under_its_own_name(theme: Theme) -> None:
@@ -194,13 +193,13 @@ async def test_what_cannot_be_read_or_brought_back_is_said_on_the_page(theme: Th
     async with Desk(engine(CODING), theme) as desk:
         page = await opened(desk)
         desk.engine.failures["set_profile"] = TooltrayError("the disk is full")
-        desk.views.bring_back(CODING)
+        desk.profiles.commands.bring_back(CODING)
         await until(lambda: "The disk is full" in words(page))
         desk.engine.failures["get_profiles"] = TooltrayError("profiles are gone")
-        desk.views.look_profiles()
+        desk.profiles.commands.look()
         await until(lambda: "Profiles are gone" in words(page))
         desk.engine.failures.clear()
-        desk.views.bring_back(ALL)
+        desk.profiles.commands.bring_back(ALL)
         await until(lambda: "Profiles are gone" not in words(page))
         await desk.asked("set_profile", "all", {"tools": {}})
 
@@ -208,9 +207,9 @@ async def test_what_cannot_be_read_or_brought_back_is_said_on_the_page(theme: Th
 async def test_an_open_sheet_of_another_kind_stays(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
         await opened(desk)
-        desk.window.open_add_server()
+        desk.page.add()
         before = desk.window.sheet
-        desk.window.view_pages.profiles.edit_requested.emit(CODING)
+        desk.profiles.edit_requested.emit(CODING)
         assert desk.window.sheet is before
 
 

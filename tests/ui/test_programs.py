@@ -16,7 +16,6 @@ from tests.ui.test_accessibility import nameless
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.settings.new_token import NewTokenPanel
-from tooltray.ui.shell.main_window import SERVERS, SETTINGS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 
@@ -50,9 +49,9 @@ def chosen(panel: QWidget, name: str) -> Choice:
 
 
 async def opened(desk: Desk) -> QWidget:
-    desk.window.open_page(SETTINGS)
-    section = desk.window.settings_page.api
-    await until(lambda: desk.window.settings_page._address == desk.engine.http.url)
+    desk.window.open_page("settings")
+    section = desk.settings.api
+    await until(lambda: desk.settings._address == desk.engine.http.url)
     await until(lambda: not len(desk.tasks))
     return section
 
@@ -141,7 +140,7 @@ async def test_a_token_that_cannot_be_made_is_told_in_the_sheet_and_what_was_typ
 async def test_an_ai_client_gets_a_token_of_its_own_with_an_entry_to_paste(theme: Theme) -> None:
     async with Desk(engine(OPEN), theme) as desk:
         await opened(desk)
-        page = desk.window.settings_page
+        page = desk.settings
         control(page, "New token, Clients with a token").click()
         panel = desk.window.sheet.panel
         field(panel).setText("cursor")
@@ -184,8 +183,8 @@ async def test_the_token_is_asked_for_only_when_a_person_wants_to_see_it_and_hid
         assert desk.engine.api_token not in words(section)
         control(section, "Show").click()
         await until(lambda: desk.engine.api_token in words(section))
-        desk.window.open_page(SERVERS)
-        desk.window.open_page(SETTINGS)
+        desk.window.open_page("servers")
+        desk.window.open_page("settings")
         assert desk.engine.api_token not in "".join(label.text() + label.accessibleName() for label in section.findChildren(QLabel))
 
 

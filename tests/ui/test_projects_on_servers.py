@@ -13,7 +13,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ToolListChanged
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_options import ServerOptionsPanel
@@ -61,7 +61,7 @@ def test_a_waiting_server_says_since_when_and_why_and_wants_a_folder() -> None:
 
 async def test_a_folder_is_chosen_on_the_card_and_the_server_starts_for_it(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         control(desk.card("serena"), "Choose folder, serena").click()
         dialog = desk.window.findChild(QFileDialog)
         assert isinstance(dialog, QFileDialog)
@@ -73,7 +73,7 @@ async def test_a_folder_is_chosen_on_the_card_and_the_server_starts_for_it(theme
 
 async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.failures["start_for_project"] = TooltrayError("this folder cannot be a project", "it is the home folder")
         desk.commands.start_for("serena", "/srv")
         await until(lambda: "This folder cannot be a project" in words(desk.card("serena")))
@@ -81,7 +81,7 @@ async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> Non
 
 async def test_the_menu_starts_it_anyway_chooses_a_folder_and_resets(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         pick(desk, "Start anyway")
         await desk.asked("start_without_project", "serena")
         pick(desk, "Reset projects")
@@ -110,9 +110,9 @@ def test_the_menu_has_what_fits_the_server(theme: Theme, shown: ServerSnapshot, 
 async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened(theme: Theme) -> None:
     running = server("serena", is_deferred=True, copies=COPIES)
     async with Desk(FakePresenter([running], [tool("x", "serena")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         assert "shop" not in words(desk.card("serena"))
-        desk.window.page.toggle_expanded("serena")
+        desk.page.toggle_expanded("serena")
         await until(lambda: "shop" in words(desk.card("serena")))
         said = words(desk.card("serena"))
         for text in ("shop", "/srv/shop", "2 AI clients", "1 AI client", "No AI client", "It ended. Exit code 1."):
@@ -121,14 +121,14 @@ async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened
         await desk.asked("reset_deferred_state")
         desk.engine.set_state("serena", S.RUNNING, copies=COPIES[:1])
         await until(lambda: "site" not in words(desk.card("serena")))
-        desk.window.page.toggle_expanded("serena")
+        desk.page.toggle_expanded("serena")
         assert desk.card("serena").tools is None
 
 
 async def test_a_server_without_copies_says_nothing_of_projects(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.page.toggle_expanded("a")
+        await until(lambda: desk.page.cards)
+        desk.page.toggle_expanded("a")
         assert "Runs for" not in words(desk.card("a"))
 
 
@@ -158,7 +158,7 @@ async def test_a_lazy_server_has_a_chip_and_says_what_it_costs_before_and_after(
         assert "1 tool · 120 tokens" in words(desk.card("b"))
         chips = {name: [each.isVisibleTo(desk.card(name)) for each in desk.card(name).findChildren(Chip)[:1]] for name in ("serena", "b")}
         assert chips == {"serena": [True], "b": [False]}
-        assert "210 of 6,600 tokens before the first word" in words(desk.window.page)
+        assert "210 of 6,600 tokens before the first word" in words(desk.page)
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:
@@ -170,13 +170,13 @@ async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_
         assert ("get_tool_costs", None) not in desk.engine.calls
         desk.engine.tell(server("a", is_lazy=True))
         await desk.asked("get_tool_costs", None)
-        desk.window.open_page(1)
+        desk.window.open_page("clients")
         desk.engine.calls.clear()
         desk.engine.bus.publish(ToolListChanged("a"))
         desk.engine.tell(server("a", calls_today=6))
         await until(lambda: desk.servers.find("a").calls_today == 6)
         assert ("get_tool_costs", None) not in desk.engine.calls
-        desk.window.open_page(0)
+        desk.window.open_page("servers")
         await desk.asked("get_tool_costs", None)
 
 
@@ -184,7 +184,7 @@ async def test_tokens_that_cannot_be_counted_are_said_to_be_so(theme: Theme) -> 
     fake = FakePresenter([server("a", tool_count=2)])
     fake.failures["get_tool_costs"] = TooltrayError("no tokenizer", "it is not installed")
     async with Desk(fake, theme) as desk:
-        await until(lambda: "Tokens could not be counted" in words(desk.window.page))
+        await until(lambda: "Tokens could not be counted" in words(desk.page))
         assert "2 tools" in words(desk.card("a"))
 
 
@@ -192,21 +192,21 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
     fake = FakePresenter([server(f"s{number}") for number in range(30)])
     fake.costs = ToolCosts("o200k", 500, 20, (ServerCost("s1", 500, 20, ()),))
     async with Desk(fake, theme) as desk:
-        table = desk.window.page._table
+        table = desk.page._table
         await until(lambda: table.isVisible() and table.model().index(1, 4).data() == "20")
         assert table.model().index(1, 4).data(3) == "20 of 500 tokens"
         assert (table.model().index(2, 4).data(), table.model().index(2, 4).data(3)) == ("–", "")
         table.row_chosen.emit(desk.servers.find("s1"))
-        assert "20 of 500 tokens" in words(desk.window.page.details)
+        assert "20 of 500 tokens" in words(desk.page.details)
         desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))
-        desk.views.look_costs()
-        await until(lambda: "500 tokens" in words(desk.window.page.details) and "20 of" not in words(desk.window.page.details))
+        desk.commands.look_costs()
+        await until(lambda: "500 tokens" in words(desk.page.details) and "20 of" not in words(desk.page.details))
 
 
 async def test_servers_that_wait_have_a_filter_of_their_own(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING, server("b")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        control(desk.window.page, "Waiting, 1").click()
+        await until(lambda: desk.page.cards)
+        control(desk.page, "Waiting, 1").click()
         await until(lambda: desk.card("serena").isVisible() and not desk.card("b").isVisible())
 
 
@@ -215,7 +215,7 @@ async def test_servers_that_wait_have_a_filter_of_their_own(theme: Theme) -> Non
 
 async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         panel = await options(desk)
         await until(control(panel, "On demand").isEnabled)
         assert control(panel, "Default (all at once)").isChecked()
@@ -233,7 +233,7 @@ async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: The
 
 async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         panel = await options(desk)
         desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
         choice = control(panel, "On demand")
@@ -262,7 +262,7 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
 )
 async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[str, object], chosen: str, theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_lazy=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.entries["a"] = {"command": "npx", **entry}
         panel = await options(desk)
         await until(lambda: [each.text() for each in panel.findChildren(Option) if each.isChecked()] == [chosen])
@@ -272,7 +272,7 @@ async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[st
 
 async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         panel = await options(desk)
         await until(control(panel, "On demand").isEnabled)
         field = panel.findChild(QPlainTextEdit)
@@ -285,7 +285,7 @@ async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: T
 
 async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person_says_so(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", S.WAITING, is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["serena", "a b"]}
         panel = await options(desk)
         field = panel.findChild(QPlainTextEdit)
@@ -301,7 +301,7 @@ async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person
 
 async def test_a_template_goes_before_the_arguments_and_what_is_saved_counts_as_such(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["y", "{project_name}"]}
         panel = await options(desk)
         field = panel.findChild(QPlainTextEdit)
@@ -314,7 +314,7 @@ async def test_a_template_goes_before_the_arguments_and_what_is_saved_counts_as_
 
 async def test_a_template_is_kept_while_the_server_does_not_wait(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["{project_name}"]}
         panel = await options(desk)
         switch = control(panel, "Wait for a project")
@@ -327,7 +327,7 @@ async def test_a_template_is_kept_while_the_server_does_not_wait(theme: Theme) -
 
 async def test_a_remote_server_has_no_arguments_and_is_told_where_the_project_can_stand(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True, transport="http")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.engine.entries["a"] = {"url": "http://127.0.0.1:1/{project_name}"}
         panel = await options(desk)
         await until(lambda: "Its URL and headers can have these in them:" in words(panel))
@@ -338,11 +338,11 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
     fake = FakePresenter([server("serena"), server("b")])
     fake.costs = COSTS
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.window.page._costs)
+        await until(lambda: desk.page._costs)
         panel = await options(desk, "serena")
         assert "Clients read 90 of 6,480 tokens of it before the first word." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
-        desk.views.look_costs()
+        desk.commands.look_costs()
         await until(lambda: "Now a client reads" not in words(panel))
         desk.wishes.options_requested.emit("b")
         assert desk.window.sheet.panel is panel

@@ -179,7 +179,7 @@ async def test_a_fault_that_is_out_of_sight_is_brought_into_view(theme: Theme) -
 
 async def test_questions_wait_in_line_behind_each_other_and_behind_other_sheets(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.window.open_add_server("uvx x")
+        desk.page.add("uvx x")
         ask(desk)
         ask(desk, PAGE)
         ask(desk, replace(PAGE, id="3"))
@@ -217,7 +217,7 @@ async def test_the_questions_end_with_the_engine(theme: Theme) -> None:
 async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await panel(desk)
-        desk.window.open_log("a")
+        desk.page.sheets.open_log("a")
         assert desk.window.sheet is not None
         assert isinstance(desk.window.sheet.panel, LogPanel)
         desk.window.sheet.dismiss()

@@ -18,7 +18,7 @@ from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_sign import sign
@@ -222,7 +222,7 @@ def test_the_switch_stays_where_a_person_put_it_until_the_server_follows(make_ca
 async def test_a_refused_start_puts_the_switch_back_and_says_why_on_the_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.STOPPED)]), theme) as desk:
         desk.engine.failures["start_server"] = TooltrayError("command 'npx' not found", "", "Install Node.js")
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         card = desk.card("a")
         switch = card.findChild(Switch)
         assert isinstance(switch, Switch)
@@ -266,7 +266,7 @@ def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wis
 
 async def test_a_server_that_the_settings_switched_off_is_switched_on_and_started(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.STOPPED, is_disabled=True)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         desk.card("a").findChild(Switch).click()
         await desk.asked("start_server", "a")
         assert ("update_mcp_server", "a", {"command": "npx", "disable": False}) in desk.engine.calls
@@ -274,7 +274,7 @@ async def test_a_server_that_the_settings_switched_off_is_switched_on_and_starte
 
 async def test_the_switch_of_a_server_that_stops_because_nobody_uses_it_stays_on(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", idle_stop_s=300)]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         for state in (ServerState.STOPPING, ServerState.ON_DEMAND):
             desk.engine.set_state("a", state)
             await until(lambda state=state: desk.card("a").server.state is state)
@@ -283,7 +283,7 @@ async def test_the_switch_of_a_server_that_stops_because_nobody_uses_it_stays_on
 
 async def test_the_switch_of_a_server_that_was_stopped_elsewhere_follows_in_the_end(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         for state in (ServerState.STOPPING, ServerState.STOPPED):
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is ServerState.STOPPED)

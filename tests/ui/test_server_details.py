@@ -7,7 +7,7 @@ from tests.fakes.server_snapshots import BUILTIN, server, tool
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme

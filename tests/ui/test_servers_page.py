@@ -13,6 +13,7 @@ from tests.fakes.server_snapshots import server, tool
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
@@ -28,29 +29,29 @@ def many(count: int) -> list[ServerSnapshot]:
 
 def shown(desk: Desk) -> list[str]:
     """Names of the cards on the page, from left to right and top to bottom."""
-    cards = [card for card in desk.window.page.cards.values() if card.isVisible()]
+    cards = [card for card in desk.page.cards.values() if card.isVisible()]
     return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
 
 
 def page_words(desk: Desk) -> str:
-    labels = desk.window.page.findChildren(QLabel)
+    labels = desk.page.findChildren(QLabel)
     return "\n".join(label.text() for label in labels if label.isVisible())
 
 
 def table(desk: Desk) -> ServerTable:
-    found = desk.window.page.findChild(ServerTable)
+    found = desk.page.findChild(ServerTable)
     assert isinstance(found, ServerTable)
     return found
 
 
 def search(desk: Desk, text: str) -> None:
-    field = desk.window.page.findChild(SearchField)
+    field = desk.page.findChild(SearchField)
     assert isinstance(field, SearchField)
     field.setText(text)
 
 
 def choose_filter(desk: Desk, name: str) -> None:
-    next(tab for tab in desk.window.page.findChildren(FilterTab) if tab.text() == name).click()
+    next(tab for tab in desk.page.findChildren(FilterTab) if tab.text() == name).click()
 
 
 async def settle(desk: Desk) -> None:
@@ -68,7 +69,7 @@ async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
         assert "built-in" in page_words(desk)
-        begin = next(way for way in desk.window.page.findChildren(Beginning) if "Paste" in way.accessibleName())
+        begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
 
@@ -82,12 +83,12 @@ async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) 
 async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         await until(lambda: shown(desk) == ["a", "b", "hub"])
-        before = desk.window.page.cards
+        before = desk.page.cards
         switch = before["a"].controls()[1]
         switch.setFocus(Qt.FocusReason.TabFocusReason)
         desk.engine.set_state("b", ServerState.ERROR, problem=Problem("it fell over", hint="Pick it up"))
         await until(lambda: before["b"].server.state is ServerState.ERROR)
-        assert desk.window.page.cards == before
+        assert desk.page.cards == before
         assert QApplication.focusWidget() is switch
         assert "It fell over" in page_words(desk)
         assert "Pick it up" in page_words(desk)
@@ -96,7 +97,7 @@ async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(
 async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
     async with Desk(FakePresenter(many(20)), theme) as desk:
         await until(lambda: len(shown(desk)) == 21)
-        area = desk.window.page._grid
+        area = desk.page._grid
         await until(lambda: area.verticalScrollBar().maximum() > 300)
         area.verticalScrollBar().setValue(300)
         desk.engine.set_state("server-3", ServerState.STOPPED)
@@ -110,7 +111,7 @@ async def test_more_than_24_servers_are_a_table(theme: Theme) -> None:
         await until(lambda: table(desk).isVisible())
         assert [row.name for row in table(desk).rows][-1] == "hub"
         assert len(table(desk).rows) == 26
-        assert not desk.window.page.cards
+        assert not desk.page.cards
 
 
 async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
@@ -143,12 +144,12 @@ async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape
         table(desk).selectRow(4)
         QTest.keyClick(table(desk), Qt.Key.Key_Return)
         await desk.asked("get_tools", "server-4")
-        details = desk.window.page.details
+        details = desk.page.details
         assert details is not None
         await until(lambda: details.tools.table.rows)
         assert "Exit code 7. Pick it up." in page_words(desk)
         QTest.keyClick(table(desk), Qt.Key.Key_Escape)
-        assert desk.window.page.details is None
+        assert desk.page.details is None
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ async def test_details_offer_the_next_step_and_the_log(theme: Theme, state: Serv
     async with Desk(FakePresenter(servers, [tool("read", "server-4")]), theme) as desk:
         await until(lambda: table(desk).isVisible())
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
-        details = desk.window.page.details
+        details = desk.page.details
         assert details is not None
         await until(lambda: details.tools.table.rows)
         buttons = {each.text() or each.accessibleName(): each for each in details.findChildren(QPushButton)}
@@ -183,7 +184,7 @@ async def test_details_offer_the_next_step_and_the_log(theme: Theme, state: Serv
         buttons[text].click()
         await desk.asked(wish, "server-4")
         buttons["Close details"].click()
-        assert desk.window.page.details is None
+        assert desk.page.details is None
 
 
 async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_s_switch_back(theme: Theme) -> None:
@@ -213,9 +214,9 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
         await until(lambda: table(desk).isVisible())
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         desk.engine.set_state("server-4", ServerState.STOPPED)
-        await until(lambda: desk.window.page.details and desk.window.page.details.server.state is ServerState.STOPPED)
+        await until(lambda: desk.page.details and desk.page.details.server.state is ServerState.STOPPED)
         await desk.servers.api.remove_mcp_server("server-4")
-        await until(lambda: desk.window.page.details is None)
+        await until(lambda: desk.page.details is None)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         await until(lambda: shown(desk))
         desk.engine.set_state("a", ServerState.STOPPED)
-        tabs = {tab.text(): tab for tab in desk.window.page.findChildren(FilterTab)}
+        tabs = {tab.text(): tab for tab in desk.page.findChildren(FilterTab)}
         await until(lambda: [tabs[name].count for name in ("All", "Running", "Needs you", "Stopped")] == [3, 2, 0, 1])
 
 
@@ -252,7 +253,7 @@ async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Th
         await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
         await settle(desk)
         assert shown(desk) == ["a", "b"]
-        desk.window.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        desk.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: shown(desk) == ["b"])
 
 
@@ -276,7 +277,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
         QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
-        field = desk.window.page.findChild(SearchField)
+        field = desk.page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")
         QTest.keyClick(field, Qt.Key.Key_Escape)
@@ -298,7 +299,7 @@ async def test_an_expanded_card_lists_the_tools_and_follows_their_changes(theme:
 async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_says_why(theme: Theme) -> None:
     async with Desk(FakePresenter([server("files")], TOOLS), theme) as desk:
         await until(lambda: shown(desk))
-        desk.window.page.toggle_expanded("files")
+        desk.page.toggle_expanded("files")
         tools = desk.card("files").tools
         assert tools is not None
         await until(lambda: len(tools.table.rows) == 2)
@@ -320,7 +321,7 @@ async def test_of_thousands_of_tools_a_card_shows_some_and_more_on_demand(theme:
     tools = [tool(f"tool_{number}", "files") for number in range(5_000)]
     async with Desk(FakePresenter([server("files")], tools), theme) as desk:
         await until(lambda: shown(desk))
-        desk.window.page.toggle_expanded("files")
+        desk.page.toggle_expanded("files")
         listed = desk.card("files").tools
         assert listed is not None
         await until(lambda: len(listed.table.rows) == 8)
@@ -332,7 +333,7 @@ async def test_of_thousands_of_tools_a_card_shows_some_and_more_on_demand(theme:
 
 async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> None:
     desk = Desk(FakePresenter(), theme)
-    desk.window.page.set_loading(True)
+    desk.page.set_phase(HubPhase.STARTING)
     desk.window.show()
-    assert any("The hub is starting" in page_words(desk) for _ in desk.window.page.findChildren(EmptyState))
+    assert any("The hub is starting" in page_words(desk) for _ in desk.page.findChildren(EmptyState))
     await desk.close()

@@ -19,8 +19,7 @@ from tooltray.events import NpmRegistryChanged
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_actions import LONGEST_FILE, SetupPreview
-from tooltray.ui.shell.main_window import SETTINGS
+from tooltray.ui.settings.settings_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
@@ -33,13 +32,13 @@ ADDED = SetupChange("add", "server", "github")
 
 async def opened(desk: Desk) -> QWidget:
     desk.engine.registry = STATUS
-    desk.window.open_page(SETTINGS)
+    desk.window.open_page("settings")
     await until(lambda: table(desk).rows)
-    return desk.window.settings_page
+    return desk.settings
 
 
 def table(desk: Desk) -> Table:
-    found = desk.window.settings_page.findChild(Table)
+    found = desk.settings.findChild(Table)
     assert isinstance(found, Table)
     return found
 
@@ -127,7 +126,7 @@ async def test_an_import_is_previewed_again_when_servers_are_to_be_replaced(them
     (tmp_path / "setup.json").write_text(json.dumps(setup))
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
-        desk.settings.open_import(str(tmp_path / "setup.json"))
+        desk.settings.commands.open_import(str(tmp_path / "setup.json"))
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
         control(panel, "Replace servers of the same name").click()
@@ -142,16 +141,16 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     (tmp_path / "x.json").write_text("[1")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.open_import(str(tmp_path / "x.json"))
+        desk.settings.commands.open_import(str(tmp_path / "x.json"))
         await until(lambda: "This file is no backup" in drawn(page))
-        desk.settings.open_import(str(tmp_path / "missing.json"))
+        desk.settings.commands.open_import(str(tmp_path / "missing.json"))
         await until(lambda: "The file could not be read" in drawn(page))
 
 
 async def test_an_export_is_a_file_for_its_owner_alone(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         path = tmp_path / "out.json"
-        desk.settings.export(str(path))
+        desk.settings.commands.export(str(path))
         await until(path.exists)
         assert json.loads(path.read_text()) == {}
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -162,28 +161,28 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
         desk.engine.http = HttpStatus(is_enabled=True, problem=Problem("port 7717 is taken"))
         page = await opened(desk)
         await until(lambda: "Port 7717 is taken" in drawn(page))
-        desk.settings.failed.emit("http", None)
+        desk.settings.commands.section_failed.emit("http", None)
         await until(lambda: "Port 7717 is taken" in drawn(page))  # still
 
 
 async def test_pages_have_their_shortcuts(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        QTest.keyClick(desk.window, Qt.Key(Qt.Key.Key_1.value + SETTINGS), Qt.KeyboardModifier.ControlModifier)
-        assert desk.window.settings_page.isVisible()
+        QTest.keyClick(desk.window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+        assert desk.settings.isVisible()
         await desk.asked("get_npm_registry_status")
         QTest.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
-        assert desk.window.page.isVisible()
-        assert not desk.window.settings_page.isVisible()
+        assert desk.page.isVisible()
+        assert not desk.settings.isVisible()
 
 
 async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_can_be_left(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         assert "Your registry" not in drawn(page)
-        desk.settings.registry_changed.emit(replace(STATUS, custom_url="https://npm.example/"))
+        desk.settings.commands.registry_changed.emit(replace(STATUS, custom_url="https://npm.example/"))
         await until(lambda: "https://npm.example/" in drawn(page))
         long = "https://npm.example/" + "repository/" * 30
-        desk.settings.registry_changed.emit(replace(STATUS, custom_url=long))
+        desk.settings.commands.registry_changed.emit(replace(STATUS, custom_url=long))
         await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in drawn(page).split("\n")))
         control(page, "Use no longer").click()
         await desk.asked("set_custom_npm_registry", "")
@@ -245,7 +244,7 @@ async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Pat
 async def test_an_export_that_fails_says_so_on_the_page(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.export(str(tmp_path / "missing" / "x.json"))
+        desk.settings.commands.export(str(tmp_path / "missing" / "x.json"))
         await until(lambda: "The file could not be written" in drawn(page))
 
 
@@ -253,11 +252,11 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
         page = await opened(desk)
-        desk.window.setup_sheets.open_add_registry()
+        desk.settings.sheets.open_add_registry()
         control(page, "Restore starter servers…").click()
         await desk.asked("preview_reset")
-        desk.settings.failed.emit("setup", None)
-        await until(lambda: desk.window.setup_sheets.has_waiting)
+        desk.settings.commands.section_failed.emit("setup", None)
+        await until(lambda: desk.settings.sheets.has_waiting)
         control(desk.window.sheet.panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet.panel, "Restore").click()
@@ -268,9 +267,9 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
 async def test_a_preview_of_something_else_does_not_change_what_is_confirmed(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await opened(desk)
-        desk.settings.previewed.emit(SetupPreview(None, False, (ADDED,)))
+        desk.settings.commands.previewed.emit(SetupPreview(None, False, (ADDED,)))
         panel = desk.window.sheet.panel
-        desk.settings.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
+        desk.settings.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
         assert [row.name for row in panel.findChild(Table).rows] == ["github"]
         control(panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
@@ -282,11 +281,11 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
     replaced = SetupChange("replace", "server", "x")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [SetupChange("keep", "server", "x")]
-        desk.settings.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
+        desk.settings.commands.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
         panel = desk.window.sheet.panel
         desk.engine.setup_changes = [replaced]
         control(panel, "Replace servers of the same name").click()
-        desk.settings.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
+        desk.settings.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
         assert not control(panel, "Import").isEnabled()
         await until(lambda: control(panel, "Import").isEnabled())
         assert panel.findChild(Table).rows == [replaced]
@@ -295,7 +294,7 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
 async def test_what_cannot_be_imported_or_put_back_stays_in_the_sheet_with_the_reason(theme: Theme) -> None:
     setup = {"mcpServers": {"x": {"command": "y"}}}
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.settings.previewed.emit(SetupPreview(setup, False, (ADDED,)))
+        desk.settings.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))
         panel = desk.window.sheet.panel
         desk.engine.failures["import_setup"] = TooltrayError("the disk is full")
         control(panel, "Import").click()
@@ -312,7 +311,7 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
         file.truncate(LONGEST_FILE + 1)
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.open_import(str(tmp_path / "huge.json"))
+        desk.settings.commands.open_import(str(tmp_path / "huge.json"))
         await until(lambda: "This file is no backup" in drawn(page))
 
 

@@ -12,9 +12,8 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
 from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_actions import GrantSubjects
+from tooltray.ui.approvals.grant_commands import GrantSubjects
 from tooltray.ui.servers.add_server import AddServerPanel
-from tooltray.ui.shell.main_window import FILES, SERVERS
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.page_scroll import FittedScroll
@@ -51,7 +50,7 @@ def options_from_the_menu(desk: Desk, name: str) -> None:
 
 async def test_the_sheet_that_adds_a_server_opens_with_room_for_its_field(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.window.open_add_server()
+        desk.page.add()
         sheet = opened(desk)
         field = sheet.panel.findChild(CodeView)
         assert isinstance(field, CodeView)
@@ -62,7 +61,7 @@ async def test_the_sheet_that_adds_a_server_opens_with_room_for_its_field(theme:
 async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         panel = AllowToolsPanel(theme, GrantSubjects((), ()))
-        sheet = desk.window.open_sheet(panel)
+        sheet = desk.window.context.sheets.open(panel)
         before = QRect(panel.geometry())
         assert whole_content(sheet)
         for _ in range(5):
@@ -72,7 +71,7 @@ async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: The
 
 async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.window.open_add_server()
+        desk.page.add()
         sheet = opened(desk)
         await until(lambda: sheet.panel.isVisible())
         panel = sheet.panel
@@ -90,7 +89,7 @@ async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
 @pytest.mark.parametrize("opens", ["menu", "shortcut"])
 async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, opens: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         if opens == "menu":
             options_from_the_menu(desk, "a")
         else:
@@ -106,7 +105,7 @@ async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, open
 
 async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_has_the_keyboard_again(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
+        await until(lambda: desk.page.cards)
         options_from_the_menu(desk, "a")
         sheet = opened(desk)
         await until(lambda: has_focus_inside(sheet))
@@ -117,8 +116,8 @@ async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_ha
 
 async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.open_add_server()
+        await until(lambda: desk.page.cards)
+        desk.page.add()
         sheet = opened(desk)
         behind: QWidget = control(desk.card("a"), "Use a")
         behind.setFocus(Qt.FocusReason.TabFocusReason)
@@ -129,11 +128,10 @@ async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) 
 
 async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.window.page.cards)
-        desk.window.open_add_server()
+        await until(lambda: desk.page.cards)
+        desk.page.add()
         QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
-        assert desk.window.page.isVisible()
+        assert desk.page.isVisible()
         opened(desk).dismiss()
         QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
-        assert not desk.window.page.isVisible()
-        assert (SERVERS, FILES) == (0, 4)
+        assert not desk.page.isVisible()

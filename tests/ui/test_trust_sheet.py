@@ -19,7 +19,6 @@ from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
-from tooltray.ui.shell.main_window import FILES
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.switch import Switch
 
@@ -37,15 +36,15 @@ def switch(panel: QWidget, name: str) -> Switch:
 
 
 async def waiting(desk: Desk) -> None:
-    await until(lambda: desk.window.file_pages.waiting)
+    await until(lambda: desk.files.sheets.waiting)
 
 
 async def asked(desk: Desk, project: str = SHOP, *, is_guarded: bool = False) -> TrustPanel:
     """Opens the sheet of a project; when it takes answers unless `is_guarded`."""
     await waiting(desk)
     if not is_guarded:
-        desk.window.file_pages._guard_ms = 0
-    desk.window.file_pages.open_trust(project)
+        desk.files.sheets._guard_ms = 0
+    desk.files.sheets.open_trust(project)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, TrustPanel)
@@ -59,7 +58,7 @@ async def again(desk: Desk, requests: list[TrustRequest]) -> None:
     """Something else waits now."""
     desk.engine.trust_requests = list(requests)
     desk.engine.bus.publish(ServerFilesChanged())
-    await until(lambda: list(desk.window.file_pages._requests) == requests)
+    await until(lambda: list(desk.files.sheets._requests) == requests)
 
 
 async def test_it_shows_what_each_server_starts_and_where_and_what_it_gets(theme: Theme) -> None:
@@ -118,7 +117,7 @@ async def test_a_yes_carries_the_digests_of_what_was_chosen_alone(theme: Theme) 
         button(panel, *GO).click()
         await desk.asked("trust_entries", SHOP, {"deploy": DEPLOY.digest})
         await until(lambda: desk.window.sheet is None)
-        assert [request.entry for request in desk.window.file_pages.waiting] == ["lint"]  # what was looked at is not brought up again
+        assert [request.entry for request in desk.files.sheets.waiting] == ["lint"]  # what was looked at is not brought up again
 
 
 async def test_both_at_once(theme: Theme) -> None:
@@ -207,8 +206,8 @@ async def test_not_now_and_escape_grant_nothing_and_are_not_asked_again(theme: T
         await asked(desk, SITE)
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is None
-        assert desk.window.file_pages.waiting == []
-        assert "Allow them?" not in words(desk.window.page)
+        assert desk.files.sheets.waiting == []
+        assert "Allow them?" not in words(desk.page)
         assert not any(call[0] == "trust_entries" for call in desk.engine.calls)
 
 
@@ -220,7 +219,7 @@ async def test_a_hundred_are_asked_a_dozen_at_a_time(theme: Theme) -> None:
         switch(panel, "server-0").click()
         button(panel, *GO).click()
         await until(lambda: desk.window.sheet is None)
-        await until(lambda: len(desk.window.file_pages.waiting) == 100 - MOST_ENTRIES)
+        await until(lambda: len(desk.files.sheets.waiting) == 100 - MOST_ENTRIES)
 
 
 async def test_a_very_long_command_is_there_in_full(theme: Theme) -> None:
@@ -257,28 +256,28 @@ async def test_its_file_can_be_opened(theme: Theme, monkeypatch: pytest.MonkeyPa
 async def test_the_servers_page_says_what_waits_and_leads_there(theme: Theme) -> None:
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
-        assert "2 projects bring 3 servers. Allow them?" in words(desk.window.page)
-        button(desk.window.page, "See what they start").click()
+        assert "2 projects bring 3 servers. Allow them?" in words(desk.page)
+        button(desk.page, "See what they start").click()
         assert isinstance(desk.window.sheet.panel, TrustPanel)
 
 
 async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme) -> None:
     async with Desk(engine([DEPLOY]), theme) as desk:
         await waiting(desk)
-        assert "shop brings the server deploy. Allow it?" in words(desk.window.page)
-        next(each for each in desk.window.page.findChildren(QAbstractButton) if each.accessibleName() == "Put this notice away").click()
-        assert "Allow it?" not in words(desk.window.page)
+        assert "shop brings the server deploy. Allow it?" in words(desk.page)
+        next(each for each in desk.page.findChildren(QAbstractButton) if each.accessibleName() == "Put this notice away").click()
+        assert "Allow it?" not in words(desk.page)
         await again(desk, [replace(DB, is_change=True)])
-        assert "shop brings the server db. Allow it?" in words(desk.window.page)
-        assert "what you trusted before goes on" in words(desk.window.page)
+        assert "shop brings the server db. Allow it?" in words(desk.page)
+        assert "what you trusted before goes on" in words(desk.page)
 
 
 async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_also_after_not_now(theme: Theme) -> None:
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
-        desk.window.file_pages.put_off()
-        desk.window.open_page(FILES)
-        page = desk.window.file_pages.page
+        desk.files.sheets.put_off()
+        desk.window.open_page("files")
+        page = desk.files
         rows = page._waiting.rows
         assert [(row.path, len(row.requests)) for row in rows] == [(SHOP, 2), (SITE, 1)]
         model = page._waiting.model()
@@ -292,7 +291,7 @@ async def test_when_the_engine_is_gone_nothing_waits(theme: Theme) -> None:
         await waiting(desk)
         desk.link.detach()
         desk.hub.forget()
-        assert desk.window.file_pages.waiting == []
+        assert desk.files.sheets.waiting == []
 
 
 # what programs have proposed

@@ -38,7 +38,7 @@ async def add(theme: Theme, text: str = PASTED, size: tuple[int, int] | None = N
     result = await desk(theme)
     result.window.show_up()
     await until(result.window.isActiveWindow)
-    result.window.open_add_server(text)
+    result.page.add(text)
     return Shot(result, size=size)
 
 
@@ -72,7 +72,7 @@ async def add_remote_small(theme: Theme) -> Shot:
 
 async def add_without_keyring(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.window.open_add_server(PASTED)
+    result.page.add(PASTED)
     panel = result.window.findChild(AddServerPanel)
     panel.show_failure(Problem("There is no keyring", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
     return Shot(result)

@@ -12,7 +12,6 @@ from tests.ui.scenes.shown_files import SHOP
 
 from tooltray.phrases import Phrase
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.ui.shell.main_window import CLIENTS, PROFILES
 from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
@@ -45,15 +44,15 @@ async def clients(theme: Theme, size: tuple[int, int] | None = None, sessions: S
     result = await desk(theme, PROJECTS)
     result.engine.sessions, result.engine.client_modes, result.engine.profiles = list(sessions), KINDS, PROFILE_ROWS
     result.engine.costs = COSTS
-    result.window.open_page(CLIENTS)
-    page = result.window.view_pages.clients
+    result.window.open_page("clients")
+    page = result.clients
     await until(lambda: page.kinds.rows and len(page.sessions.rows) == len(sessions))
     return Shot(result, size=size)
 
 
 async def clients_session(theme: Theme) -> Shot:
     shot = await clients(theme)
-    shot.desk.window.view_pages.clients.sessions.row_chosen.emit(SESSIONS[0])
+    shot.desk.clients.sessions.row_chosen.emit(SESSIONS[0])
     return shot
 
 
@@ -67,7 +66,7 @@ async def clients_nobody(theme: Theme) -> Shot:
 
 async def clients_kinds(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await clients(theme, size)
-    page = shot.desk.window.view_pages.clients
+    page = shot.desk.clients
     page.show_tab(1)
     page.kinds.row_chosen.emit(KINDS[2])
     await shot.desk.asked("get_tool_costs", "cursor-vscode")
@@ -80,7 +79,7 @@ async def clients_kinds_small(theme: Theme) -> Shot:
 
 async def clients_rules(theme: Theme) -> Shot:
     shot = await clients(theme)
-    page = shot.desk.window.view_pages.clients
+    page = shot.desk.clients
     page.show_tab(1)
     page.kinds.row_chosen.emit(replace(KINDS[3], auto_approve=("read", "names:get_*")))
     await shot.desk.asked("get_tool_costs", "codex-mcp-client")
@@ -93,7 +92,7 @@ async def clients_rules(theme: Theme) -> Shot:
 async def profiles(theme: Theme, rows: Sequence[ProfileSnapshot] = PROFILE_ROWS) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.profiles = list(rows)
-    result.window.open_page(PROFILES)
+    result.window.open_page("profiles")
     await result.asked("get_profiles")
     return Shot(result)
 
@@ -104,7 +103,7 @@ async def profiles_none(theme: Theme) -> Shot:
 
 async def profile(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await profiles(theme)
-    shot.desk.window.view_pages.profiles.edit_requested.emit(PROFILE_ROWS[0])
+    shot.desk.profiles.edit_requested.emit(PROFILE_ROWS[0])
     await shot.desk.asked("get_tools", None)
     return Shot(shot.desk, size=size)
 

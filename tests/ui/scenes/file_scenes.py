@@ -15,7 +15,6 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.shell.main_window import FILES as FILES_PAGE
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -32,12 +31,12 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result = await desk(theme, (*OF_FILES, *SERVERS[:3]))
     result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
     result.engine.trust_requests = list(REQUESTS)
-    result.files.look()
-    result.views.look_costs()
-    await until(lambda: result.window.file_pages.waiting)
-    result.window.page.toggle_expanded("db")
-    result.window.page.show_tools("db", [tool("query", "db"), tool("explain", "db")])
-    await until(lambda: result.window.page._costs)
+    result.files.commands.look()
+    result.commands.look_costs()
+    await until(lambda: result.files.sheets.waiting)
+    result.page.toggle_expanded("db")
+    result.page.show_tools("db", [tool("query", "db"), tool("explain", "db")])
+    await until(lambda: result.page._costs)
     return Shot(result, size=size)
 
 
@@ -47,7 +46,7 @@ async def file_servers_small(theme: Theme) -> Shot:
 
 async def file_server_details(theme: Theme) -> Shot:
     result = await desk(theme, (*OF_FILES, *many(40)))
-    result.window.page._table.row_chosen.emit(result.servers.find("db"))
+    result.page._table.row_chosen.emit(result.servers.find("db"))
     return Shot(result)
 
 
@@ -70,8 +69,8 @@ async def files(
 ) -> Shot:
     result = await desk(theme)
     result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
-    result.window.open_page(FILES_PAGE)
-    page = result.window.file_pages.page
+    result.window.open_page("files")
+    page = result.files
     await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
     return Shot(result, size=size)
 
@@ -90,13 +89,13 @@ async def files_100(theme: Theme) -> Shot:
 
 async def file_sheet(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.window.file_pages.page.file_chosen.emit(SHOP_FILE)
+    shot.desk.files.file_chosen.emit(SHOP_FILE)
     return shot
 
 
 async def file_sheet_served(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.window.file_pages.page.file_chosen.emit(PROXY_FILE)
+    shot.desk.files.file_chosen.emit(PROXY_FILE)
     return shot
 
 
@@ -106,8 +105,9 @@ async def trust(
     shot = await files(theme, requests=requests)
     window = shot.desk.window
     window.resize(*(size or (1180, 760)))
-    window.file_pages._guard_ms = 0
-    window.file_pages.open_trust(project)
+    sheets = shot.desk.files.sheets
+    sheets._guard_ms = 0
+    sheets.open_trust(project)
     await until(lambda: not window.sheet.panel._guard.isActive())
     return Shot(shot.desk, size=size)
 
@@ -123,10 +123,10 @@ async def trust_thief(theme: Theme) -> Shot:
 async def trust_changed(theme: Theme) -> Shot:
     shot = await trust(theme, requests=[DEPLOY])
     shot.desk.engine.trust_requests = [replace(DEPLOY, digest="9" * 64, target="./tools/deploy-server --all")]
-    shot.desk.files.look()
+    shot.desk.files.commands.look()
     panel = shot.desk.window.sheet.panel
     await until(lambda: panel.shown[0].digest != DEPLOY.digest)
-    shot.desk.files.refused.emit(Problem("'deploy' is another one by now", "", "Look at it again"))
+    shot.desk.files.commands.refused.emit(Problem("'deploy' is another one by now", "", "Look at it again"))
     return shot
 
 
@@ -136,20 +136,20 @@ async def trust_100(theme: Theme) -> Shot:
 
 async def reload_plan(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files.previewed.emit(PLAN)
+    shot.desk.files.commands.previewed.emit(PLAN)
     return shot
 
 
 async def reload_nothing(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files.previewed.emit([])
+    shot.desk.files.commands.previewed.emit([])
     return shot
 
 
 async def add_to_project(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.window.open_page(0)
-    shot.desk.window.open_add_server("npx -y @modelcontextprotocol/server-memory")
+    shot.desk.window.open_page("servers")
+    shot.desk.page.add("npx -y @modelcontextprotocol/server-memory")
     return shot
 
 

@@ -10,7 +10,6 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.shell.main_window import GRANTS
 from tooltray.ui.theme import Theme
 
 
@@ -37,8 +36,8 @@ async def grants(
     result = await desk(theme)
     result.engine.grants, result.engine.tool_changes = list(granted), list(changes)
     result.engine.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", "", is_seen=True)]
-    result.window.open_page(GRANTS)
-    page = result.window.grant_pages.page
+    result.window.open_page("approvals")
+    page = result.approvals
     await until(lambda: list(page._grants) == list(granted) and list(page._changes) == list(changes))
     return Shot(result, size=size)
 
@@ -58,7 +57,7 @@ async def grants_100(theme: Theme) -> Shot:
 async def tool_change(theme: Theme) -> Shot:
     shot = await grants(theme)
     assert shot.desk is not None
-    shot.desk.window.grant_pages.page.change_requested.emit(CHANGES_SEEN[0])
+    shot.desk.approvals.change_requested.emit(CHANGES_SEEN[0])
     return shot
 
 
@@ -66,7 +65,7 @@ async def allow_tools(theme: Theme, size: tuple[int, int] | None = None, kind: i
     shot = await grants(theme, size=size)
     assert shot.desk is not None
     window = shot.desk.window
-    shot.desk.grants.begin()
+    shot.desk.approvals.commands.begin()
     await until(lambda: window.sheet is not None)
     panel = window.sheet.panel
     panel._server.choose("filesystem")

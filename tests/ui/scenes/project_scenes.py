@@ -50,10 +50,10 @@ PROJECTS = (
 async def projects(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
-    result.views.look_costs()
-    result.window.page.toggle_expanded("pyright")
-    result.window.page.show_tools("pyright", [tool("hover", "pyright"), tool("rename", "pyright", category="write")])
-    await until(lambda: result.window.page._costs)
+    result.commands.look_costs()
+    result.page.toggle_expanded("pyright")
+    result.page.show_tools("pyright", [tool("hover", "pyright"), tool("rename", "pyright", category="write")])
+    await until(lambda: result.page._costs)
     return Shot(result, size=size)
 
 
@@ -64,9 +64,9 @@ async def projects_small(theme: Theme) -> Shot:
 async def projects_details(theme: Theme) -> Shot:
     result = await desk(theme, (*PROJECTS, *many(40)))
     result.engine.costs = COSTS
-    result.views.look_costs()
-    await until(lambda: result.window.page._costs)
-    result.window.page._table.row_chosen.emit(result.servers.find("pyright"))
+    result.commands.look_costs()
+    await until(lambda: result.page._costs)
+    result.page._table.row_chosen.emit(result.servers.find("pyright"))
     return Shot(result)
 
 
@@ -74,8 +74,8 @@ async def options(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
     result.engine.entries["serena"] = {"command": "uvx", "args": SERENA.split()[1:]}
-    result.views.look_costs()
-    await until(lambda: result.window.page._costs)
+    result.commands.look_costs()
+    await until(lambda: result.page._costs)
     result.wishes.options_requested.emit("serena")
     await result.asked("get_server_entry", "serena")
     return Shot(result, size=size)

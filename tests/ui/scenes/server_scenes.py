@@ -51,10 +51,10 @@ async def servers_100(theme: Theme) -> Shot:
 
 async def servers_100_details(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
-    table = result.window.page._table
+    table = result.page._table
     table.selectRow(4)
     table.row_chosen.emit(result.servers.find("postgres-1"))
-    result.window.page.show_tools("postgres-1", TOOLS[:5])
+    result.page.show_tools("postgres-1", TOOLS[:5])
     return Shot(result)
 
 
@@ -64,8 +64,8 @@ async def servers_100_small(theme: Theme) -> Shot:
 
 async def expanded(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.window.page.toggle_expanded("filesystem")
-    result.window.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
+    result.page.toggle_expanded("filesystem")
+    result.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
     return Shot(result)
 
 
@@ -88,7 +88,7 @@ async def notices(theme: Theme) -> Shot:
     )
     result = await desk(theme, notices=(broken, REFUSED))
     result.commands.remove("fetch")
-    await until(lambda: "fetch" not in result.window.page.cards)
+    await until(lambda: "fetch" not in result.page.cards)
     return Shot(result)
 
 
@@ -134,7 +134,7 @@ async def stopped(theme: Theme) -> Shot:
 async def bug(theme: Theme) -> Shot:
     result = await desk(theme)
     problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
-    result.window.page.notices.add_bug(problem, "x")
+    result.page.notices.add_bug(problem, "x")
     return Shot(result)
 
 
@@ -146,7 +146,7 @@ async def quit_question(theme: Theme) -> Shot:
 
 async def searched(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.window.page._search.setText("file")
+    result.page._search.setText("file")
     await result.asked("get_tools", None)
     return Shot(result)
 
@@ -160,7 +160,7 @@ async def log(theme: Theme) -> Shot:
     result.engine.logs["postgres"] = [
         f"2026-11-21 14:3{i % 10}:0{i % 10} postgres-mcp[{100 + i}]: connecting to 127.0.0.1:5432, attempt {i}" for i in range(60)
     ]
-    result.window.open_log("postgres")
+    result.page.sheets.open_log("postgres")
     await result.asked("get_server_log", "postgres", 500)
     return Shot(result)
 
@@ -196,7 +196,7 @@ DIAGNOSIS = Diagnosis(
 async def why(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
     result.engine.diagnoses = [DIAGNOSIS]
-    result.window.open_why("postgres")
+    result.page.sheets.open_why("postgres")
     await result.asked("diagnose", "postgres")
     return Shot(result, size=size)
 

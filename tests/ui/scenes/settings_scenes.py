@@ -13,8 +13,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_actions import SetupPreview
-from tooltray.ui.shell.main_window import SETTINGS
+from tooltray.ui.settings.settings_commands import SetupPreview
 from tooltray.ui.theme import Theme
 
 REGISTRIES = NpmRegistryStatus(
@@ -42,8 +41,8 @@ async def settings(theme: Theme, status: NpmRegistryStatus | None = None, size: 
     result = await desk(theme)
     result.engine.registry = REGISTRIES if status is None else status
     result.engine.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
-    result.window.open_page(SETTINGS)
-    await until(lambda: result.window.settings_page._status is result.engine.registry and result.window.settings_page._address)
+    result.window.open_page("settings")
+    await until(lambda: result.settings._status is result.engine.registry and result.settings._address)
     return Shot(result, size=size)
 
 
@@ -54,7 +53,7 @@ async def settings_small(theme: Theme) -> Shot:
 
 async def settings_bottom(theme: Theme) -> Shot:
     shot = await settings_small(theme)
-    area = shot.desk.window.settings_page.findChild(QScrollArea)
+    area = shot.desk.settings.findChild(QScrollArea)
     shot.desk.window.resize(900, 600)
     QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
     return shot
@@ -66,8 +65,10 @@ async def settings_empty(theme: Theme) -> Shot:
 
 async def add_registry(theme: Theme) -> Shot:
     shot = await settings(theme)
-    shot.desk.window.setup_sheets.open_add_registry()
-    shot.desk.settings.registry_refused.emit(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
+    shot.desk.settings.sheets.open_add_registry()
+    shot.desk.settings.commands.registry_refused.emit(
+        Problem("This is no npm registry", "it answered with an HTML page", "Correct the address")
+    )
     return shot
 
 
@@ -77,19 +78,19 @@ async def reset(theme: Theme) -> Shot:
         SetupChange("add", "default", "memory", "starts with the hub"),
         SetupChange("remove", "default", "fetch", "starts when it is first used"),
     ]
-    shot.desk.settings.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
+    shot.desk.settings.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
     shot = await settings(theme)
-    shot.desk.settings.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
+    shot.desk.settings.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
     return shot
 
 
 async def settings_programs(theme: Theme, trusted: bool = True, size: tuple[int, int] | None = None) -> Shot:
     shot = await settings(theme, size=size)
-    page = shot.desk.window.settings_page
+    page = shot.desk.settings
     page.show_http(HttpStatus(True, True, "http://127.0.0.1:7717/mcp", True, None, True, "http://127.0.0.1:7717/api/mcp", trusted))
     if not trusted:
         page.api.show_token("tooltray_api_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
@@ -104,7 +105,7 @@ async def settings_programs_small(theme: Theme) -> Shot:
 
 async def new_token(theme: Theme) -> Shot:
     shot = await settings_programs(theme)
-    shot.desk.window.settings_page.api.rotation_requested.emit()
+    shot.desk.settings.api.rotation_requested.emit()
     return shot
 
 

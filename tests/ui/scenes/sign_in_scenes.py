@@ -27,7 +27,7 @@ async def sign_in(theme: Theme) -> Shot:
 
 async def sign_in_details(theme: Theme) -> Shot:
     result = await desk(theme, (*SIGN_INS, *many(40)))
-    table = result.window.page._table
+    table = result.page._table
     table.selectRow(1)
     table.row_chosen.emit(result.servers.find("sentry"))
     return Shot(result)
@@ -35,14 +35,14 @@ async def sign_in_details(theme: Theme) -> Shot:
 
 async def sign_in_details_small(theme: Theme) -> Shot:
     result = await desk(theme, (*SIGN_INS, *many(40)))
-    result.window.page._table.row_chosen.emit(result.servers.find("linear"))
+    result.page._table.row_chosen.emit(result.servers.find("linear"))
     return Shot(result, size=(900, 600))
 
 
 async def sign_in_address(theme: Theme) -> Shot:
     result = await desk(theme, SIGN_INS)
     result.commands.tell_no_browser("sentry")
-    result.window._open_sign_in_address("sentry", PAGE.url)
+    result.page.sheets._open_sign_in_address("sentry", PAGE.url)
     return Shot(result)
 
 

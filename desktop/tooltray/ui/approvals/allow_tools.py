@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.approvals.approval_words import DAY_S, HOUR_S
-from tooltray.ui.approvals.grant_actions import GrantSubjects, GrantWish
+from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -1,64 +1,43 @@
-"""The page of what is allowed, and the sheets that belong to it.
+"""The sheets of the Approvals page: what is to be allowed, and how a tool has changed. An open sheet of any kind stays.
 
-Above it: the window, which shows the page and lends the place for a sheet. Below it: page, sheets, and commands.
+Above it: the page. Below it: those sheets, and GrantCommands.
 """
 
-from collections.abc import Sequence
-
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from tooltray.snapshots.approvals import ToolChange
 from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_actions import GrantCommands, GrantSubjects
-from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.approvals.grant_commands import GrantCommands, GrantSubjects
 from tooltray.ui.approvals.tool_change import ToolChangePanel
-from tooltray.ui.servers.server_sheets import SheetPlace
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page_context import PageContext
 
 
-class GrantPages(QObject):
-    """`page` is the page; `need_person` says how many tools have changed since a person allowed them."""
-
-    need_person = Signal(int)
-
-    def __init__(self, theme: Theme, parent: QObject, *, place: SheetPlace, grants: GrantCommands) -> None:
+class GrantSheets(QObject):
+    def __init__(self, context: PageContext, parent: QObject, *, commands: GrantCommands) -> None:
         super().__init__(parent)
-        self._theme, self._place, self._grants = theme, place, grants
-        page = self.page = GrantsPage(theme)
-        page.look_requested.connect(grants.look)
-        page.allow_requested.connect(grants.begin)
-        page.take_back_requested.connect(grants.take_back)
-        page.change_requested.connect(self._open_change)
-        grants.grants_changed.connect(page.show_grants)
-        grants.open_servers_changed.connect(page.show_open_servers)
-        grants.changes_changed.connect(self._on_changes)
-        grants.failed.connect(page.show_fault)
-        grants.began.connect(self._open_allow)
+        self._theme, self._place, self._commands = context.theme, context.sheets, commands
 
-    def _on_changes(self, changes: Sequence[ToolChange]) -> None:
-        self.page.show_changes(changes)
-        self.need_person.emit(len(changes))
-
-    def _open_allow(self, subjects: GrantSubjects) -> None:
-        """Opens the sheet that allows tools; an open one of any kind stays."""
+    def open_allow(self, subjects: GrantSubjects) -> None:
+        """Opens the sheet that allows tools."""
         if self._place.sheet is not None:
             return
-        panel, grants = AllowToolsPanel(self._theme, subjects), self._grants
-        panel.tools_requested.connect(grants.list_tools)
-        panel.preview_requested.connect(grants.preview)
-        panel.confirmed.connect(grants.allow)
-        grants.tools_listed.connect(panel.show_tools)
-        grants.previewed.connect(panel.show_preview)
+        panel, commands = AllowToolsPanel(self._theme, subjects), self._commands
+        panel.tools_requested.connect(commands.list_tools)
+        panel.preview_requested.connect(commands.preview)
+        panel.confirmed.connect(commands.allow)
+        commands.tools_listed.connect(panel.show_tools)
+        commands.previewed.connect(panel.show_preview)
         self._open(panel)
 
-    def _open_change(self, change: ToolChange) -> None:
+    def open_change(self, change: ToolChange) -> None:
+        """Opens the sheet of a tool that has changed."""
         if self._place.sheet is None:
             panel = ToolChangePanel(self._theme, change)
-            panel.accepted.connect(self._grants.accept)
+            panel.accepted.connect(self._commands.accept)
             self._open(panel)
 
     def _open(self, panel: AllowToolsPanel | ToolChangePanel) -> None:
-        self._grants.refused.connect(panel.show_refusal)
-        sheet = self._place.open_sheet(panel)
+        self._commands.refused.connect(panel.show_refusal)
+        sheet = self._place.open(panel)
         panel.close_requested.connect(sheet.dismiss)
-        self._grants.saved.connect(sheet.dismiss)
+        self._commands.saved.connect(sheet.dismiss)

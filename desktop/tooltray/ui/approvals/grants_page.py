@@ -14,8 +14,11 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.ui.approvals.approval_words import details, ends, granted, granted_to, own_permissions
+from tooltray.ui.approvals.grant_commands import GrantCommands
+from tooltray.ui.approvals.grant_sheets import GrantSheets
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.times import moment
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
@@ -30,7 +33,7 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 CONTENT_WIDTH = 920
 
 
-class GrantsPage(QWidget):
+class GrantsPage(Page):
     """`look_requested`: the page is shown and wants to know how things are. `take_back_requested` carries a grant's id."""
 
     look_requested = Signal()
@@ -38,8 +41,9 @@ class GrantsPage(QWidget):
     take_back_requested = Signal(str)
     change_requested = Signal(object)  # ToolChange that a person wants to see
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        theme = context.theme
         self.setObjectName("Page")
         self._theme = theme
         self._is_usable = False
@@ -57,6 +61,22 @@ class GrantsPage(QWidget):
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self.set_usable(False)
+        self.commands = GrantCommands(hub=context.hub, tasks=context.tasks)
+        self._sheets = GrantSheets(context, self, commands=self.commands)
+        self._connect(context)
+
+    def _connect(self, context: PageContext) -> None:
+        commands = self.commands
+        self.look_requested.connect(commands.look)
+        self.allow_requested.connect(commands.begin)
+        self.take_back_requested.connect(commands.take_back)
+        self.change_requested.connect(self._sheets.open_change)
+        commands.grants_changed.connect(self.show_grants)
+        commands.open_servers_changed.connect(self.show_open_servers)
+        commands.changes_changed.connect(self.show_changes)
+        commands.failed.connect(self.show_fault)
+        commands.began.connect(self._sheets.open_allow)
+        commands.done.connect(context.say)
 
     def set_usable(self, is_usable: bool) -> None:
         """Says whether there is a hub that could be asked for anything."""
@@ -81,6 +101,7 @@ class GrantsPage(QWidget):
 
     def show_changes(self, changes: Sequence[ToolChange]) -> None:
         self._changes = changes
+        self.need_person.emit(len(changes))
         self._held.set_rows(changes)
         self._held.fit_height()
         self._changed.setVisible(bool(changes))

@@ -5,6 +5,7 @@ Above it: the window. Below it: ViewCommands, which carries its wishes out and b
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -13,12 +14,14 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
+from tooltray.ui.clients.client_commands import ClientCommands
 from tooltray.ui.clients.client_details import ClientDetails
 from tooltray.ui.clients.client_tables import ClientTable, SessionTable
 from tooltray.ui.clients.client_words import client_title
 from tooltray.ui.clients.session_details import SessionDetails
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.widgets.details_pane import DetailsPane
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.fault_area import FaultArea
@@ -31,7 +34,7 @@ from tooltray.ui.widgets.surface import column, row
 SESSIONS, KINDS = 0, 1  # the tabs
 
 
-class ClientsPage(QWidget):
+class ClientsPage(Page):
     """`look_requested`: the page is shown and wants to know how things are; `costs_requested` carries a kind of client."""
 
     look_requested = Signal()
@@ -40,10 +43,10 @@ class ClientsPage(QWidget):
     mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
     profile_requested = Signal(str, str)  # a kind of client, and its profile
     auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
-    entry_copy_requested = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        theme, self._context = context.theme, context
         self.setObjectName("Page")
         self._theme = theme
         self._profiles: tuple[str, ...] = ()
@@ -69,6 +72,27 @@ class ClientsPage(QWidget):
             self._stack.addWidget(content)
         self._tab = SESSIONS
         self.set_usable(False)
+        self.commands = ClientCommands(hub=context.hub, tasks=context.tasks)
+        self._connect()
+
+    def _connect(self) -> None:
+        commands, hub = self.commands, self._context.hub
+        self.look_requested.connect(commands.look)
+        self.costs_requested.connect(commands.look_costs)
+        self.mode_requested.connect(commands.set_mode)
+        self.profile_requested.connect(commands.set_profile)
+        self.auto_approve_requested.connect(commands.set_auto_approve)
+        self.folder_requested.connect(self._on_folder)
+        commands.profiles_changed.connect(self.show_profiles)
+        commands.clients_changed.connect(self.show_clients)
+        commands.sessions_changed.connect(self.show_sessions)
+        commands.client_costs_changed.connect(self.show_costs)
+        commands.failed.connect(self.show_fault)
+        for news in (hub.session_list_changed, hub.config_changed):
+            news.connect(self.look_again)
+
+    def _on_folder(self, session: str) -> None:
+        self._context.choose_folder(tr("On which project does this client work?"), partial(self.commands.set_project, session))
 
     @property
     def details(self) -> QWidget | None:
@@ -150,7 +174,7 @@ class ClientsPage(QWidget):
             tr("Each one that connects stands here, with what it sees."),
             [("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client"))],
         )
-        empty.way_chosen.connect(self.entry_copy_requested)
+        empty.way_chosen.connect(self._context.links.entry_copy_requested)
         return empty
 
     def _draw(self) -> None:

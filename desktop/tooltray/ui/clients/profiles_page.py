@@ -4,16 +4,20 @@ Above it: the window, which opens a profile in a sheet. Below it: ViewCommands, 
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.client_words import profile_servers
+from tooltray.ui.clients.profile_commands import ProfileCommands
+from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.fault_area import FaultArea
@@ -25,14 +29,15 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 MARGIN = 16  # above the table, or a banner
 
 
-class ProfilesPage(QWidget):
+class ProfilesPage(Page):
     """`look_requested`: the page is shown and wants to know how things are. `edit_requested` carries a profile, None for a new one."""
 
     look_requested = Signal()
     edit_requested = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        theme, self._context = context.theme, context
         self.setObjectName("Page")
         self._theme = theme
         self._add = Button(theme, tr("New profile"), "primary", "plus")
@@ -49,6 +54,19 @@ class ProfilesPage(QWidget):
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self._table)
         self.set_usable(False)
+        self.commands = ProfileCommands(hub=context.hub, tasks=context.tasks)
+        self._connect()
+
+    def _connect(self) -> None:
+        commands, hub = self.commands, self._context.hub
+        self.look_requested.connect(commands.look)
+        self.edit_requested.connect(self._open_profile)
+        commands.profiles_changed.connect(self.show_profiles)
+        commands.removed.connect(self._on_removed)
+        commands.failed.connect(self.show_fault)
+        commands.done.connect(self._context.say)
+        for news in (hub.client_list_updated, hub.config_changed):
+            news.connect(self.look_again)
 
     @property
     def table(self) -> Table:
@@ -78,6 +96,26 @@ class ProfilesPage(QWidget):
     def show_fault(self, problem: Problem | None) -> None:
         """Says what did not work; None takes it away."""
         self._fault.show_fault(problem)
+
+    def _open_profile(self, profile: ProfileSnapshot | None) -> None:
+        """Opens the sheet of a profile, or of a new one; an open sheet of any kind stays."""
+        place, commands = self._context.sheets, self.commands
+        if place.sheet is not None:
+            return
+        panel = ProfilePanel(self._theme, profile, self._context.servers.servers)
+        panel.save_requested.connect(commands.save)
+        panel.removal_requested.connect(commands.remove)
+        commands.tools_listed.connect(panel.show_tools)
+        commands.refused.connect(panel.show_refusal)
+        sheet = place.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        commands.saved.connect(sheet.dismiss)
+        commands.removed.connect(sheet.dismiss)
+        commands.list_tools()
+
+    def _on_removed(self, profile: ProfileSnapshot) -> None:
+        toast = self._context.offer_undo(tr("The profile {name} is removed", name=profile.name))
+        toast.action_requested.connect(partial(self.commands.bring_back, profile))
 
     def _build_nothing(self) -> EmptyState:
         nothing = EmptyState(

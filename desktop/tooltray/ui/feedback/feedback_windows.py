@@ -21,11 +21,16 @@ from tooltray.ui.feedback.feedback_drafts import Drafts, whose
 from tooltray.ui.feedback.feedback_history import MOST
 from tooltray.ui.feedback.feedback_window import FeedbackWindow
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import run_action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 
 GAP = 24  # px between windows, and to the edges of the screen
 STEP = 32  # px from one window to the next where they do not fit side by side
+
+
+def _ignore(_problem: Problem | None) -> None:
+    """Nobody waits for the outcome."""
 
 
 class FeedbackWindows(QObject):
@@ -195,16 +200,9 @@ class FeedbackWindows(QObject):
         if not QDesktopServices.openUrl(QUrl(address)):
             window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
-    def _do(self, verb: Callable[[], Coroutine[Any, Any, Any]], tell: Callable[[Problem], None] | None = None) -> None:
-        """Asks the engine for something in the background; `tell` gets what went wrong, where a person waits for the outcome."""
-        self._tasks.spawn(self._reported(verb, tell), name="wish about feedback")
-
-    async def _reported(self, verb: Callable[[], Coroutine[Any, Any, Any]], tell: Callable[[Problem], None] | None) -> None:
-        try:
-            await verb()
-        except TooltrayError as error:
-            if tell is not None:
-                tell(error.problem)
+    def _do(self, verb: Callable[[], Coroutine[Any, Any, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
+        """Asks the engine for something in the background; `show` gets what went wrong, where a person waits for the outcome."""
+        run_action(self._tasks, verb, show, name="feedback", clears=False)
 
 
 def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
@@ -223,7 +221,7 @@ def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
     return QPoint(max(x, screen.left()), max(y, screen.top()))
 
 
-def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem) -> None:
+def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem | None) -> None:
     """Shows what went wrong in a window that may be closed by now."""
-    if isValid(window):
+    if problem is not None and isValid(window):
         tell(problem)

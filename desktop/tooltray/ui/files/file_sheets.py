@@ -1,86 +1,53 @@
-"""The page of files with servers in them, the sheets that belong to it, and what of files waits for a person's yes.
+"""The sheets of the page of files, and what of files waits for a person's consent.
 
-Above it: the window, which shows the page and lends the place for a sheet, and the desktop, which tells of what waits. Below it: page,
-sheets, and commands. What a person has looked at or put off is not brought up again before it is another one; the page has it all the same.
+Above it: the page, and the tray, which tells of what waits. Below it: those sheets, and FileCommands. What a person has looked at or put
+off is not brought up again before it is another one; the page has it all the same.
 """
 
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Protocol
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustRequest
-from tooltray.ui.files.file_actions import FileCommands
+from tooltray.ui.files.file_commands import FileCommands
 from tooltray.ui.files.file_sheet import FileSheet
-from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.files.reload_plan import ReloadPlanPanel
 from tooltray.ui.files.trust_sheet import TrustPanel
 from tooltray.ui.guard import GUARD_MS
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_links import ServerWishes
-from tooltray.ui.servers.server_sheets import SheetPlace
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page_context import PageContext
 
 
-class FilePlace(SheetPlace, Protocol):
-    """Where one sheet at a time lies, beside a clipboard."""
-
-    def put_on_clipboard(self, text: str, what: str) -> None: ...
-
-
-class FilePages(QObject):
-    """`page` is the page.
-
+class FileSheets(QObject):
+    """
     Args:
         guard_ms: how long the sheet of what waits takes no yes after each change.
     """
 
     need_person = Signal(int)  # how much stands on the page that a person should see to
-    waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
-    asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
-    def __init__(
-        self,
-        theme: Theme,
-        parent: QObject,
-        *,
-        place: FilePlace,
-        files: FileCommands,
-        wishes: ServerWishes,
-        guard_ms: int = GUARD_MS,
-    ) -> None:
+    def __init__(self, context: PageContext, parent: QObject, *, commands: FileCommands, guard_ms: int = GUARD_MS) -> None:
         super().__init__(parent)
-        self._theme, self._place, self._commands, self._guard_ms = theme, place, files, guard_ms
+        self._context, self._commands, self._guard_ms = context, commands, guard_ms
+        self._theme, self._place, self._links = context.theme, context.sheets, context.links
         self._files: Sequence[ServerFileSnapshot] = ()
         self._requests: Sequence[TrustRequest] = ()
         self._told: set[TrustRequest] = set()
         self._seen: set[TrustRequest] = set()
-        page = self.page = FilesPage(theme)
-        page.look_requested.connect(files.look)
-        page.reload_requested.connect(files.preview)
-        page.follow_requested.connect(files.follow)
-        page.trust_requested.connect(self.open_trust)
-        page.distrust_requested.connect(files.distrust)
-        page.file_chosen.connect(self._open_file_sheet)
-        page.file_requested.connect(self.open_file)
+        wishes = context.wishes
         wishes.file_requested.connect(self.open_file)
         wishes.trust_requested.connect(self._on_trust_requested)
         wishes.refusal_requested.connect(self._on_refusal_requested)
         wishes.file_place_requested.connect(self.open_place)
-        files.files_changed.connect(self._on_files)
-        files.requests_changed.connect(self._on_requests)
-        files.trusted_changed.connect(page.show_trusted)
-        files.follows_changed.connect(page.show_follows)
-        files.failed.connect(page.show_fault)
-        files.previewed.connect(self._open_plan)
-
-    @property
-    def projects(self) -> list[str]:
-        """The folders whose own files are in use."""
-        return [file.project for file in self._files if file.kind == "mcp.json" and file.project]
+        context.notices.look_requested.connect(self._on_look_requested)
+        context.notices.put_off_requested.connect(self.put_off)
+        commands.files_changed.connect(self._on_files)
+        commands.requests_changed.connect(self._on_requests)
+        commands.previewed.connect(self._open_plan)
 
     @property
     def waiting(self) -> list[TrustRequest]:
@@ -90,7 +57,7 @@ class FilePages(QObject):
     def put_off(self) -> None:
         """A person does not want to be asked of what waits now."""
         self._seen.update(self._requests)
-        self.waiting_changed.emit(self.waiting)
+        self._tell_waiting()
 
     def open_trust(self, project: str | None = None) -> None:
         """Opens the sheet of what waits of a project (empty: of programs), or of the first one that nobody has looked at; an open sheet of
@@ -107,11 +74,19 @@ class FilePages(QObject):
         panel.refused.connect(commands.refuse)
         commands.requests_changed.connect(panel.set_requests)
         commands.refused.connect(panel.show_refusal)
-        sheet = self._place.open_sheet(panel)
+        sheet = self._place.open(panel)
         sheet.closed.connect(self._on_looked)
         self._looked_at = panel
         panel.close_requested.connect(sheet.dismiss)
         commands.saved.connect(sheet.dismiss)
+
+    def _on_look_requested(self) -> None:
+        self.open_trust()
+
+    def _tell_waiting(self) -> None:
+        waiting = self.waiting
+        self._context.notices.set_waiting((waiting_title(waiting), waiting_text(waiting)) if waiting else None)
+        self._links.entries_waiting_changed.emit(waiting)
 
     def _on_trust_requested(self, _server: str) -> None:
         self.open_trust("")
@@ -129,15 +104,15 @@ class FilePages(QObject):
 
     def _open(self, path: str, otherwise: str) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
-            self._place.put_on_clipboard(path, otherwise)
+            self._context.copy(path, otherwise)
 
     def _on_looked(self) -> None:
         self._seen.update(self._looked_at.shown)
-        self.waiting_changed.emit(self.waiting)
+        self._tell_waiting()
 
     def _on_files(self, files: Sequence[ServerFileSnapshot]) -> None:
         self._files = files
-        self.page.show_files(files)
+        self._links.projects_changed.emit([file.project for file in files if file.kind == "mcp.json" and file.project])
         sheet = self._place.sheet
         if sheet is not None and isinstance(sheet.panel, FileSheet):
             for file in files:
@@ -147,12 +122,11 @@ class FilePages(QObject):
 
     def _on_requests(self, requests: Sequence[TrustRequest]) -> None:
         self._requests = requests
-        self.page.show_requests(requests)
         new = [request for request in requests if request not in self._told]
         self._told.update(new)
-        self.waiting_changed.emit(self.waiting)
+        self._tell_waiting()
         if new:
-            self.asked.emit(new)
+            self._links.entries_asked.emit(new)
         self._count()
 
     def _count(self) -> None:
@@ -165,14 +139,14 @@ class FilePages(QObject):
         panel, commands = ReloadPlanPanel(self._theme, changes), self._commands
         panel.confirmed.connect(commands.reload)
         commands.refused.connect(panel.show_refusal)
-        sheet = self._place.open_sheet(panel)
+        sheet = self._place.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         commands.saved.connect(sheet.dismiss)
 
-    def _open_file_sheet(self, file: ServerFileSnapshot) -> None:
+    def open_file_sheet(self, file: ServerFileSnapshot) -> None:
         if self._place.sheet is not None:
             return
         panel = FileSheet(self._theme, file)
         panel.file_requested.connect(self.open_file)
         panel.place_requested.connect(self.open_place)
-        panel.close_requested.connect(self._place.open_sheet(panel).dismiss)
+        panel.close_requested.connect(self._place.open(panel).dismiss)

@@ -15,11 +15,14 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.files import ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.ui.files.file_commands import FileCommands
 from tooltray.ui.files.file_problems import FileProblems
+from tooltray.ui.files.file_sheets import FileSheets
 from tooltray.ui.files.file_words import file_kind, file_look, file_title, needs_care, server_count, trusted_how, trusted_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name
-from tooltray.ui.theme import Theme
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.times import moment
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.fault_area import FaultArea
@@ -42,7 +45,7 @@ class WaitingProject:
     requests: tuple[TrustRequest, ...]
 
 
-class FilesPage(QWidget):
+class FilesPage(Page):
     """`look_requested`: the page is shown and wants to know how things are."""
 
     look_requested = Signal()
@@ -53,8 +56,9 @@ class FilesPage(QWidget):
     file_chosen = Signal(object)  # ServerFileSnapshot
     file_requested = Signal(str)  # a path, to be opened
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        theme = context.theme
         self.setObjectName("Page")
         self._theme = theme
         self._is_usable = False
@@ -65,6 +69,26 @@ class FilesPage(QWidget):
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.set_usable(False)
+        self.commands = FileCommands(hub=context.hub, tasks=context.tasks)
+        self.sheets = FileSheets(context, self, commands=self.commands)
+        self._connect(context)
+
+    def _connect(self, context: PageContext) -> None:
+        commands, sheets = self.commands, self.sheets
+        self.look_requested.connect(commands.look)
+        self.reload_requested.connect(commands.preview)
+        self.follow_requested.connect(commands.follow)
+        self.distrust_requested.connect(commands.distrust)
+        self.trust_requested.connect(sheets.open_trust)
+        self.file_chosen.connect(sheets.open_file_sheet)
+        self.file_requested.connect(sheets.open_file)
+        sheets.need_person.connect(self.need_person)
+        commands.files_changed.connect(self.show_files)
+        commands.requests_changed.connect(self.show_requests)
+        commands.trusted_changed.connect(self.show_trusted)
+        commands.follows_changed.connect(self.show_follows)
+        commands.failed.connect(self.show_fault)
+        commands.done.connect(context.say)
 
     def set_usable(self, is_usable: bool) -> None:
         """Says whether there is a hub that could be asked for anything."""

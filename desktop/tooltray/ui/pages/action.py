@@ -1,43 +1,100 @@
-"""What the commands of a page have in common: each is carried out in the background, and what fails is shown where a person looks.
+"""How a person's wish becomes work in the background: written once, as the coroutine that does it; what fails is shown where its cause is.
 
-Above it: the commands of one page each. Below it: the task keeper. Knows no widget and no verb.
+Above it: the commands of each page. Below it: the task keeper and the Qt presenter layer. Knows no widget and no verb.
 """
 
+import functools
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
-class PageCommands(QObject):
-    """The base of a page's commands."""
+class Commands(QObject):
+    """The base of a page's commands; its actions are methods under `@action()`."""
 
     failed = Signal(object)  # Problem, or None once it is over: for the page
+    refused = Signal(object)  # Problem: for the sheet that is open
+    done = Signal(str)  # what was done, for a toast
 
-    def __init__(self, *, name: str, tasks: TaskKeeper) -> None:
-        """
-        Args:
-            name: of the page, in the names of tasks.
-        """
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__()
-        self._name, self._tasks = name, tasks
+        self._hub, self.tasks = hub, tasks
 
-    def _do(self, verb: Callable[..., Coroutine[Any, Any, None]], *arguments: object, told: Any = None) -> None:
-        """Begins to carry out a command; does not wait.
 
-        Args:
-            told: the signal that carries its Problem if it fails; None: `failed`, which then also says that it did not.
-        """
-        self._tasks.spawn(self._reported(verb, arguments, told), name=f"{self._name}: {verb.__name__}")
+C = TypeVar("C", bound=Commands)
+P = ParamSpec("P")
+Place = Callable[..., None]
+"""Shows a Problem, or with None that it is over; called with the commands, the problem, and the action's own arguments."""
 
-    async def _reported(self, verb: Callable[..., Coroutine[Any, Any, None]], arguments: tuple[object, ...], told: Any) -> None:
-        try:
-            await verb(*arguments)
-        except TooltrayError as error:
-            (told or self.failed).emit(error.problem)
-        else:
-            if told is None:
-                self.failed.emit(None)
+
+def at_page(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
+    """On the page; the next success takes it away."""
+    commands.failed.emit(problem)
+
+
+def at_sheet(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
+    """In the sheet that is open, which takes it away by itself."""
+    if problem is not None:
+        commands.refused.emit(problem)
+
+
+def as_notice(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
+    """Above the pages, until a person puts it away."""
+    if problem is not None:
+        commands.failed.emit(problem)
+
+
+def action(
+    shown_at: Place = at_page, *, clears: bool = True
+) -> Callable[[Callable[Concatenate[C, P], Coroutine[Any, Any, None]]], Callable[Concatenate[C, P], None]]:
+    """Makes a method that begins the work of a coroutine and does not wait for it.
+
+    Args:
+        shown_at: where a failure is shown.
+        clears: success takes away what an earlier action failed of there.
+    """
+
+    def decorated(work: Callable[Concatenate[C, P], Coroutine[Any, Any, None]]) -> Callable[Concatenate[C, P], None]:
+        @functools.wraps(work)
+        def begin(self: C, /, *args: P.args, **kwargs: P.kwargs) -> None:
+            show = functools.partial(_show, shown_at, self, args)
+            run_action(self.tasks, functools.partial(work, self, *args, **kwargs), show, name=work.__qualname__, clears=clears)
+
+        return begin
+
+    return decorated
+
+
+def run_action(
+    tasks: TaskKeeper,
+    work: Callable[[], Coroutine[Any, Any, None]],
+    show: Callable[[Problem | None], object],
+    *,
+    name: str,
+    clears: bool = True,
+) -> None:
+    """Begins the work of a coroutine, for views that have no commands of their own.
+
+    Args:
+        show: gets the Problem if it fails, and None if it works and `clears`.
+    """
+    tasks.spawn(_reported(work, show, clears), name=name)
+
+
+def _show(place: Place, commands: Commands, arguments: tuple[object, ...], problem: Problem | None) -> None:
+    place(commands, problem, *arguments)
+
+
+async def _reported(work: Callable[[], Coroutine[Any, Any, None]], show: Callable[[Problem | None], object], clears: bool) -> None:
+    try:
+        await work()
+    except TooltrayError as error:
+        show(error.problem)
+    else:
+        if clears:
+            show(None)

@@ -1,12 +1,6 @@
 """How far the hub is, as the app knows it before and after there is an engine to ask."""
 
-from dataclasses import dataclass
 from enum import Enum
-
-from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.servers import ServerState
-from tooltray.ui.i18n import tr
-from tooltray.ui.state_language import WORKING, Look, needs_person
 
 
 class HubPhase(Enum):
@@ -15,78 +9,3 @@ class HubPhase(Enum):
     RUNNING = "running"
     FAILED = "failed"  # it could not start, or ended by itself
     ENDING = "ending"
-
-
-@dataclass(frozen=True)
-class HubWords:
-    """The state of the hub: shape and colour, a word, and what else there is to know."""
-
-    look: Look
-    detail: str
-
-
-def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
-    """Returns how the hub is, for the foot of the window's navigation."""
-    starting = Look("state-starting", "info", tr("Hub is starting"), turns=True)
-    match phase:
-        case HubPhase.TAKING_OVER:
-            return HubWords(starting, tr("Another hub is leaving"))
-        case HubPhase.FAILED:
-            return HubWords(Look("state-error", "error", tr("Hub is not running")), "")
-        case HubPhase.ENDING:
-            return HubWords(Look("state-starting", "neutral", tr("Hub is ending"), turns=True), tr("Stopping the servers"))
-        case _ if snapshot is None or phase is HubPhase.STARTING:
-            return HubWords(starting, "")
-    if snapshot.is_paused:
-        return HubWords(Look("state-waiting", "warning", tr("Hub is paused")), tr("Calls are refused"))
-    return HubWords(Look("state-connected", "success", tr("Hub is running")), client_count(snapshot.session_count))
-
-
-def client_count(count: int) -> str:
-    if not count:
-        return tr("No client connected")
-    return tr("1 client connected") if count == 1 else tr("{count} clients connected", count=count)
-
-
-class TrayState(Enum):
-    """What the tray icon shows; its values are the icons' files."""
-
-    WELL = "well"
-    WORKING = "working"
-    ATTENTION = "attention"
-    PAUSED = "paused"
-
-
-def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
-    """Returns what the tray icon shows: the worst that is so anywhere."""
-    if phase is HubPhase.FAILED:
-        return TrayState.ATTENTION
-    if snapshot is None or phase is not HubPhase.RUNNING:
-        return TrayState.WORKING
-    if any(needs_person(server) for server in snapshot.servers):
-        return TrayState.ATTENTION
-    if snapshot.is_paused:
-        return TrayState.PAUSED
-    return TrayState.WORKING if any(server.state in WORKING for server in snapshot.servers) else TrayState.WELL
-
-
-def waiting_calls(count: int) -> tuple[str, ...]:
-    """Returns how many tool calls wait for a person's yes; nothing if none does."""
-    if not count:
-        return ()
-    return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
-
-
-def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
-    """Returns the hub's state in one line, for the tray's tooltip and the head of its menu."""
-    words = hub_words(phase, snapshot)
-    if snapshot is None or phase is not HubPhase.RUNNING:
-        return words.look.word
-    stuck = sum(needs_person(server) for server in snapshot.servers)
-    running = sum(server.state is ServerState.RUNNING for server in snapshot.servers)
-    parts = [words.look.word, client_count(snapshot.session_count)]
-    if running and not snapshot.is_paused:
-        parts.insert(1, tr("1 server") if running == 1 else tr("{count} servers", count=running))
-    if stuck:
-        parts.append(tr("1 needs you") if stuck == 1 else tr("{count} need you", count=stuck))
-    return " · ".join(parts)

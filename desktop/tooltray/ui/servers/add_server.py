@@ -1,6 +1,6 @@
 """Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name
+from tooltray.ui.pages.local_work import Pasted, ReadPasted
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.pasted_preview import Pasted, PastedPreview
+from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -27,9 +28,6 @@ WIDTH = 680
 PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for a person
 FEWEST_LINES, MOST_LINES = 3, 12
 
-ReadPasted = Callable[[str], Sequence[Pasted]]
-"""Reads a pasted text; raises TooltrayError in words."""
-
 
 class AddServerPanel(Surface):
     """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet.
@@ -42,6 +40,7 @@ class AddServerPanel(Surface):
 
     add_requested = Signal(object)
     cancel_requested = Signal()
+    edited = Signal()  # by a person: a stray click must not lose it
     secrets_choice_requested = Signal(str, str)
 
     def __init__(
@@ -193,6 +192,8 @@ class AddServerPanel(Surface):
 
     def _on_text_changed(self) -> None:
         text = self._field.toPlainText()
+        if text.strip():
+            self.edited.emit()
         self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
         self._drop_failure()
         self._draw_cover()
@@ -231,6 +232,7 @@ class AddServerPanel(Surface):
         for pasted in found:
             preview = PastedPreview(self._theme, pasted, frozenset(names), self._find_secrets)
             preview.changed.connect(self._on_preview_changed)
+            preview.changed.connect(self.edited)
             names.add(pasted.name)
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)

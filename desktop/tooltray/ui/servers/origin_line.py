@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import origin
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.label import ElidedLabel

@@ -1,14 +1,14 @@
 """What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
 start are for the person to change."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, Protocol
+from collections.abc import Collection
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.server_actions import NewServer
+from tooltray.ui.pages.local_work import Pasted
+from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.covered_code import FindSpans, covered
@@ -21,31 +21,6 @@ NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
-
-class Pasted(Protocol):
-    """What a pasted text is read into; see entries/pasted.py, which app.py hands in."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def config(self) -> Mapping[str, Any]: ...
-    @property
-    def secrets(self) -> Mapping[str, str]: ...
-    @property
-    def is_remote(self) -> bool: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def transport(self) -> str: ...
-    @property
-    def host(self) -> str: ...
-    @property
-    def headers(self) -> tuple[str, ...]: ...
-    @property
-    def secret_arguments(self) -> tuple[str, ...]: ...
-    def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[Mapping[str, Any], Mapping[str, str]]: ...
-    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
 
 
 class SecretRow(QWidget):

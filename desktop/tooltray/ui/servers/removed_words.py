@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.server_actions import NewServer
+from tooltray.ui.servers.server_commands import NewServer
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
 

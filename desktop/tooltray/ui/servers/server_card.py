@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
@@ -16,10 +16,10 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file, origin, origin_chip
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.origin_line import OriginLine
 from tooltray.ui.servers.project_copies import ProjectCopies
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_actions import ServerActions
 from tooltray.ui.servers.server_sign import sign
 from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, tool_count
 from tooltray.ui.servers.tool_table import ToolTable
@@ -48,6 +48,7 @@ class ServerCard(GridCard):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(theme, hover=True)
         self._server, self._wishes = server, wishes
+        self._actions = ServerActions(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
         self._matches = -1
@@ -79,7 +80,7 @@ class ServerCard(GridCard):
             self._wanted = self._refusal = None
         if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and stays on demand
             self._wanted = self._switch.isChecked()
-        self._server = server
+        self._server = self._actions.server = server
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
@@ -117,7 +118,7 @@ class ServerCard(GridCard):
             self.setMinimumHeight(0)  # as high as the tools need
             self.setMaximumHeight(QWIDGETSIZE_MAX)
             self._tools = ToolTable(self._theme, self._server.name)
-            self._tools.tool_switched.connect(self._on_tool_switched)
+            self._tools.tool_switched.connect(self._actions.switch_tool)
             self._tools.tool_chosen.connect(self._wishes.tool_requested)
             self._line = _inset(divider())
             self._body.addLayout(self._line)
@@ -215,12 +216,12 @@ class ServerCard(GridCard):
         line.addLayout(words, 1)
         self._why = Button(theme, tr("Why?"), "ghost", small=True)
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
-        self._why.clicked.connect(self._on_why)
+        self._why.clicked.connect(self._actions.show_why)
         line.addWidget(self._why)
         again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name), small=True)
-        again.clicked.connect(self._on_sign_in)
+        again.clicked.connect(self._actions.sign_in)
         copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name), small=True)
-        copy.clicked.connect(self._on_address)
+        copy.clicked.connect(self._actions.copy_sign_in_address)
         self._page_buttons = (again, copy)
         for button in self._page_buttons:
             line.addWidget(button)
@@ -301,44 +302,14 @@ class ServerCard(GridCard):
     def _on_button(self) -> None:
         if self._shown is None or time.monotonic() - self._changed_at < QApplication.doubleClickInterval() / 1000:
             return  # the second half of a double click on what was here before
-        name = self._server.name
         self._refusal = None
-        match self._shown.action:
-            case Action.START:
-                self._wishes.start_requested.emit(name)
-            case Action.RETRY:
-                self._wishes.restart_requested.emit(name)
-            case Action.CANCEL:
-                self._wishes.stop_requested.emit(name)
-            case Action.SIGN_IN:
-                self._wishes.sign_in_requested.emit(name)
-            case Action.CANCEL_SIGN_IN:
-                self._wishes.sign_in_cancel_requested.emit(name)
-            case Action.TRUST:
-                self._wishes.trust_requested.emit(name)
-            case Action.CHOOSE_FOLDER:
-                self._wishes.folder_requested.emit(name)
-            case Action.EXPAND | Action.NONE:
-                pass
+        self._actions.perform(self._shown.action)
 
     def _on_expand(self) -> None:
         self.expand_requested.emit(self._server.name)
 
-    def _on_why(self) -> None:
-        self._wishes.diagnosis_requested.emit(self._server.name)
-
-    def _on_sign_in(self) -> None:
-        self._wishes.sign_in_requested.emit(self._server.name)
-
-    def _on_address(self) -> None:
-        self._wishes.sign_in_address_requested.emit(self._server.name)
-
     def _on_menu(self) -> None:
-        menu = ServerMenu(self._theme, self._server, self._wishes, self)
-        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
-
-    def _on_tool_switched(self, tool: str, on: bool) -> None:
-        self._wishes.tool_switch_requested.emit(self._server.name, tool, on)
+        self._actions.open_menu(self._menu_button)
 
 
 def _inset(widget: QWidget) -> QHBoxLayout:

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
 from tooltray.ui.servers.origin_line import OriginLine
 from tooltray.ui.servers.project_copies import ProjectCopies
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_actions import ServerActions
 from tooltray.ui.servers.server_words import Action, button_face, foot, own_action, reached, saved_processes, tool_count
 from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import server_look
@@ -35,7 +35,8 @@ class ServerDetails(QFrame):
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__()
         self.setObjectName("DetailsPane")
-        self._theme, self._server, self._wishes = theme, server, wishes
+        self._theme, self._server = theme, server
+        self._actions = ServerActions(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None
         outer = column(self)
@@ -70,13 +71,13 @@ class ServerDetails(QFrame):
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
         self._tools = ToolTable(theme, server.name, compact=True)
-        self._tools.tool_switched.connect(self._on_tool_switched)
+        self._tools.tool_switched.connect(self._actions.switch_tool)
         self._tools.tool_chosen.connect(wishes.tool_requested)
         body.addWidget(self._tools)
         body.addStretch(1)
         area.setWidget(content)
         outer.addWidget(area, 1)
-        outer.addLayout(self._actions())
+        outer.addLayout(self._buttons())
         self._draw()
 
     @property
@@ -86,7 +87,7 @@ class ServerDetails(QFrame):
     def set_server(self, server: ServerSnapshot) -> None:
         if server.state is not self._server.state:
             self._refusal = None
-        self._server = server
+        self._server = self._actions.server = server
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
@@ -117,24 +118,24 @@ class ServerDetails(QFrame):
         line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         return line
 
-    def _actions(self) -> QHBoxLayout:
+    def _buttons(self) -> QHBoxLayout:
         line = row(margins=(20, 12, 20, 16))
         log = Button(self._theme, tr("Show log"), icon="log")
-        log.clicked.connect(self._on_log)
+        log.clicked.connect(self._actions.show_log)
         line.addWidget(log)
         self._why = Button(self._theme, tr("Why?"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
-        self._why.clicked.connect(self._on_why)
+        self._why.clicked.connect(self._actions.show_why)
         line.addWidget(self._why)
         line.addStretch(1)
         self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
-        self._anyway.clicked.connect(self._on_anyway)
+        self._anyway.clicked.connect(self._actions.start_anyway)
         line.addWidget(self._anyway)
         self._again = IconButton(self._theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name))
-        self._again.clicked.connect(self._on_sign_in)
+        self._again.clicked.connect(self._actions.sign_in)
         line.addWidget(self._again)
         self._copy = IconButton(self._theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name))
-        self._copy.clicked.connect(self._on_address)
+        self._copy.clicked.connect(self._actions.copy_sign_in_address)
         line.addWidget(self._copy)
         self._button = Button(self._theme, "")
         self._button.clicked.connect(self._on_button)
@@ -172,43 +173,11 @@ class ServerDetails(QFrame):
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
 
     def _on_button(self) -> None:
-        name = self._server.name
-        match own_action(self._server):
-            case Action.START:
-                self._wishes.start_requested.emit(name)
-            case Action.RETRY:
-                self._wishes.restart_requested.emit(name)
-            case Action.CANCEL | Action.EXPAND:
-                self._wishes.stop_requested.emit(name)
-            case Action.SIGN_IN:
-                self._wishes.sign_in_requested.emit(name)
-            case Action.CANCEL_SIGN_IN:
-                self._wishes.sign_in_cancel_requested.emit(name)
-            case Action.TRUST:
-                self._wishes.trust_requested.emit(name)
-            case Action.CHOOSE_FOLDER:
-                self._wishes.folder_requested.emit(name)
-            case Action.NONE:
-                pass
-
-    def _on_sign_in(self) -> None:
-        self._wishes.sign_in_requested.emit(self._server.name)
-
-    def _on_address(self) -> None:
-        self._wishes.sign_in_address_requested.emit(self._server.name)
-
-    def _on_anyway(self) -> None:
-        self._wishes.start_anyway_requested.emit(self._server.name)
-
-    def _on_why(self) -> None:
-        self._wishes.diagnosis_requested.emit(self._server.name)
-
-    def _on_log(self) -> None:
-        self._wishes.log_requested.emit(self._server.name)
+        action = own_action(self._server)
+        if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
+            self._actions.stop()
+        else:
+            self._actions.perform(action)
 
     def _on_menu(self) -> None:
-        menu = ServerMenu(self._theme, self._server, self._wishes, self)
-        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
-
-    def _on_tool_switched(self, tool: str, on: bool) -> None:
-        self._wishes.tool_switch_requested.emit(self._server.name, tool, on)
+        self._actions.open_menu(self._menu_button)

@@ -7,7 +7,7 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 
 

@@ -1,89 +1,142 @@
-"""The sheets that belong to one server: its options, and how AI clients see a tool of it. An open sheet of any kind stays.
+"""The sheets of the Servers page: adding one, its log, why it does not run, its options, how AI clients see a tool of it, and its sign-in.
 
-Above it: ViewPages. Below it: the sheets, and Commands. A sheet goes with its server.
+Above it: the page. Below it: those sheets, and ServerCommands. An open sheet of any kind stays, unless a log is asked for.
 """
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
-from tooltray.ui.clients.client_actions import ViewCommands
-from tooltray.ui.pages.page_links import ServerWishes
-from tooltray.ui.presenter.qt_server_manager import QtServerManager
-from tooltray.ui.servers.server_actions import Commands
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.log_panel import LogPanel
+from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.servers.tool_words import ToolWordsPanel
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.sheet import Sheet
-from tooltray.ui.widgets.sheet_frame import SheetFrame
-
-
-class SheetPlace(Protocol):
-    """Where one sheet at a time lies."""
-
-    @property
-    def sheet(self) -> Sheet | None: ...
-
-    def open_sheet(self, panel: SheetFrame) -> Sheet:
-        """Opens a sheet; there is none yet."""
+from tooltray.ui.servers.why_panel import WhyPanel
+from tooltray.ui.sign_ins.sign_in_address import SignInAddressPanel
 
 
 class ServerSheets(QObject):
-    def __init__(
-        self,
-        theme: Theme,
-        parent: QObject,
-        *,
-        place: SheetPlace,
-        servers: QtServerManager,
-        wishes: ServerWishes,
-        commands: Commands,
-        views: ViewCommands,
-    ) -> None:
+    def __init__(self, context: PageContext, parent: QObject, *, commands: ServerCommands) -> None:
         super().__init__(parent)
-        self._theme, self._place, self._servers, self._wishes = theme, place, servers, wishes
-        self._commands, self._views = commands, views
+        self._context, self._commands = context, commands
+        self._theme, self._place = context.theme, context.sheets
         self._costs: ToolCosts | None = None
-        wishes.options_requested.connect(self._open_options)
+        self._projects: Sequence[str] = ()
+        wishes = context.wishes
+        wishes.options_requested.connect(self.open_options)
         wishes.tool_requested.connect(self._open_tool)
-        views.costs_changed.connect(self._on_costs)
+        wishes.log_requested.connect(self.open_log)
+        wishes.diagnosis_requested.connect(self.open_why)
+        commands.costs_changed.connect(self._on_costs)
+        commands.page_wanted.connect(self._on_sign_in_page)
+        context.links.projects_changed.connect(self._on_projects)
 
     def _on_costs(self, costs: ToolCosts) -> None:
         self._costs = costs
 
-    def _open_options(self, name: str) -> None:
-        server = self._servers.find(name)
+    def _on_projects(self, projects: Sequence[str]) -> None:
+        self._projects = projects
+
+    def open_add(self, text: str = "") -> None:
+        """Opens the sheet that adds a server, with a text to begin with."""
+        if self._place.sheet is not None:
+            return
+        context, commands = self._context, self._commands
+        names = frozenset(server.name for server in context.servers.servers)
+        panel = AddServerPanel(self._theme, context.local.read_pasted, names, text, self._projects, find_secrets=context.local.find_secrets)
+        panel.add_requested.connect(commands.add)
+        panel.secrets_choice_requested.connect(commands.keep_secrets)
+        commands.adding_failed.connect(panel.show_failure)
+        commands.storing_changed.connect(panel.on_storing)
+        commands.secrets_closed.connect(panel.on_secrets_closed)
+        sheet = self._place.open(panel)
+        panel.edited.connect(sheet.hold)
+        panel.cancel_requested.connect(sheet.dismiss)
+        commands.servers_added.connect(sheet.dismiss)
+
+    def open_log(self, name: str) -> None:
+        """Opens the log of a server, in place of what lies over the window."""
+        self._context.show_window()
+        panel = LogPanel(self._theme, self._client(name), self._context.tasks)
+        panel.copy_requested.connect(self._on_log_copied)
+        panel.close_requested.connect(self._place.replace(panel).dismiss)
+
+    def open_why(self, name: str) -> None:
+        """Opens what is known of a server that does not run, and what can be done."""
+        if self._place.sheet is not None:
+            return
+        panel = WhyPanel(self._theme, self._client(name), self._context.tasks)
+        panel.copy_requested.connect(self._on_remedy_copied)
+        panel.log_requested.connect(self.open_log)
+        panel.sign_in_requested.connect(self._commands.sign_in)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
+
+    def open_options(self, name: str) -> None:
+        """Opens when a server starts, and how its tools are shown."""
+        server = self._context.servers.find(name)
         if server is None or self._place.sheet is not None:
             return
-        panel, wishes = ServerOptionsPanel(self._theme, server, _cost_of(name, self._costs)), self._wishes
+        panel, wishes = ServerOptionsPanel(self._theme, server, _cost_of(name, self._costs)), self._context.wishes
         panel.lazy_requested.connect(partial(wishes.lazy_requested.emit, name))
         panel.deferred_requested.connect(partial(wishes.deferred_requested.emit, name))
-        panel.close_requested.connect(self._place.open_sheet(panel).dismiss)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
         watch = _Watch(panel, name)
-        self._servers.server_changed.connect(watch.on_server_changed)
-        self._views.costs_changed.connect(watch.on_costs)
+        self._context.servers.server_changed.connect(watch.on_server_changed)
+        self._commands.costs_changed.connect(watch.on_costs)
         self._follow(watch, name)
 
     def _open_tool(self, tool: ToolSnapshot) -> None:
-        server = self._servers.find(tool.server)
+        server = self._context.servers.find(tool.server)
         if server is None or server.is_builtin or self._place.sheet is not None:
             return
         panel = ToolWordsPanel(self._theme, tool)
         panel.save_requested.connect(partial(self._commands.word_tool, tool.server, tool.original_name))
-        panel.close_requested.connect(self._place.open_sheet(panel).dismiss)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
         watch = _Watch(panel, tool.server)
         self._commands.tool_worded.connect(watch.on_done)
         self._follow(watch, tool.server)
 
     def _follow(self, watch: "_Watch", name: str) -> None:
-        self._servers.server_removed.connect(watch.on_server_removed)
+        self._context.servers.server_removed.connect(watch.on_server_removed)
         self._commands.server_failed.connect(watch.on_failed)
         self._commands.entry_read.connect(watch.on_entry)
         self._commands.read_entry(name)
+
+    def _on_sign_in_page(self, name: str, url: str) -> None:
+        if not QDesktopServices.openUrl(QUrl(url)):
+            self._commands.tell_no_browser(name)
+            self._context.show_window()  # the wish may come from the tray
+            self._open_sign_in_address(name, url)
+
+    def _open_sign_in_address(self, name: str, url: str) -> None:
+        """Shows where to sign in; where another sheet is open, the card's button has it."""
+        if self._place.sheet is not None:
+            return
+        panel = SignInAddressPanel(self._theme, name, url)
+        panel.copy_requested.connect(self._on_address_copied)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
+        self._commands.sign_in_over.connect(panel.on_sign_in_over)
+
+    def _client(self, name: str) -> QtMcpClient:
+        return QtMcpClient(self._context.hub, self._context.servers, name)
+
+    def _on_log_copied(self, text: str) -> None:
+        self._context.copy(text, tr("The log is copied"))
+
+    def _on_remedy_copied(self, text: str) -> None:
+        self._context.copy(text, tr("Copied"))
+
+    def _on_address_copied(self, url: str) -> None:
+        self._context.copy(url, tr("The address is copied"))
 
 
 class _Watch(QObject):

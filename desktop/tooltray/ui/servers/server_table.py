@@ -8,7 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly
 from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look

@@ -5,8 +5,9 @@ only when neither the pointer nor the keyboard is among them, or when the person
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -14,16 +15,17 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.notice_area import NoticeArea
-from tooltray.ui.pages.page_links import ServerWishes
-from tooltray.ui.presenter.qt_server_manager import QtServerManager
-from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.servers.token_summary import TokenSummary
 from tooltray.ui.state_language import WORKING, needs_person
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
@@ -48,16 +50,14 @@ STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
 """What each filter lets through, in the order of the tabs."""
 
 
-class ServersPage(QWidget):
-    """`add_requested` carries a text to begin with."""
+class ServersPage(Page):
+    """It also has the notices of the hub."""
 
-    add_requested = Signal(str)
-    entry_copy_requested = Signal()
-
-    def __init__(self, theme: Theme, *, servers: QtServerManager, tools: QtToolManager, wishes: ServerWishes) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
         self.setObjectName("Page")
-        self._theme, self._servers, self._wishes = theme, servers, wishes
+        theme, servers, wishes = context.theme, context.servers, context.wishes
+        self._context, self._theme, self._servers, self._wishes = context, theme, servers, wishes
         self._cards: dict[str, ServerCard] = {}
         self._filter = 0
         self._found: dict[str, int] = {}  # tools that the search found, by server
@@ -66,8 +66,11 @@ class ServersPage(QWidget):
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._is_loaded = self._has_to_move = False
-        self._are_costs_old, self._is_paused = True, False
-        self.notices = NoticeArea(theme)
+        self._are_costs_old, self._is_paused, self._is_usable = True, False, False
+        self.notices = context.notices
+        self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
+        self.sheets = ServerSheets(context, self, commands=self.commands)
+        self._toasts = ServerToasts(context, self, commands=self.commands)
         layout = column(self)
         layout.addWidget(self._build_header())
         layout.addWidget(self._build_filters())
@@ -87,10 +90,27 @@ class ServersPage(QWidget):
             self._stack.addWidget(content)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
-        tools.tool_list_changed.connect(self._on_tool_list_changed)
+        context.tools.tool_list_changed.connect(self._on_tool_list_changed)
+        context.hub.snapshot_changed.connect(self._on_hub_changed)
+        self._connect()
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, self._on_paste)
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._on_servers_changed()
+
+    def _connect(self) -> None:
+        context, commands = self._context, self.commands
+        commands.server_failed.connect(self.show_refusal)
+        commands.tools_listed.connect(self.show_tools)
+        commands.costs_changed.connect(self.show_costs)
+        commands.costs_failed.connect(self.show_costs_problem)
+        commands.failed.connect(self.notices.add_notice)
+        commands.secrets_closed.connect(self._on_secrets_closed)
+        commands.copied.connect(context.copy)
+        commands.done.connect(context.say)
+        self.notices.secrets_choice_requested.connect(commands.keep_secrets)
+        self._wishes.folder_requested.connect(self._on_folder_requested)
+        self._toasts.returning.connect(self.await_card)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
 
     @property
     def cards(self) -> dict[str, ServerCard]:
@@ -102,19 +122,27 @@ class ServersPage(QWidget):
         details = self._split.details
         return details if isinstance(details, ServerDetails) else None
 
-    def set_loading(self, is_loading: bool) -> None:
+    def set_phase(self, phase: HubPhase) -> None:
         """Says whether the hub is on its way while nothing is known of servers; otherwise the page is blank until then."""
+        super().set_phase(phase)
         if not self._is_loaded:
+            is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
-    def set_can_add(self, can_add: bool) -> None:
+    def set_usable(self, is_usable: bool) -> None:
         """Says whether there is a hub that servers could be added to."""
-        self._add.setEnabled(can_add)
+        self._add.setEnabled(is_usable)
+        self._is_usable = is_usable
+        self._on_hub_changed()
+
+    def _on_hub_changed(self) -> None:
+        snapshot = self._context.hub.snapshot
+        self.set_paused(self._is_usable and snapshot is not None and snapshot.is_paused)
+        self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
     def set_paused(self, is_paused: bool) -> None:
         """Says on the whole page that every call is refused."""
         self._is_paused = is_paused
-        self.notices.set_paused(is_paused)
         self._table.set_paused(is_paused)
         for card in self._cards.values():
             card.set_paused(is_paused)
@@ -360,16 +388,28 @@ class ServersPage(QWidget):
         self._table.setFocus()
 
     def _on_add(self) -> None:
-        self.add_requested.emit("")
+        self.add()
+
+    def add(self, text: str = "") -> None:
+        """Opens the sheet that adds a server, if there is a hub that it could be added to."""
+        if self._is_usable:
+            self.sheets.open_add(text)
 
     def _on_paste(self) -> None:
-        self.add_requested.emit(QGuiApplication.clipboard().text())
+        self.add(QGuiApplication.clipboard().text())
 
     def _on_way_chosen(self, index: int) -> None:
         if index == 0:
-            self.add_requested.emit("")
+            self.add()
         else:
-            self.entry_copy_requested.emit()
+            self._context.links.entry_copy_requested.emit()
+
+    def _on_folder_requested(self, name: str) -> None:
+        self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))
+
+    def _on_secrets_closed(self, problem: Problem | None) -> None:
+        if self._context.sheets.sheet is None or problem is None:
+            self.notices.set_secrets_problem(problem)
 
 
 def _has(words: Sequence[str], *texts: str) -> bool:

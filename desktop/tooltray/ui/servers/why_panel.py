@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import run_action
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -56,21 +57,18 @@ class WhyPanel(SheetFrame):
         super().showEvent(event)
         self._is_open = True
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._do(self._look())
+        self._do(self._look)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._is_open = False
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.spawn(self._reported(work), name=f"why {self._client.name} does not run")
+    def _do(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        run_action(self._tasks, work, self._show_failure, name=f"why {self._client.name} does not run", clears=False)
 
-    async def _reported(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except TooltrayError as error:
-            if self._is_open:
-                self.show_fault(error.problem)
+    def _show_failure(self, problem: Problem | None) -> None:
+        if self._is_open:
+            self.show_fault(problem)
 
     async def _look(self) -> None:
         try:
@@ -152,7 +150,7 @@ class WhyPanel(SheetFrame):
             self.close_requested.emit()
             return
         self._set_enabled(False)  # one at a time
-        self._do(self._apply(remedy))
+        self._do(partial(self._apply, remedy))
 
     async def _apply(self, remedy: Any) -> None:
         self.show_fault(None)

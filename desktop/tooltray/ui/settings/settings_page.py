@@ -13,10 +13,15 @@ from tooltray.errors import Problem
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.api_section import ApiSection
+from tooltray.ui.settings.settings_commands import SettingsCommands
 from tooltray.ui.settings.settings_words import measured, registry_look, registry_time, where_from
+from tooltray.ui.settings.setup_sheets import SetupSheets
 from tooltray.ui.settings.token_list import TokenList
+from tooltray.ui.settings.token_sheets import TokenSheets
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -31,8 +36,8 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 CONTENT_WIDTH = 920
 
 
-class SettingsPage(QWidget):
-    """`look_requested`: the page is shown and wants to know how things are. `copy_requested` carries a text and what it is."""
+class SettingsPage(Page):
+    """`look_requested`: the page is shown and wants to know how things are."""
 
     look_requested = Signal()
     measure_requested = Signal()
@@ -40,13 +45,13 @@ class SettingsPage(QWidget):
     registry_add_requested = Signal()
     registry_clear_requested = Signal()
     http_requested = Signal(bool)
-    copy_requested = Signal(str, str)
     reset_requested = Signal()
     export_requested = Signal()
     import_requested = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        theme, self._context = context.theme, context
         self.setObjectName("Page")
         self._theme = theme
         self._status = NpmRegistryStatus()
@@ -75,6 +80,26 @@ class SettingsPage(QWidget):
         self.show_registries(self._status)
         self.show_http(HttpStatus())
         self.set_usable(False)
+        self.commands = SettingsCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
+        self.sheets = SetupSheets(context, self, commands=self.commands)
+        self.tokens = TokenSheets(context, self)
+        self._connect()
+
+    def _connect(self) -> None:
+        commands = self.commands
+        self.look_requested.connect(commands.look)
+        self.measure_requested.connect(commands.measure)
+        self.auto_detect_requested.connect(commands.set_auto_detect)
+        self.registry_add_requested.connect(self.sheets.open_add_registry)
+        self.registry_clear_requested.connect(commands.clear_registry)
+        self.http_requested.connect(commands.set_http)
+        self.reset_requested.connect(commands.preview_reset)
+        self.export_requested.connect(self.sheets.export)
+        self.import_requested.connect(self.sheets.open_import)
+        commands.registry_changed.connect(self.show_registries)
+        commands.http_changed.connect(self.show_http)
+        commands.section_failed.connect(self.show_fault)
+        commands.done.connect(self._context.say)
 
     def set_usable(self, is_usable: bool) -> None:
         """Says whether there is a hub that could be asked for anything."""
@@ -194,7 +219,7 @@ class SettingsPage(QWidget):
         self._body.addWidget(group(theme, *rows))
 
     def _on_copy(self) -> None:
-        self.copy_requested.emit(self._address, tr("The address is copied"))
+        self._context.copy(self._address, tr("The address is copied"))
 
     # the set-up
 

@@ -8,7 +8,7 @@ from PySide6.QtGui import QShowEvent
 from tooltray.errors import Problem
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
-from tooltray.ui.settings.settings_actions import SetupPreview
+from tooltray.ui.settings.settings_commands import SetupPreview
 from tooltray.ui.settings.settings_words import change_look, does_something, subject
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

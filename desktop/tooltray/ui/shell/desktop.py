@@ -97,14 +97,14 @@ class Desktop:
         window.quit_requested.connect(self._on_quit)
         window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
-        window.entry_copy_requested.connect(self._on_copy_entry)
+        window.context.links.entry_copy_requested.connect(self._on_copy_entry)
         tray.open_requested.connect(window.show_up)
         tray.open_requested.connect(feedback.go_there)
         feedback.asked.connect(self._on_feedback_asked)
         tray.open_requested.connect(approvals.go_there)  # above the window: somebody waits for it
         approvals.count_changed.connect(tray.set_waiting_calls)
-        window.file_pages.waiting_changed.connect(self._on_entries_waiting)
-        window.file_pages.asked.connect(self._on_trust_asked)
+        window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
+        window.context.links.entries_asked.connect(self._on_trust_asked)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
@@ -138,7 +138,7 @@ class Desktop:
                 await painted.wait()
         self._motion = MotionSetting(self._theme)
         if not has_tray:
-            self._window.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
+            self._window.context.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
 
     # the engine; these four are called in its thread
 
@@ -258,7 +258,7 @@ class Desktop:
     # the rest
 
     def _on_copy_entry(self) -> None:
-        self._window.put_on_clipboard(self._entry, tr("Copied. Paste it into the settings of an AI client."))
+        self._window.context.copy(self._entry, tr("Copied. Paste it into the settings of an AI client."))
 
     def _on_color_scheme_changed(self) -> None:
         self._theme.apply(self._app, system_mode(self._app))
@@ -316,7 +316,7 @@ class Desktop:
 
     def _show_bug(self, report: str) -> None:
         problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
-        self._window.page.notices.add_bug(problem, report)
+        self._window.context.notices.add_bug(problem, report)
 
 
 class _BugSign(logging.Handler):

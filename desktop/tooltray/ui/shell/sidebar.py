@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubWords
+from tooltray.ui.shell.hub_words import HubWords
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon

@@ -13,9 +13,10 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.files.file_words import waiting_entries
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase, TrayState, summary, tray_state, waiting_calls
-from tooltray.ui.pages.page_links import ServerWishes
+from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls
 from tooltray.ui.shell.tray_icon import tray_icon
 from tooltray.ui.state_language import Look, needs_person, server_look
 from tooltray.ui.theme import Theme

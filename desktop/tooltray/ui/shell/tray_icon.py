@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QIcon
 
 from tooltray.ui import icons
-from tooltray.ui.pages.hub_phase import TrayState
+from tooltray.ui.shell.hub_words import TrayState
 
 SIZES = (16, 22, 32)
 INKS = {Qt.ColorScheme.Light: ("#2A2A31", "#C47A00"), Qt.ColorScheme.Dark: ("#F2F2F5", "#F2B84B")}

@@ -56,7 +56,7 @@ class Sheet(QWidget):
         return self._panel
 
     def hold(self) -> None:
-        """From now on a click beside the panel does not close it: what it shows cannot be had a second time."""
+        """From now on a click beside the panel does not close it: what it shows would be lost."""
         self._closes_outside = False
 
     @property

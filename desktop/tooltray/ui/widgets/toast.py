@@ -38,6 +38,8 @@ class Toast(QWidget):
             button.clicked.connect(self._on_action)
             line.addSpacing(8)
             line.addWidget(button)
+            if (focused := window.focusWidget()) is not None:
+                QWidget.setTabOrder(focused, button)  # one Tab away, not behind all that the window has
         window.installEventFilter(self)
         self._place(window)
         self._end = QTimer(self, singleShot=True, interval=SHOWN_MS)

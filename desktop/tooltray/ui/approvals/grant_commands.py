@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import PageCommands
+from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.state_language import needs_person
 
@@ -37,49 +37,68 @@ class GrantSubjects:
     clients: tuple[tuple[str, str], ...]
 
 
-class GrantCommands(PageCommands):
+class GrantCommands(Commands):
     grants_changed = Signal(object)  # list[GrantSnapshot]
     changes_changed = Signal(object)  # list[ToolChange]
     open_servers_changed = Signal(int)  # so many servers let every call through, by their own settings
-    refused = Signal(object)  # Problem, for the sheet that is open
     began = Signal(object)  # GrantSubjects: something is to be allowed
     tools_listed = Signal(str, object)  # a server's name; list[ToolSnapshot]
     previewed = Signal(object, object)  # GrantWish; list[ToolSnapshot] that it covers
     saved = Signal()  # what the open sheet was about is done
-    done = Signal(str)  # what was done, to be said in passing
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(name="grants", tasks=tasks)
-        self._hub = hub
+        super().__init__(hub=hub, tasks=tasks)
         self._is_known = False
         hub.grants_changed.connect(self.look)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
-    def look(self) -> None:
+    @action()
+    async def look(self) -> None:
         """Asks for everything that the page shows."""
-        self._do(self._look)
+        await self._look()
 
-    def take_back(self, id: str) -> None:
-        self._do(self._take_back, id)
+    @action()
+    async def take_back(self, id: str) -> None:
+        try:
+            await self._hub.approvals.remove_grant(id)
+            self.done.emit(tr("Taken back"))
+        finally:
+            await self._look()  # the switch stands as it is so
 
-    def begin(self) -> None:
+    @action()
+    async def begin(self) -> None:
         """Something is to be allowed: `began`."""
-        self._do(self._begin)
+        modes = await self._hub.views.get_client_modes()
+        snapshot = self._hub.snapshot
+        own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
+        clients = ((mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*"))
+        self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
 
-    def list_tools(self, server: str) -> None:
-        self._do(self._list_tools, server, told=self.refused)
+    @action(at_sheet)
+    async def list_tools(self, server: str) -> None:
+        self.tools_listed.emit(server, await self._hub.tools.get_tools(server))
 
-    def preview(self, wish: GrantWish) -> None:
+    @action(at_sheet)
+    async def preview(self, wish: GrantWish) -> None:
         """Looks what a wish would cover: `previewed` or `refused`."""
-        self._do(self._preview, wish, told=self.refused)
+        self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
 
-    def allow(self, wish: GrantWish) -> None:
+    @action(at_sheet)
+    async def allow(self, wish: GrantWish) -> None:
         """Allows it: `saved` or `refused`."""
-        self._do(self._allow, wish, told=self.refused)
+        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
+        self.saved.emit()
+        self.done.emit(tr("Allowed"))
+        await self._look()
 
-    def accept(self, server: str, tool: str) -> None:
+    @action(at_sheet)
+    async def accept(self, server: str, tool: str) -> None:
         """A person has seen how a tool differs: `saved` or `refused`."""
-        self._do(self._accept, server, tool, told=self.refused)
+        await self._hub.approvals.accept_tool_change(server, tool)
+        self.saved.emit()
+        self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
+        await self._look()
 
     def _on_snapshot_changed(self) -> None:
         is_known = self._hub.snapshot is not None
@@ -91,39 +110,6 @@ class GrantCommands(PageCommands):
     async def _look(self) -> None:
         self.grants_changed.emit(await self._hub.approvals.get_grants())
         self.changes_changed.emit(await self._hub.approvals.get_tool_changes())
-
-    async def _take_back(self, id: str) -> None:
-        try:
-            await self._hub.approvals.remove_grant(id)
-            self.done.emit(tr("Taken back"))
-        finally:
-            await self._look()  # the switch stands as it is so
-
-    async def _begin(self) -> None:
-        modes = await self._hub.views.get_client_modes()
-        snapshot = self._hub.snapshot
-        own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
-        servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
-        clients = ((mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*"))
-        self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
-
-    async def _list_tools(self, server: str) -> None:
-        self.tools_listed.emit(server, await self._hub.tools.get_tools(server))
-
-    async def _preview(self, wish: GrantWish) -> None:
-        self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
-
-    async def _allow(self, wish: GrantWish) -> None:
-        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
-        self.saved.emit()
-        self.done.emit(tr("Allowed"))
-        await self._look()
-
-    async def _accept(self, server: str, tool: str) -> None:
-        await self._hub.approvals.accept_tool_change(server, tool)
-        self.saved.emit()
-        self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
-        await self._look()
 
 
 def _is_open(server: ServerSnapshot) -> bool:

@@ -1,0 +1,68 @@
+"""Carries out what a person asks for on the page of AI clients, and asks what it shows.
+
+Above it: ClientsPage. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.pages.coalesced_read import CoalescedRead
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ClientCommands(Commands):
+    sessions_changed = Signal(object)  # list[SessionSnapshot]
+    clients_changed = Signal(object)  # list[ClientModeSnapshot]
+    profiles_changed = Signal(object)  # list[ProfileSnapshot] that they can have
+    client_costs_changed = Signal(str, object)  # a client, and ToolCosts for it
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients", show=self.failed.emit)
+
+    def look(self) -> None:
+        """Asks for sessions, kinds of clients, and the profiles that they can have."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self.profiles_changed.emit(await self._hub.views.get_profiles())
+        self.clients_changed.emit(await self._hub.views.get_client_modes())
+        self.sessions_changed.emit(await self._hub.views.get_sessions())
+
+    @action(clears=False)
+    async def look_costs(self, client: str) -> None:
+        """Asks what the definitions of all tools cost in the context of one kind of client."""
+        self.client_costs_changed.emit(client, await self._hub.views.get_tool_costs(client or None))
+
+    @action()
+    async def set_mode(self, client: str, mode: str) -> None:
+        """Chooses how tools are shown to one kind of client; "" for the servers' settings."""
+        try:
+            await self._hub.views.set_client_mode(client, mode)
+        finally:
+            self.look()  # the choice then stands where it truly is
+
+    @action()
+    async def set_profile(self, client: str, profile: str) -> None:
+        """Chooses the profile of one kind of client; "" for none."""
+        try:
+            await self._hub.views.set_client_profile(client, profile)
+        finally:
+            self.look()
+
+    @action()
+    async def set_auto_approve(self, client: str, rules: Sequence[str] | None) -> None:
+        """Chooses which calls of one kind of client go through unasked; None for the servers' own rules."""
+        try:
+            await self._hub.views.set_client_auto_approve(client, None if rules is None else list(rules))
+        finally:
+            self.look()
+
+    @action()
+    async def set_project(self, session: str, folder: str) -> None:
+        """Chooses on which folder a session works."""
+        await self._hub.projects.set_session_project(session, folder)
+        self.look()

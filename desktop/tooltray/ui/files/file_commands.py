@@ -1,0 +1,134 @@
+"""Carries out what a person asks for about files with servers in them, and says how it went.
+
+Above it: FilePages, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget. It also follows what waits for a
+person's yes, which the tray and the Servers page show too.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action, at_sheet
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class FileCommands(Commands):
+    """`requests_changed` comes with the first look and then whenever something else waits."""
+
+    files_changed = Signal(object)  # list[ServerFileSnapshot]
+    requests_changed = Signal(object)  # list[TrustRequest]
+    trusted_changed = Signal(object)  # list[TrustedEntry]
+    follows_changed = Signal(bool)  # whether files are read again by themselves
+    previewed = Signal(object)  # list[ReloadChange]: what reading again would do
+    saved = Signal()  # what the open sheet was about is done
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._is_known = False
+        self._requests: list[TrustRequest] = []
+        hub.server_files_changed.connect(self._on_files_changed)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+
+    def look(self) -> None:
+        """Asks for everything that the page shows."""
+        self._look_files()
+        self._look_trusted_entries()
+        self._look_whether_followed()
+
+    @action()
+    async def preview(self) -> None:
+        """Looks what reading the files again would do: `previewed`."""
+        self.previewed.emit(await self._hub.files.preview_reload())
+
+    @action(at_sheet)
+    async def reload(self) -> None:
+        """Does that: `saved` or `refused`."""
+        await self._hub.files.reload()
+        self.saved.emit()
+        self.done.emit(tr("The files are read again"))
+        await self._look()
+
+    @action()
+    async def follow(self, is_on: bool) -> None:
+        """Decides whether files are read again as soon as they change."""
+        try:
+            await self._hub.settings.change_settings({"hotReload": is_on})
+        finally:
+            await self._look_follows()  # the switch then stands where it truly is
+
+    @action(at_sheet)
+    async def trust(self, project: str, digests: Mapping[str, str]) -> None:
+        """Says yes to entries as a person has seen them: `saved` or `refused`."""
+        try:
+            names = await self._hub.files.trust_entries(project, dict(digests))
+        except TooltrayError:
+            await self._look()  # it may be another one by now, and the sheet shows that
+            raise
+        self.saved.emit()
+        self.done.emit(tr("Trusted: {names}", names=", ".join(names)))
+        await self._look()
+        await self._look_trusted()
+
+    @action(at_sheet)
+    async def refuse(self, servers: Sequence[str]) -> None:
+        """Says no to what programs have proposed: `saved` or `refused`."""
+        try:
+            for server in servers:
+                await self._hub.files.distrust_entries("", server)
+        finally:
+            await self._look()
+        self.saved.emit()
+        self.done.emit(tr("Refused: {names}", names=", ".join(servers)))
+
+    @action()
+    async def distrust(self, project: str, entry: str) -> None:
+        try:
+            await self._hub.files.distrust_entries(project, entry)
+            self.done.emit(tr("Taken back"))
+        finally:
+            await self._look_trusted()  # the switch stands as it is so
+        await self._look()
+
+    def _on_snapshot_changed(self) -> None:
+        is_known = self._hub.snapshot is not None
+        if is_known and not self._is_known:
+            self._look_files()
+        elif self._is_known and not is_known:  # the engine is gone, and what it asked with it
+            self._set_requests([])
+        self._is_known = is_known
+
+    def _on_files_changed(self) -> None:
+        self._look_files()
+        self._look_trusted_entries()
+
+    @action()
+    async def _look_files(self) -> None:
+        await self._look()
+
+    @action()
+    async def _look_trusted_entries(self) -> None:
+        await self._look_trusted()
+
+    @action()
+    async def _look_whether_followed(self) -> None:
+        await self._look_follows()
+
+    async def _look(self) -> None:
+        """Asks for what is shown elsewhere too."""
+        self._set_requests(await self._hub.files.get_trust_requests())
+        self.files_changed.emit(await self._hub.files.get_server_files())
+
+    async def _look_trusted(self) -> None:
+        self.trusted_changed.emit(await self._hub.files.get_trusted_entries())
+
+    def _set_requests(self, requests: list[TrustRequest]) -> None:
+        if requests != self._requests:
+            self._requests = requests
+            self.requests_changed.emit(requests)
+
+    async def _look_follows(self) -> None:
+        self.follows_changed.emit((await self._hub.settings.get_settings()).settings.get("hotReload", True) is not False)

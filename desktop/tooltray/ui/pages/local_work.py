@@ -1,0 +1,54 @@
+"""What pages do without the hub, with functions of rooms that ui does not import; app.py hands them in."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tooltray.ui.widgets.covered_code import FindSpans
+
+
+class Pasted(Protocol):
+    """What a pasted text is read into; see entries/pasted.py, which app.py hands in."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def config(self) -> Mapping[str, Any]: ...
+    @property
+    def secrets(self) -> Mapping[str, str]: ...
+    @property
+    def is_remote(self) -> bool: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def transport(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def headers(self) -> tuple[str, ...]: ...
+    @property
+    def secret_arguments(self) -> tuple[str, ...]: ...
+    def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[Mapping[str, Any], Mapping[str, str]]: ...
+    def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> Mapping[str, Any]: ...
+
+
+ReadPasted = Callable[[str], Sequence[Pasted]]
+"""Reads a pasted text; raises TooltrayError in words."""
+
+SaveFile = Callable[[Path, bytes, int], None]
+"""Writes a file, whole or not at all, with these permission bits; blocks, and raises OSError."""
+
+
+@dataclass(frozen=True)
+class LocalWork:
+    """
+    Args:
+        read_pasted: reads what a person pastes to add a server.
+        find_secrets: where secrets stand in it.
+        save_file: writes a backup.
+    """
+
+    read_pasted: ReadPasted
+    find_secrets: FindSpans
+    save_file: SaveFile

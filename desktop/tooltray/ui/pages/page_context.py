@@ -1,0 +1,78 @@
+"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices.
+
+Above it: pages, each of which gets a PageContext and nothing else. Below it: widgets and the Qt presenter layer.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.local_work import LocalWork
+from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.page_links import PageLinks
+from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.pages.sheets import Sheets
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.toast import Toast, show_toast
+
+
+@dataclass(frozen=True)
+class Presenters:
+    """The Qt presenter layer, and the tasks that wait for it."""
+
+    hub: QtMcpPresenter
+    servers: QtServerManager
+    tools: QtToolManager
+    tasks: TaskKeeper
+
+
+class PageContext:
+    """One for all pages of a window.
+
+    Args:
+        window: lies below sheets, toasts and file dialogs.
+        wishes: what a person asks of one server, here or in the tray.
+    """
+
+    def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
+        self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
+        self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
+        self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+
+    def say(self, text: str) -> None:
+        """Says in passing what was done."""
+        show_toast(self.theme, self.window, text)
+
+    def offer_undo(self, text: str) -> Toast:
+        """Says what was done, with a button that takes it back."""
+        return show_toast(self.theme, self.window, text, tr("Undo"))
+
+    def copy(self, text: str, what: str) -> None:
+        """Puts a text on the clipboard, and says what it is."""
+        QGuiApplication.clipboard().setText(text)
+        self.say(what)
+
+    def show_window(self) -> None:
+        """Brings the window to a person's eyes, from wherever it is."""
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def choose_folder(self, title: str, use: Callable[[str], None]) -> None:
+        """Asks for a folder, and hands it to `use`."""
+        dialog = QFileDialog(self.window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(use)
+        dialog.open()

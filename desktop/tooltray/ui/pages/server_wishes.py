@@ -1,0 +1,35 @@
+"""What a person can ask of a server, from wherever it is shown: card, table, details or tray menu.
+
+Views emit; commands.py listens and carries it out. The strings are servers' names.
+"""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class ServerWishes(QObject):
+    start_requested = Signal(str)
+    stop_requested = Signal(str)
+    restart_requested = Signal(str)
+    log_requested = Signal(str)
+    copy_requested = Signal(str)  # of its entry in the settings
+    default_requested = Signal(str, bool)  # whether it is to start with the hub
+    removal_requested = Signal(str)
+    diagnosis_requested = Signal(str)
+    sign_in_requested = Signal(str)  # also to show its page again
+    sign_in_address_requested = Signal(str)  # of the page, for the clipboard
+    sign_in_cancel_requested = Signal(str)
+    sign_out_requested = Signal(str)
+    trust_requested = Signal(str)  # a person wants to look at what waits of it for a yes
+    refusal_requested = Signal(str)  # what a program has proposed of it is not wanted
+    tools_requested = Signal(str)  # to be listed
+    options_requested = Signal(str)  # to be looked at
+    folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start
+    start_anyway_requested = Signal(str)  # without a project
+    projects_reset_requested = Signal()  # of every server that waits for one
+    lazy_requested = Signal(str, object)  # bool, whether its tools are shown only after activation; None: as for all servers
+    deferred_requested = Signal(str, bool, object)  # whether it waits for a project; its arguments for one, None: its `args`
+    costs_requested = Signal()  # of all tools
+    tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
+    file_requested = Signal(str)  # a file with servers in it, to be opened: its path
+    file_place_requested = Signal(str)  # the folder of such a file, to be opened: the file's path
+    tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

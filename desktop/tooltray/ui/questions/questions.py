@@ -1,0 +1,76 @@
+"""Shows servers' questions over the window, one at a time and the oldest first, and brings the answers to the engine.
+
+Above it: the window. Below it: the sheet of one question, and the line of those that wait.
+"""
+
+from typing import Any
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action, as_notice
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.questions.question import QuestionPanel
+from tooltray.ui.questions.question_line import QuestionLine
+
+
+class Questions(Commands):
+    """A question waits while another sheet lies over the window."""
+
+    def __init__(self, context: PageContext) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks)
+        self._context = context
+        self._line = QuestionLine(context.hub, self)
+        self._line.changed.connect(self._show)
+        context.sheets.freed.connect(self._show)
+        context.sheets.replacing.connect(self._on_replacing)
+        self.failed.connect(context.notices.add_notice)
+
+    @property
+    def _panel(self) -> QuestionPanel | None:
+        panel = self._context.sheets.panel
+        return panel if isinstance(panel, QuestionPanel) else None
+
+    def _show(self) -> None:
+        """Shows the question that waits longest, unless something else lies over the window, and takes one away that has ended."""
+        first, panel, sheet = self._line.first, self._panel, self._context.sheets.sheet
+        if panel is not None and sheet is not None and (first is None or panel.question.id != first.id):
+            panel.settle()
+            sheet.dismiss()
+        elif panel is not None:
+            panel.set_waiting(self._line.count_behind)
+        elif first is not None and sheet is None:
+            self._open(QuestionPanel(self._context.theme, first))
+
+    def _open(self, panel: QuestionPanel) -> None:
+        panel.set_waiting(self._line.count_behind)
+        panel.answered.connect(self._on_answered)
+        panel.open_requested.connect(self._on_page_wanted)
+        panel.copy_requested.connect(self._on_copy)
+        sheet = self._context.sheets.open(panel, closes_outside=False)  # a stray click is no answer
+        sheet.closed.connect(panel.on_closed)
+
+    def _on_replacing(self) -> None:
+        if (panel := self._panel) is not None:
+            panel.settle()  # it is shown again afterwards
+
+    def _on_answered(self, id: str, action: str, content: dict[str, Any] | None) -> None:
+        self.answer(id, action, content)
+        self._line.drop(id)
+
+    @action(as_notice)
+    async def answer(self, id: str, action: str, content: dict[str, Any] | None) -> None:
+        """Sends a person's answer to the server that asked."""
+        await self._hub.questions.answer_elicitation(id, action, content)
+
+    def _on_page_wanted(self, url: str) -> None:
+        if (panel := self._panel) is None:
+            return
+        if QDesktopServices.openUrl(QUrl(url)):
+            panel.accept_url()
+        else:
+            panel.show_no_browser()
+
+    def _on_copy(self, url: str) -> None:
+        self._context.copy(url, tr("The address is copied"))

@@ -1,0 +1,353 @@
+"""Carries out what a person asks for, and says how it went.
+
+Above it: the window and the tray, whose wishes it hears. Below it: the Qt presenter layer. Knows no widget. Nothing here decides: each wish
+is a verb or two of the engine; a failure comes back as a Problem, to be shown where the wish was made.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import change_there, is_of_file, project_of
+from tooltray.ui.pages.action import Commands, action, as_notice
+from tooltray.ui.pages.coalesced_read import CoalescedRead
+from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+
+
+@dataclass(frozen=True)
+class NewServer:
+    """A server to be added, as it will stand in the settings; `secrets` are values by the names that the entry refers to."""
+
+    name: str
+    entry: Mapping[str, Any]
+    is_default: bool
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    project: str = ""  # a folder, into whose own file it goes; empty: into the settings
+    removal: ServerRemoval | None = None  # of one that was removed and can be brought back: what is to go with it
+
+
+def at_server(commands: "ServerCommands", problem: Problem | None, server: str, *_arguments: object) -> None:
+    """At the server that it is about; with "" it is about all, and for all to see."""
+    if server:
+        commands.server_failed.emit(server, problem)
+    else:
+        as_notice(commands, problem)
+
+
+class ServerCommands(Commands):
+    """Its base's `failed` carries a Problem that belongs to no server."""
+
+    server_failed = Signal(str, object)  # a server's name; Problem, or None once another wish for it has worked
+    server_stopped = Signal(str)  # by the person, who can start it again
+    server_removed = Signal(object)  # NewServer with which it can be brought back
+    tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
+    copied = Signal(str, str)  # text for the clipboard; what it is
+    servers_added = Signal()
+    storing_changed = Signal(bool)  # whether secrets of new servers are being stored, which may wait for a prompt of the keyring
+    page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
+    sign_in_over = Signal(str)  # a server's name; however it went
+    adding_failed = Signal(object, bool)  # Problem; whether it is about keeping secrets
+    tool_worded = Signal(str)  # its server
+    costs_changed = Signal(object)  # ToolCosts for a client that nothing is known of
+    costs_failed = Signal(object)  # Problem
+    entry_read = Signal(str, object)  # a server's name, and its entry with what was chosen here
+    secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
+
+    def __init__(self, *, hub: QtMcpPresenter, servers: QtServerManager, wishes: ServerWishes, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._servers = servers
+        self._costs = CoalescedRead(self._look_costs, tasks=tasks, name="costs of tools")
+        self._is_checking_secrets = False
+        self._signing_in: set[str] = set()  # whose outcome is waited for
+        self._cancelled: set[str] = set()
+        wishes.start_requested.connect(self.start)
+        wishes.stop_requested.connect(self.stop)
+        wishes.restart_requested.connect(self.restart)
+        wishes.copy_requested.connect(self.copy_entry)
+        wishes.default_requested.connect(self.set_default)
+        wishes.removal_requested.connect(self.remove)
+        wishes.sign_in_requested.connect(self.sign_in)
+        wishes.sign_in_address_requested.connect(self.copy_sign_in_address)
+        wishes.sign_in_cancel_requested.connect(self.cancel_sign_in)
+        wishes.sign_out_requested.connect(self.sign_out)
+        wishes.start_anyway_requested.connect(self.start_anyway)
+        wishes.projects_reset_requested.connect(self.reset_projects)
+        wishes.lazy_requested.connect(self.set_lazy)
+        wishes.deferred_requested.connect(self.set_deferred)
+        wishes.tools_requested.connect(self.list_tools)
+        wishes.costs_requested.connect(self.look_costs)
+        wishes.tool_switch_requested.connect(self.switch_tool)
+        servers.server_changed.connect(self._on_server_changed)
+
+    # servers
+
+    @action(at_server)
+    async def start(self, name: str) -> None:
+        """Starts a server; one that is switched off in the settings is switched on first."""
+        server = self._servers.find(name)
+        if server is not None and server.is_disabled and is_of_file(server):
+            raise TooltrayError(tr("'{name}' is switched off in its file", name=name), server.file, change_there(server))
+        if server is not None and server.is_disabled:
+            entry = (await self._hub.servers.get_mcp_servers())[name]
+            await self._hub.servers.update_mcp_server(name, {**entry, "disable": False})
+        await self._hub.servers.start_server(name)
+
+    @action(at_server)
+    async def stop(self, name: str) -> None:
+        await self._hub.servers.stop_server(name)
+        self.server_stopped.emit(name)
+
+    def restart(self, name: str) -> None:
+        """Ends a server if it runs, and starts it."""
+        server = self._servers.find(name)
+        is_stopped = server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND)
+        (self.start if is_stopped else self._restart)(name)
+
+    @action(at_server)
+    async def _restart(self, name: str) -> None:
+        await self._hub.servers.restart_server(name)
+
+    @action(at_server)
+    async def set_default(self, name: str, is_default: bool) -> None:
+        """Decides whether a server starts with the hub."""
+        if is_default:
+            await self._hub.servers.add_mcp_default_server(name)
+            self.done.emit(tr("{name} starts with the hub from now on", name=name))
+        else:
+            await self._hub.servers.remove_mcp_default_server(name)
+            self.done.emit(tr("{name} starts when a client needs it from now on", name=name))
+
+    @action(at_server)
+    async def remove(self, name: str) -> None:
+        server = self._servers.find(name)
+        if server is not None and is_of_file(server):
+            there = await self._hub.servers.get_server_entry(name)
+            gone = await self._hub.servers.remove_mcp_server(name, keep_secrets=True)
+            self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server), removal=gone))
+            return
+        entry = (await self._hub.servers.get_mcp_servers()).get(name, {})
+        is_default = name in await self._hub.servers.get_mcp_default_servers()
+        gone = await self._hub.servers.remove_mcp_server(name, keep_secrets=True)
+        self.server_removed.emit(NewServer(name, entry, is_default, removal=gone))
+
+    @action(at_server)
+    async def copy_entry(self, name: str) -> None:
+        """Puts a server's entry on the clipboard, in the form that other programs' settings have."""
+        entry = (await self._hub.servers.get_mcp_servers())[name]
+        text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
+        self.copied.emit(text, tr("The entry of {name} is copied", name=name))
+
+    # projects, and when tools are shown
+
+    @action(at_server)
+    async def start_for(self, name: str, folder: str) -> None:
+        """Starts a server for the project in a folder, which a person has chosen."""
+        await self._hub.projects.start_for_project(name, folder)
+
+    @action(at_server)
+    async def start_anyway(self, name: str) -> None:
+        """Starts a server that waits for a project without one."""
+        await self._hub.projects.start_without_project(name)
+
+    @action(as_notice)
+    async def reset_projects(self) -> None:
+        """Stops all that runs for a project; it waits again."""
+        await self._hub.projects.reset_deferred_state()
+        self.done.emit(tr("Servers that ran for a project wait again"))
+
+    @action(at_server)
+    async def set_lazy(self, name: str, is_lazy: bool | None) -> None:
+        """Decides whether a server's tools are shown only after activation; None: as for all servers."""
+        await self._hub.views.set_lazy_load(is_lazy, name)
+        await self._read_entry(name)
+
+    @action(at_server)
+    async def set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
+        """Decides whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        await self._hub.projects.set_deferred(name, is_deferred, None if template is None else list(template))
+        await self._read_entry(name)
+
+    @action(at_server, clears=False)
+    async def read_entry(self, name: str) -> None:
+        """Asks for a server's entry as it counts here: `entry_read`."""
+        await self._read_entry(name)
+
+    async def _read_entry(self, name: str) -> None:
+        self.entry_read.emit(name, (await self._hub.servers.get_server_entry(name)).counts)
+
+    # signing in
+
+    @action(at_server, clears=False)
+    async def sign_in(self, name: str) -> None:
+        """Begins to sign in to a server, or goes on with what has begun: `page_wanted`."""
+        url = await self._sign_in_page(name)
+        self.server_failed.emit(name, None)  # before the page is shown, which may fail in its turn
+        self.page_wanted.emit(name, url)
+
+    @action(at_server)
+    async def copy_sign_in_address(self, name: str) -> None:
+        self.copied.emit(await self._sign_in_page(name), tr("The address is copied"))
+
+    def cancel_sign_in(self, name: str) -> None:
+        if name in self._signing_in:
+            self._cancelled.add(name)
+        self._cancel_sign_in(name)
+
+    @action(at_server)
+    async def _cancel_sign_in(self, name: str) -> None:
+        await self._hub.sign_ins.cancel_sign_in(name)
+
+    @action(at_server)
+    async def sign_out(self, name: str) -> None:
+        await self._hub.sign_ins.sign_out(name)
+        self.done.emit(tr("Signed out of {name}", name=name))
+
+    def tell_no_browser(self, name: str) -> None:
+        """The page could not be shown; the address still can be copied."""
+        self.server_failed.emit(name, Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+
+    async def _sign_in_page(self, name: str) -> str:
+        """Begins to sign in, or goes on with it; returns the page's address. The outcome is told when it is there."""
+        page = await self._hub.sign_ins.begin_sign_in(name)
+        if name not in self._signing_in:  # else somebody waits for the outcome already
+            self._signing_in.add(name)
+            self._wait_for_sign_in(name)
+        return page.url
+
+    @action(at_server)
+    async def _wait_for_sign_in(self, name: str) -> None:
+        try:
+            await self._hub.sign_ins.finish_sign_in(name)
+        except TooltrayError:
+            if name in self._cancelled:
+                return  # the person knows
+            raise
+        finally:
+            self._signing_in.discard(name)
+            self._cancelled.discard(name)
+            self.sign_in_over.emit(name)
+        self.done.emit(tr("Signed in to {name}", name=name))
+
+    # adding
+
+    @action(as_notice)
+    async def add(self, new: Sequence[NewServer]) -> None:
+        """Stores the secrets of new servers and adds them; says `servers_added`, or `adding_failed` and has added none of the rest."""
+        is_secret = True
+        try:
+            for server in new:
+                is_secret = True
+                await self._store(server.secrets)
+                is_secret = False
+                await self._hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
+        except TooltrayError as error:
+            self.adding_failed.emit(error.problem, is_secret)
+            return
+        self.servers_added.emit()
+        names = ", ".join(server.name for server in new)
+        self.done.emit(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
+
+    @action(as_notice)
+    async def bring_back(self, removed: NewServer) -> None:
+        """Undoes a removal."""
+        await self._hub.servers.add_mcp_server(removed.name, removed.entry, removed.is_default, removed.project)
+
+    def forget_secrets(self, removal: ServerRemoval) -> None:
+        """A removal is not undone any more: what was kept among the secrets for that server alone goes, too."""
+        if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
+            self._remove_secrets(names)
+
+    @action(as_notice)
+    async def _remove_secrets(self, names: list[str]) -> None:
+        await self._hub.secrets.remove_unused_secrets(names)
+
+    async def _store(self, secrets: Mapping[str, str]) -> None:
+        if not secrets:
+            return
+        self.storing_changed.emit(True)
+        try:
+            for name, value in secrets.items():
+                await self._hub.secrets.set_secret(name, value)
+        finally:
+            self.storing_changed.emit(False)
+
+    @action(as_notice)
+    async def keep_secrets(self, kind: str, passphrase: str) -> None:
+        """Chooses where secrets are kept; `secrets_closed` says how it went.
+
+        Args:
+            kind: "keyring", "file" or "memory".
+            passphrase: opens the file, or becomes its passphrase if there is none yet.
+        """
+        try:
+            await self._hub.secrets.set_secret_backend(kind)
+            if kind == "file":
+                await self._hub.secrets.unlock_secrets(passphrase)
+        except TooltrayError as error:
+            self.secrets_closed.emit(error.problem)
+            return
+        self.secrets_closed.emit(None)
+        for server in self._servers.servers:
+            if server.state is ServerState.ERROR:
+                self.restart(server.name)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.state is ServerState.ERROR and server.problem is not None and not self._is_checking_secrets:
+            self._is_checking_secrets = True
+            self._check_secrets(server.problem)
+
+    @action(as_notice)
+    async def _check_secrets(self, problem: Problem) -> None:
+        """A server's problem is one of the secret store if the store itself says the same."""
+        try:
+            await self._hub.secrets.get_secret_names()
+        except TooltrayError as error:
+            if error.problem.title in problem.title or error.problem.title in problem.message:
+                self.secrets_closed.emit(error.problem)
+        finally:
+            self._is_checking_secrets = False
+
+    # tools
+
+    def look_costs(self) -> None:
+        """Asks what the definitions of all tools cost."""
+        self._costs.ask()
+
+    async def _look_costs(self) -> None:
+        try:
+            self.costs_changed.emit(await self._hub.views.get_tool_costs())
+        except TooltrayError as error:
+            self.costs_failed.emit(error.problem)
+
+    @action(at_server, clears=False)
+    async def list_tools(self, server: str) -> None:
+        """Asks for a server's tools, or with "" for all."""
+        await self._list_tools(server)
+
+    @action(at_server)
+    async def switch_tool(self, server: str, tool: str, on: bool) -> None:
+        """Offers a tool to AI clients, or no longer; `tool` is the server's own name for it."""
+        try:
+            await self._hub.tools.set_tool_enabled(server, tool, on)
+        finally:
+            await self._list_tools(server)  # the switch then stands where it truly is
+
+    @action(at_server)
+    async def word_tool(self, server: str, tool: str, name: str | None, description: str | None) -> None:
+        """Shows a tool to AI clients in other words, None for its own: `tool_worded`; `tool` is the server's own name for it."""
+        await self._hub.views.set_tool_override(server, tool, name, description)
+        self.tool_worded.emit(server)
+        await self._list_tools(server)
+
+    async def _list_tools(self, server: str) -> None:
+        self.tools_listed.emit(server, await self._hub.tools.get_tools(server or None))
