@@ -1,6 +1,6 @@
 """The page of AI clients: the sessions there are, with what each sees and works on, and how tools are shown to each kind of client.
 
-Above it: the window. Below it: ViewCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
+Above it: the window. Below it: ClientCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence

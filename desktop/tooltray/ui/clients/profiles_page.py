@@ -1,6 +1,6 @@
 """The page of profiles: named sets of servers and tools, one line each.
 
-Above it: the window, which opens a profile in a sheet. Below it: ViewCommands, which brings what it shows. Draws frozen snapshots.
+Above it: the window. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The Files page: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
 
-Above it: FilePages. Below it: FileCommands, which carries its wishes out. Draws frozen snapshots.
+Above it: the window. Below it: its sheets and FileCommands, which carries its wishes out. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence

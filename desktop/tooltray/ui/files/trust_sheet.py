@@ -1,6 +1,6 @@
 """Servers of a project's file ask for a person's yes: each with what it starts and what it gets, as it is written there.
 
-Above it: FilePages, which opens it when a person wants to look. Below it: TrustEntry. A yes is for what is shown: it goes with the digests
+Above it: FileSheets, which opens it when a person wants to look. Below it: TrustEntry. A yes is for what is shown: it goes with the digests
 of the entries on the screen, and an entry that changes meanwhile is off again. For a moment after it is shown, and after each change, it
 takes no yes; "Not now" has the focus, and Enter grants nothing.
 """

@@ -1,6 +1,6 @@
 """What a person can ask of a server, from wherever it is shown: card, table, details or tray menu.
 
-Views emit; commands.py listens and carries it out. The strings are servers' names.
+Views emit; ServerCommands, and the sheets of servers and files, carry it out. The strings are servers' names.
 """
 
 from PySide6.QtCore import QObject, Signal

@@ -1,6 +1,6 @@
 """Programs that control Tooltray over HTTP: whether they may, where, with which tokens.
 
-Above it: the Settings page. Below it: ApiCommands, which carries its wishes out. A token is shown only while a person wants to see it.
+Above it: the Settings page. Below it: TokenCommands, which carries its wishes out. A token is shown only while a person wants to see it.
 """
 
 from PySide6.QtCore import Qt, Signal

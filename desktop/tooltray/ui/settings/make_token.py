@@ -1,6 +1,6 @@
 """Make a token: a name, for a program also what it may and for how long; then the token, shown this once, to be copied.
 
-Above it: TokenPages, which opens it and carries out what is wanted. It forgets the token with the sheet.
+Above it: TokenSheets, which opens it and carries out what is wanted. It forgets the token with the sheet.
 """
 
 from PySide6.QtCore import Qt, Signal

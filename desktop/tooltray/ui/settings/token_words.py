@@ -1,6 +1,6 @@
 """What the Settings page says of tokens, and the entry that an AI client's config gets. Pure functions of their snapshots.
 
-Above it: TokenPages. Below it: snapshots and the language.
+Above it: TokenSheets. Below it: snapshots and the language.
 """
 
 import json
