@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
+from typing import cast
 
 from shiboken6 import isValid
 from tests.fakes.fake_presenter import FakePresenter
