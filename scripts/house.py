@@ -107,10 +107,11 @@ def files_of_verbs(modules: Sequence[Module]) -> list[int]:
 
 
 def rooms(modules: Iterable[Module]) -> Counter[str]:
-    """Lines of each folder directly in a package."""
+    """Lines of each folder directly in a package, and of each directly in `ui`, which has a room for each subject."""
     sizes: Counter[str] = Counter()
     for module in modules:
-        sizes["/".join(module.path.parts[1:-1][:1]) or module.path.parts[0]] += module.lines
+        folders = module.path.parts[1:-1]
+        sizes["/".join(folders[: 2 if folders[:1] == ("ui",) else 1]) or module.path.parts[0]] += module.lines
     return sizes
 
 
