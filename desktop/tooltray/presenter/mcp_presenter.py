@@ -54,7 +54,7 @@ class McpPresenter(Api):
         self._modes, self._profiles, self._projects, self._files = modes, profiles, projects, files
         self._snapshots = snapshots
 
-    if not TYPE_CHECKING:  # our own code names the part, and is checked
+    if not TYPE_CHECKING:  # pragma: no branch: our own code names the part, and is checked
 
         def __getattr__(self, name: str) -> Verb:
             try:

@@ -342,6 +342,8 @@ def test_while_a_removed_server_may_come_back_its_names_are_its_own(path: Path) 
     clock.now += RETURNS_WITHIN_S - 1
     assert one(names, "b", "read") == "b_read"
     assert names.is_retired("a")
+    names.keep(["b"])  # which never left
+    assert names.is_retired("a")
     names.keep(["a", "b"])
     clock.now += 100 * RETURNS_WITHIN_S
     assert one(names, "a", "read") == "read"

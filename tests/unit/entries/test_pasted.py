@@ -358,6 +358,17 @@ def test_a_client_s_command_may_add_a_url_with_headers(text: str) -> None:
     assert server.config == {"url": "https://example.org/mcp", "type": "sse", "headers": {"X-Team": "a", "Authorization": "Bearer t"}}
 
 
+def test_a_client_s_command_may_set_several_variables_at_once() -> None:
+    server = only("claude mcp add -e A=1 B=2 near -- npx x")
+    assert server.name == "near"
+    assert server.config == {"command": "npx", "args": ["x"], "env": {"A": "1", "B": "2"}}
+
+
+def test_arguments_may_be_one_text_and_what_is_no_entry_is_left_out() -> None:
+    server = only('{"near": {"command": "npx", "args": "-y \'a b\'"}, "version": 3}')
+    assert (server.name, server.config) == ("near", {"command": "npx", "args": ["-y", "a b"]})
+
+
 def test_a_client_s_command_may_take_a_token_from_a_variable() -> None:
     server = only("codex mcp add far --url https://example.org/mcp --bearer-token-env-var FAR")
     assert server.config == {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${FAR}"}}

@@ -31,6 +31,7 @@ def found(text: str) -> list[str]:
         (json.dumps({"s": {"url": "https://example.org", "headers": {"Authorization": "Bearer abc", "X-Team": "a"}}}), ["abc"]),
         ('[mcp_servers.s]\ncommand = "npx"\nenv = {A_TOKEN = "abc", B = "c"}', ["abc"]),
         ("A_TOKEN=abc B_KEY=def npx x", ["abc", "def"]),
+        ('A_TOKEN="sk-0123456789" npx x', ["sk-0123456789"]),  # by its name and by its form
     ],
 )
 def test_every_form_of_a_secret_is_found_where_it_stands(text: str, secrets: list[str]) -> None:

@@ -81,6 +81,12 @@ def test_paths_that_are_no_absolute_existing_folder_are_refused_with_the_reason(
     assert refusal("\\\\server\\share", person) == refusal("//server/share", person) == "it is a folder of another computer"
 
 
+def test_a_folder_that_may_not_be_read_is_refused(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may read everything
+    (person / "closed").mkdir()
+    assert refusal(person / "closed", person) == "it cannot be read"
+
+
 @pytest.mark.parametrize("sign", ["\0", "\n", "\x1b", "\x7f", "\u2028", "\u202e", "\ud800"])
 def test_characters_that_cannot_be_seen_are_refused_and_not_shown(person: Path, sign: str) -> None:
     with pytest.raises(TooltrayError, match="cannot be seen") as raised:
