@@ -1,6 +1,6 @@
 """The built-in server `hub`: lets a model see which servers there are and how they do, and report to the person.
 
-Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: wire. It speaks the legacy
+Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: protocol. It speaks the legacy
 era, as most servers do; the hub joins the eras. `collect_feedback` is only listed here: it has to know who calls, so ToolCalls
 sends its calls elsewhere; those of the others come by way of SeenServers, which knows which servers there are for whom.
 """

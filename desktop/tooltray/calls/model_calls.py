@@ -1,6 +1,6 @@
 """How a tool call of a model ended, as a response that the model can read whatever happened.
 
-Above it: McpPresenter. Below it: wire and tools/formats.contents. Knows no servers; the call itself is ToolManager's.
+Above it: McpPresenter. Below it: protocol and formats/contents. Knows no servers; the call itself is ToolManager's.
 """
 
 import time

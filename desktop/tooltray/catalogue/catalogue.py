@@ -1,6 +1,6 @@
 """The last known lists of each server (tools, prompts, ...), on disk, so that an AI client's first list is complete at once.
 
-Above it: ServerLists. Below it: config.atomic_file. Knows nothing of what is in a definition.
+Above it: ServerLists. Below it: files/atomic_file. Knows nothing of what is in a definition.
 
 One file per server and kind. Its first line is JSON that says whose it is and how long each definition is; the definitions follow,
 verbatim, one per line. Nothing has to be parsed to find them, so they may be nested to any depth. A file that is not exactly right is a

@@ -1,6 +1,6 @@
 """A tool's definition as its server wrote it: read where the hub has to know something, otherwise carried as bytes.
 
-Above it: ToolManager. Below it: wire.member_scanner. Knows nothing of servers and of how names are made. Only the outermost object is
+Above it: ToolManager. Below it: protocol/member_scanner. Knows nothing of servers and of how names are made. Only the outermost object is
 opened, so a schema stays verbatim however deep it is.
 """
 

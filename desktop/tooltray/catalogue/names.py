@@ -1,6 +1,6 @@
 """The names under which AI clients see tools and prompts: the one place that makes one, and the file that keeps it.
 
-Above it: ToolManager and PromptManager. Below it: name_space, overrides, config.atomic_file. Knows (server, original name) pairs and
+Above it: ToolManager and PromptManager. Below it: name_space, overrides, files/atomic_file. Knows (server, original name) pairs and
 nothing else.
 
 A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept

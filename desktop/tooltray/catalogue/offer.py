@@ -1,6 +1,6 @@
 """What servers offer: the kinds there are, and one prompt, resource or resource template as its server listed it; tools are in definition.
 
-Above it: ServerLists, Offers, and the managers of prompts and resources. Below it: wire. Definitions are read where the hub has to know
+Above it: ServerLists, Offers, and the managers of prompts and resources. Below it: protocol. Definitions are read where the hub has to know
 something and otherwise carried as bytes. Knows nothing of servers and of how names are made.
 """
 

@@ -1,7 +1,7 @@
 """Under which URIs AI clients see the resources of several servers, and whose resource a URI means.
 
-Above it: ResourceManager. Below it: wire.uri_template. A URI stays as its server wrote it, unless another server lists the same one: then
-it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Templates likewise; their expressions stay, so that AI
+Above it: ResourceManager. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
+then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Templates likewise; their expressions stay, so that AI
 clients can fill them in. One such set of rules belongs to one state of all lists and never changes.
 """
 

@@ -13,7 +13,7 @@ from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 
 LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
-RETRY_EVERY_S = 0.05
+RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
 
 
 def hub_or_settings(home: Home) -> Hub:

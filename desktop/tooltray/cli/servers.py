@@ -42,7 +42,7 @@ from tooltray.home.home import Home
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
-FOLLOW_EVERY_S = 0.5
+FOLLOW_EVERY_S = 0.5  # a log is asked for anew: the hub sends none of its lines by itself
 APPROVED = [auto_approve.ALL]  # who types a server's command line trusts it
 CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)

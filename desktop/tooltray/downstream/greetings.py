@@ -1,7 +1,7 @@
 """What an AI client is told when it opens its connection: of the hub, or of the one server that it has, in its own era.
 
-Above it: client_session. Below it: wire. A server's own greeting goes through as it is, but for what the hub does in its place: it tells
-every change of a list.
+Above it: client_session. Below it: protocol. A server's own greeting goes through as it is, but for what the hub does in its place: it
+tells every change of a list.
 """
 
 from msgspec import Raw

@@ -1,6 +1,7 @@
 """The HTTP endpoints behind one open address: which path is what, and what is looked at first.
 
-Above it: http_listener, which imports this when the first address opens: aiohttp takes a moment. Below it: the transports, http_guard.
+Above it: http_listener, which imports this when the first address opens: aiohttp takes a moment. Below it: the transports,
+http_server/guard.
 """
 
 import asyncio

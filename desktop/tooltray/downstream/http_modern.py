@@ -1,7 +1,8 @@
 """Streamable HTTP for modern clients (2026-07-28): each POST stands for itself, and its response is all there is.
 
-Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_headers, http_answers. There is no session id and nothing
-to resume: a client that closes the response has cancelled its request. What lasts between two requests is a client's held calls alone.
+Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_headers, http_server/answers. There is no session id and
+nothing to resume: a client that closes the response has cancelled its request. What lasts between two requests is a client's held calls
+alone.
 """
 
 from collections import Counter

@@ -1,6 +1,7 @@
 """One legacy client's session over streamable HTTP: which message goes into which response, and what is kept for a client that comes back.
 
-Above it: streamable_http. Below it: a session's dispatcher, towards which this is the channel, and http_events. Knows no HTTP library.
+Above it: streamable_http. Below it: a session's dispatcher, towards which this is the channel, and http_server/event_streams. Knows no HTTP
+library.
 
 Each POST of a request has a stream, and there is one more, number 0, for what belongs to no request: the client reads it by a GET. A
 stream outlives its response: the request goes on when its client is gone, and what comes is kept until the client asks for it by the id of

@@ -1,7 +1,7 @@
 """HTTP with SSE, the transport of 2024-11-05, for old clients: one GET is the session, messages come by POST beside it.
 
-Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_events, http_answers. The first event tells the client
-where to POST; when the GET ends, so does the session.
+Above it: http_app, which has checked who asks. Below it: the hub's Sessions, http_server/event_streams, http_server/answers. The first
+event tells the client where to POST; when the GET ends, so does the session.
 """
 
 import secrets

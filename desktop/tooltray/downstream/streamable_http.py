@@ -1,6 +1,6 @@
 """Streamable HTTP for legacy clients (2025-03-26 to 2025-11-25): POST a message, GET what nobody asked for, DELETE the session.
 
-Above it: http_app, which has checked who asks. Below it: http_sessions and http_answers.
+Above it: http_app, which has checked who asks. Below it: http_sessions and http_server/answers.
 
 A reply that comes within a moment, alone, is the POST's whole response, as JSON. Otherwise the response becomes a stream of events, which
 the client may resume by a GET with the id of the last event it saw. A client that leaves before that loses the reply; the request goes on.

@@ -1,17 +1,47 @@
 """Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions 2025-03-26 alone has it).
 
-Above it: dispatcher. Knows ids and finished replies, not what was asked.
+Above it: dispatcher, which reads one message and decides what becomes of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Raw
 
-from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.elements import elements_of
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure, reply_parts
 from tooltray.protocol.unsent import Unsent
 
 Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
+
+
+def read_batch(line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is_server: bool) -> tuple[list[Envelope], list[Parts]]:
+    """Splits a batch into its messages.
+
+    Args:
+        read: reads one message; raises MalformedFrame.
+        is_server: the peer is a server; what is malformed in its batch gets no error.
+
+    Returns:
+        The messages, and an error for each malformed request.
+
+    Raises:
+        MalformedFrame: the line is not JSON, or an empty array.
+    """
+    try:
+        elements = elements_of(line)
+    except ValueError:
+        raise MalformedFrame("not JSON", NOTHING) from None
+    if not elements:
+        raise MalformedFrame("a batch of nothing", NOTHING, INVALID_REQUEST)
+    messages, refusals = list[Envelope](), list[Parts]()
+    for element in elements:
+        try:
+            messages.append(read(bytes(element)))
+        except MalformedFrame as error:
+            if not (is_server or error.is_reply):
+                refusals.append(reply_parts(error.id, failure(INVALID_REQUEST, str(error))))
+    return messages, refusals
 
 
 class _Batch:

@@ -15,10 +15,9 @@ from msgspec import Raw
 
 from tooltray.protocol import envelope
 from tooltray.protocol.backlog import Backlog
-from tooltray.protocol.batches import Batches
+from tooltray.protocol.batches import Batches, read_batch
 from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
 from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
 from tooltray.protocol.member_scanner import opened
@@ -332,20 +331,10 @@ class RawDispatcher:
 
     def _receive_batch(self, line: bytes | bytearray) -> None:
         try:
-            elements = elements_of(line)
-        except ValueError:
-            self._on_malformed(MalformedFrame("not JSON", NOTHING), line)
+            messages, refusals = read_batch(line, self._read, is_server=self._is_server)
+        except MalformedFrame as error:
+            self._on_malformed(error, line)
             return
-        if not elements:
-            self._on_malformed(MalformedFrame("a batch of nothing", NOTHING, envelope.INVALID_REQUEST), line)
-            return
-        messages, refusals = [], []
-        for element in elements:
-            try:
-                messages.append(self._read(bytes(element)))
-            except MalformedFrame as error:
-                if not (self._is_server or error.is_reply):
-                    refusals.append(envelope.reply_parts(error.id, failure(envelope.INVALID_REQUEST, str(error))))
         if not messages and not refusals:
             self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
         requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]

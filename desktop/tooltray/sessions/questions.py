@@ -1,7 +1,7 @@
 """What a server may ask of an AI client while a call runs, and whether the client said that it can answer.
 
 Above it: calls across eras. The rules are those of both eras: a capability that is not declared must not be used, nor a mode of it. Below
-it: the wire's words.
+it: the protocol's words.
 """
 
 from typing import Any

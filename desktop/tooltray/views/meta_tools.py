@@ -1,7 +1,7 @@
 """The hub's tools about other tools: how they are described, what arguments they take, and how they answer.
 
-Above it: Views and ViewLists. Below it: tools/known_servers and wire. Knows no session; the names under which they are listed are given to
-it.
+Above it: Views and ViewLists. Below it: catalogue/known_servers and protocol. Knows no session; the names under which they are listed are
+given to it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""tools/formats/__init__.py, and what all formats have in common"""
+"""formats/__init__.py, and what all formats have in common"""
 
 import copy
 import json

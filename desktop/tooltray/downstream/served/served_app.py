@@ -1,6 +1,7 @@
 """A config's endpoint at one open address: which server a path means, and what is looked at before it is asked.
 
-Above it: served_listener, which imports this when the first endpoint opens. Below it: routes, served_server, http_site, http_guard.
+Above it: served_listener, which imports this when the first endpoint opens. Below it: routes, served_server, http_server/site,
+http_server/guard.
 
 A client that shows a right token is served whatever its `Host` and `Origin` say: people reach such a proxy by many names, and no web page
 knows the token. Where no token is asked for, `Host` and `Origin` are what keeps web pages out. Nobody is served for whom the browser itself

@@ -1,8 +1,8 @@
 """The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
 
-Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_place, which opens and closes; served_app, imported
-when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it is a
-problem that a person is told of.
+Above it: the engine. Below it: ServerFiles, which has read the files; routes; http_server/place, which opens and closes; served_app,
+imported when the first endpoint opens. What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it
+is a problem that a person is told of.
 """
 
 import asyncio

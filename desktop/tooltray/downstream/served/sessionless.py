@@ -1,8 +1,8 @@
 """Requests of legacy clients that name no session: each POST stands for itself, as at the proxy whose config is served.
 
-Above it: served_server. Below it: http_modern's exchanges, http_answers, the hub's Sessions. That proxy keeps no sessions over streamable
-HTTP, so some of its clients never shake hands, forget the id that they are given, or read plain JSON alone. What a lazy server was asked to
-show holds for all that come without a session and with the same token, or with none: modern clients too.
+Above it: served_server. Below it: http_modern's exchanges, http_server/answers, the hub's Sessions. That proxy keeps no sessions over
+streamable HTTP, so some of its clients never shake hands, forget the id that they are given, or read plain JSON alone. What a lazy server
+was asked to show holds for all that come without a session and with the same token, or with none: modern clients too.
 """
 
 from collections.abc import Callable
