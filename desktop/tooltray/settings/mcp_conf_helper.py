@@ -8,10 +8,11 @@ import asyncio
 import copy
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, Event, EventBus, ProblemReported
@@ -33,8 +34,7 @@ from tooltray.snapshots.setup import SettingsDocument
 BUILTIN_NAMES = ("hub",)
 
 
-@dataclass(frozen=True)
-class EntriesEdited(Event):
+class EntriesEdited(Event, frozen=True):
     """Entries of servers were changed or removed through McpConfHelper, not by an edit of the file; published before `ConfigChanged`."""
 
     servers: tuple[str, ...]
@@ -380,8 +380,7 @@ class McpConfHelper:
         self._bus.publish(ConfigChanged(self.entries, settings.default_servers, settings.mcp_enabled))
 
 
-@dataclass(frozen=True)
-class _Written:
+class _Written(msgspec.Struct, frozen=True):
     """
     Attributes:
         problems: that were not known before.
@@ -392,8 +391,7 @@ class _Written:
     edited: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Reread:
+class _Reread(msgspec.Struct, frozen=True):
     """What came of reading the file again: whether anything is another than before (also that it can be read), and what is newly wrong."""
 
     is_changed: bool
