@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Heard, Record
+from tests.fakes.kept_log import KeptLog
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
@@ -160,6 +161,7 @@ class HubParts(Hub):
 
     deadlines: ManualWheel = made(lambda hub: ManualWheel())
     secrets: SecretStore = made(lambda hub: SecretStore(hub.home, "memory", bus=hub.bus))
+    log: KeptLog = made(lambda hub: KeptLog())
     mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
     sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
     elicitations: Elicitations = part(has_window=lambda hub: False)
