@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue import approval, overrides, tool_filter
@@ -47,6 +48,18 @@ TASK_ONLY = "(Can be called as a task only, by AI clients that have this server 
 PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
 
 
+class ConfirmLimits(msgspec.Struct, frozen=True):
+    """Of a call that a person has allowed.
+
+    Attributes:
+        within_s: how long it waits for a server that lists its tools.
+        present_for_s: how long a list counts as the present one for it.
+    """
+
+    within_s: float = START_WAIT_S
+    present_for_s: float = PRESENT_FOR_S
+
+
 class ToolManager:
     """Belongs to the engine's loop."""
 
@@ -57,23 +70,19 @@ class ToolManager:
         lists: ServerLists[ToolDefinition],
         offers: Offers,
         names: PublishedNames,
-        copies: ToolCopies,
         looks: SecondLooks,
         bus: EventBus,
-        confirmed_within_s: float = START_WAIT_S,
-        present_for_s: float = PRESENT_FOR_S,
+        confirm_limits: ConfirmLimits,
     ) -> None:
         """
         Args:
-            confirmed_within_s: how long a call that a person has allowed waits for a server that lists its tools.
-            present_for_s: how long a list counts as the present one for such a call.
             lists: of the tools, for nobody else.
             looks: at these lists.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
-        self._copies, self._looks = copies, looks
-        self._confirmed_within_s, self._present_for_s = confirmed_within_s, present_for_s
+        self._copies, self._looks = ToolCopies(servers=servers), looks
+        self._confirm_limits = confirm_limits
         self._offered: dict[str, OfferedTools] = {}
         self._made: dict[
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
@@ -302,7 +311,7 @@ class ToolManager:
         with contextlib.suppress(TooltrayError):
             client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
             if client is not managed.first.client:
-                await self._copies.look(client, max_age_s=self._present_for_s)
+                await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
 
     def unlisted_route(self, name: str, server: str) -> Route | None:
         """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
@@ -332,11 +341,11 @@ class ToolManager:
         managed = self._servers.get(route.server)
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         try:
-            async with asyncio.timeout(self._confirmed_within_s):
+            async with asyncio.timeout(self._confirm_limits.within_s):
                 if client is managed.first.client:
-                    await self._lists.look(managed, max_age_s=self._present_for_s)
+                    await self._lists.look(managed, max_age_s=self._confirm_limits.present_for_s)
                 else:
-                    await self._copies.look(client, max_age_s=self._present_for_s)
+                    await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
         except TimeoutError:
             hint = "Call again when it has."
             raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None

@@ -15,8 +15,8 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_instructions import ServerInstructions
 from tooltray.catalogue.server_lists import EMPTY_CONFIRMED_AFTER_S, ServerLists
-from tooltray.catalogue.tool_copies import ToolCopies, read_tools
-from tooltray.catalogue.tool_manager import PRESENT_FOR_S, ToolManager
+from tooltray.catalogue.tool_copies import read_tools
+from tooltray.catalogue.tool_manager import PRESENT_FOR_S, ConfirmLimits, ToolManager
 from tooltray.presenter.hub_base import HubBase
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.relay import START_WAIT_S, ServerRelay
@@ -57,7 +57,7 @@ def make_offer_parts(
     """
     Args:
         start_wait_s: see ServerRelay.
-        confirmed_within_s, present_for_s: see ToolManager.
+        confirmed_within_s, present_for_s: see ConfirmLimits.
         first_patience: how long AI clients wait for first lists; None stands for the usual limits.
         look_patience: how often servers are listed again for names that nobody knows; None stands for the usual limits.
         empty_confirmed_after_s: see ServerLists.
@@ -68,9 +68,7 @@ def make_offer_parts(
         read=read_tools,
         servers=servers,
         catalogues=catalogues,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        spawn=base.spawn,
+        services=servers.services,
         first=first,
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
@@ -79,9 +77,7 @@ def make_offer_parts(
         read=read_offered,
         servers=servers,
         catalogues=catalogues,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        spawn=base.spawn,
+        services=servers.services,
         first=first,
         empty_confirmed_after_s=empty_confirmed_after_s,
     )
@@ -94,11 +90,9 @@ def make_offer_parts(
         lists=tool_lists,
         offers=offers,
         names=names,
-        copies=ToolCopies(servers=servers),
         looks=SecondLooks(servers=servers, lists=tool_lists, patience=patience, spawn=base.spawn),
         bus=base.bus,
-        confirmed_within_s=confirmed_within_s,
-        present_for_s=present_for_s,
+        confirm_limits=ConfirmLimits(confirmed_within_s, present_for_s),
     )
     return OfferParts(
         log_levels=log_levels,

@@ -23,10 +23,11 @@ from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.patience import Patience
 from tooltray.upstream.server_manager import ServerManager
-from tooltray.upstream.server_transports import ServerTransports, StartProcess
+from tooltray.upstream.server_transports import Programs, ServerTransports, StartProcess
 from tooltray.upstream.start_gate import StartGate
 from tooltray.upstream.stopped_servers import StoppedServers
 from tooltray.upstream.stops import Stops
+from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
 
 
@@ -64,7 +65,7 @@ async def make_server_parts(
     gate: StartGate | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> ServerParts:
-    """The servers of the settings, none of them started. For arguments see ServerManager and ServerTransports."""
+    """The servers of the settings, none of them started. For arguments see ServerManager, ServerTransports and UpstreamServices."""
     sign_ins = SignIns(
         config=base.config,
         secrets=base.secrets,
@@ -78,12 +79,14 @@ async def make_server_parts(
     visibility = Visibility(base.config)
     transports = ServerTransports(
         secrets=base.secrets,
-        login_shell=base.login_shell,
-        folder=base.user_folder,
         mask=base.mask.masked,
+        programs=Programs(
+            login_shell=base.login_shell,
+            folder=base.user_folder,
+            registry_variables=registries.variables,
+            start_process=start_process,
+        ),
         authorize=sign_ins.authorization,
-        registry_variables=registries.variables,
-        start_process=start_process,
         tool_schema=tool_schema,
         own_url=own_url,
     )
@@ -91,20 +94,21 @@ async def make_server_parts(
     stops = Stops(await asyncio.to_thread(StoppedServers, base.home.stopped), config=base.config, spawn=base.spawn)
     servers = ServerManager(
         config=base.config,
-        login_shell=base.login_shell,
         builtins=builtins,
         visibility=visibility,
         transports=transports,
         eras=eras,
         stops=stops,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        spawn=base.spawn,
-        mask=base.mask.masked,
-        patience=patience,
-        gate=gate,
-        ask_person=ask_person,
-        clock=clock,
+        services=UpstreamServices(
+            bus=base.bus,
+            deadlines=base.deadlines,
+            spawn=base.spawn,
+            mask=base.mask.masked,
+            ask_person=ask_person,
+            patience=patience or Patience(),
+            gate=gate or StartGate(),
+            clock=clock,
+        ),
     )
     servers.load()
     return ServerParts(sign_ins=sign_ins, visibility=visibility, eras=eras, stops=stops, servers=servers)
