@@ -58,7 +58,7 @@ from tooltray.projects.api import ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.server_files.server_files import ServerFiles
-from tooltray.sessions.own_caller import OwnCaller
+from tooltray.sessions.caller import OwnCaller
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.views.api import ViewsApi
