@@ -57,8 +57,7 @@ from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.transport import Transport
 from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.upstream_services import Patience, StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way

@@ -21,13 +21,10 @@ from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.mcp_client import AskPerson
-from tooltray.upstream.patience import Patience
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.upstream.server_transports import Programs, ServerTransports, StartProcess
-from tooltray.upstream.start_gate import StartGate
-from tooltray.upstream.stopped_servers import StoppedServers
-from tooltray.upstream.stops import Stops
-from tooltray.upstream.upstream_services import UpstreamServices
+from tooltray.upstream.stops import StoppedServers, Stops
+from tooltray.upstream.upstream_services import Patience, StartGate, UpstreamServices
 from tooltray.upstream.visibility import Visibility
 
 

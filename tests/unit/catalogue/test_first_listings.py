@@ -13,7 +13,7 @@ from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, 
 
 from tooltray.catalogue.first_listings import FirstListings, FirstPatience
 from tooltray.events import ToolListChanged
-from tooltray.upstream.patience import Patience
+from tooltray.upstream.upstream_services import Patience
 
 LONG = Patience(restart_after_s=(600.0, 600.0, 600.0))
 SOME = FirstPatience(together_s=0.02, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)

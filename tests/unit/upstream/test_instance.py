@@ -20,9 +20,8 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.transport import ConnectionFailure
 from tooltray.upstream.instance import TRANSITIONS, Failure, Instance, Program
-from tooltray.upstream.patience import Patience
 from tooltray.upstream.start_watch import StartLimits
-from tooltray.upstream.upstream_services import UpstreamServices
+from tooltray.upstream.upstream_services import Patience, UpstreamServices
 
 STOPPED, ON_DEMAND, STARTING, INSTALLING, RUNNING, RESTARTING, STOPPING, ERROR = (
     ServerState[name] for name in ["STOPPED", "ON_DEMAND", "STARTING", "INSTALLING", "RUNNING", "RESTARTING", "STOPPING", "ERROR"]
