@@ -26,7 +26,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.activity.masking import Mask
 from tooltray.calls.elicitations import Elicitations
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstPatience
+from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.entries.proposal_store import ProposalStore

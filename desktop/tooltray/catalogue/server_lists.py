@@ -21,10 +21,9 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstListings
 from tooltray.catalogue.list_pages import TooLong, is_too_long, list_all
+from tooltray.catalogue.list_times import FirstListings, Relisting
 from tooltray.catalogue.offer import OfferKind
-from tooltray.catalogue.relisting import Relisting
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.long_lived import keep_for_long

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, overrides, tool_filter
+from tooltray.catalogue import approval, tool_settings
 from tooltray.catalogue.definition import ToolDefinition, unlisted
 from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import TOOLS, OfferKind
@@ -235,7 +235,7 @@ class ToolManager:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
             if problem := approval.problem_of(server.name, server.config.auto_approve, names):
                 yield problem
-            yield from overrides.problems(server.name, server.config, names)
+            yield from tool_settings.problems(server.name, server.config, names)
 
     async def free_names(self, server: str) -> None:
         """A server was removed for good: other tools may have the names of its tools."""
@@ -258,7 +258,7 @@ class ToolManager:
             original_name=definition.name,
             description=f"{TASK_ONLY} {description}".rstrip() if definition.is_task_only else description,
             category=decision.category,
-            is_enabled=tool_filter.is_enabled(definition.name, server.config),
+            is_enabled=tool_settings.is_enabled(definition.name, server.config),
             is_approved=decision.is_approved or server.is_builtin,
         )
 
@@ -290,7 +290,7 @@ class ToolManager:
         name, server = exchange.head.name, exchange.server
         target = self.target(name, server)
         managed = self._servers.find(target[0]) if target else None
-        if managed and target and not (is_reached(managed.name) and tool_filter.is_enabled(target[1], managed.config)):
+        if managed and target and not (is_reached(managed.name) and tool_settings.is_enabled(target[1], managed.config)):
             return None
 
         async def is_found() -> bool:
@@ -321,9 +321,9 @@ class ToolManager:
         managed = self._servers.find(server)
         if managed is None or managed.is_builtin or not self.is_offering(managed):
             return None
-        own = overrides.tool_alone(name, self.routes(server), managed.config)
+        own = tool_settings.tool_alone(name, self.routes(server), managed.config)
         is_failing = managed.problem is not None and managed.state is not ServerState.RUNNING
-        if is_failing or not tool_filter.is_enabled(own, managed.config):
+        if is_failing or not tool_settings.is_enabled(own, managed.config):
             return None
         return route_to(managed, unlisted(own), is_listed=False)
 
@@ -365,10 +365,10 @@ class ToolManager:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
         if server is None:
             key = self._names.target(name)
-            return overrides.tool_of(key) if key else None
+            return tool_settings.tool_of(key) if key else None
         managed = self._servers.find(server)
         tools = self._offered.get(server, NOTHING_OFFERED).routes
-        return server, overrides.tool_alone(name, tools, managed.config) if managed else name
+        return server, tool_settings.tool_alone(name, tools, managed.config) if managed else name
 
     def _route_to(self, target: tuple[str, str] | None, exchange: Exchange) -> Route | None:
         if target is None:
@@ -382,7 +382,7 @@ class ToolManager:
         managed = self._servers.find(server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         definition = self._copies.tool(client, name) if client else None
-        if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
+        if managed is None or definition is None or not tool_settings.is_enabled(name, managed.config):
             return None
         return route_to(managed, definition)
 
@@ -448,7 +448,7 @@ class ToolManager:
         """With their published names, sorted by them."""
 
         def publish() -> list[tuple[str, Route]]:
-            tools = [overrides.key(route.server, route.definition.name, route.override) for route in routes]
+            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
             names = self._names.publish(tools)
             return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
 

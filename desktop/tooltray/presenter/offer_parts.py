@@ -6,14 +6,14 @@ Above it: the engine. Below it: ToolManager, Offers and what they are made of. K
 import msgspec
 
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstListings, FirstPatience
+from tooltray.catalogue.instructions import ServerInstructions
+from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, TOOLS
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
-from tooltray.catalogue.server_instructions import ServerInstructions
 from tooltray.catalogue.server_lists import EMPTY_CONFIRMED_AFTER_S, ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import PRESENT_FOR_S, ConfirmLimits, ToolManager
