@@ -52,11 +52,11 @@ class ConfirmLimits(msgspec.Struct, frozen=True):
     """Of a call that a person has allowed.
 
     Attributes:
-        within_s: how long it waits for a server that lists its tools.
+        confirmed_within_s: how long it waits for a server that lists its tools.
         present_for_s: how long a list counts as the present one for it.
     """
 
-    within_s: float = START_WAIT_S
+    confirmed_within_s: float = START_WAIT_S
     present_for_s: float = PRESENT_FOR_S
 
 
@@ -341,7 +341,7 @@ class ToolManager:
         managed = self._servers.get(route.server)
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         try:
-            async with asyncio.timeout(self._confirm_limits.within_s):
+            async with asyncio.timeout(self._confirm_limits.confirmed_within_s):
                 if client is managed.first.client:
                     await self._lists.look(managed, max_age_s=self._confirm_limits.present_for_s)
                 else:

@@ -115,7 +115,7 @@ class Instance:
         self.name, self._program, self.wants, self.owner, self._services = program.name, program, wants, owner, services
         self._spawn, self._mask, self._patience = services.spawn, services.mask, services.patience
         self._on_changed, self._on_failed, self._on_notification = on_changed, on_failed, on_notification
-        self.usage = Usage(services.clock)
+        self.usage = Usage(services.idle_clock)
         self.state = ServerState.STOPPED
         self._since: Moment | None = Moment()  # None: nobody knows
         self.problem: Problem | None = None

@@ -90,7 +90,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
         patience: how long servers are waited for.
         gate: how many may be starting at once.
-        clock: by which servers are idle; seconds that never go back.
+        idle_clock: by which servers are idle; seconds that never go back.
     """
 
     bus: EventBus
@@ -100,4 +100,4 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     ask_person: AskPerson | None = None
     patience: Patience = msgspec.field(default_factory=Patience)
     gate: StartGate = msgspec.field(default_factory=StartGate)
-    clock: Callable[[], float] = time.monotonic
+    idle_clock: Callable[[], float] = time.monotonic
