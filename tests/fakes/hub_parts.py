@@ -24,7 +24,7 @@ from tooltray.builtin import hub_server
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstPatience
+from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.control.control_session import HubControl
@@ -43,8 +43,7 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 from tooltray.transports.transport import Transport
 from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.upstream_services import Patience, StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
@@ -383,8 +382,8 @@ async def hub_parts(
         "builtins": builtins or {},
         "login_shell": shell or Shell(),
         "patience": patience,
-        "gate": gate,
-        "clock": clock,
+        "gate": gate or StartGate(),
+        "idle_clock": clock,
         "names": names_type(home.names),
         "catalogues": catalogues_type(home.catalogue),
         **(waits or {}),

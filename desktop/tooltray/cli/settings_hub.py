@@ -31,7 +31,7 @@ from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess

@@ -15,7 +15,7 @@ from tooltray.cli.run import run
 from tooltray.cli.servers import new_lines
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 
 def settings_of(home: Home) -> dict[str, Any]:
