@@ -36,10 +36,10 @@ CHECKS: Mapping[str, Callable[[Usage, argparse.Namespace], None]] = {
     "approve:rules": approve.check_rules,
     "approve:server_rules": approve.check_server_rules,
     "doctor:doctor": doctor.check,
-    "http_api:token": http.check,
+    "http:api_token": http.check,
     "secrets:remove": secrets.check_remove,
     "serve:serve": serve.check,
-    "servers:add": servers.check_add,
+    "server_adding:add": servers.check_add,
     "trust:trust": trust.check,
 }
 """By `run`: whether the options of a command go together, which argparse cannot say."""
@@ -91,7 +91,7 @@ def _parser() -> Usage:
     parser.set_defaults(run=DESKTOP, usage=parser, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     serve.declare(commands)
-    command(commands, "status", "say whether a hub runs, and what it does", "status:status")
+    command(commands, "status", "say whether a hub runs, and what it does", "running:status")
     servers.declare(commands)
     tools.declare(commands)
     secrets.declare(commands)
@@ -106,8 +106,8 @@ def _parser() -> Usage:
     trust.declare(commands)
     approve.declare_grants(commands)
     doctor.declare(commands)
-    reload = command(commands, "reload", "read the settings and all other files with servers in them again", "reload:reload")
+    reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
     reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
-    command(commands, "stop", "end the running hub", "stop:stop")
+    command(commands, "stop", "end the running hub", "running:stop")
     setup.declare(commands)
     return parser

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot, whole
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
@@ -74,7 +74,7 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
 
 def test_a_running_hub_lists_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}):
-        assert tooltray("servers", "list", "--json").json == [server_snapshot("files")]
+        assert tooltray("servers", "list", "--json").json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"]
 
 
 def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltray) -> None:
@@ -614,7 +614,7 @@ def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, com
         in_json = tooltray("servers", command, "files", "--json")
     assert (result.code, result.out) == (0, text)
     assert hub.calls[0] == (verb, {"name": "files"})
-    assert in_json.json == server_snapshot("files")
+    assert in_json.json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"][0]
 
 
 @pytest.mark.parametrize("command", ["start", "restart"])

@@ -5,15 +5,15 @@ import sys
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, server_snapshot
 
-from tooltray.cli.start_progress import progress_shown
+from tooltray.cli.servers import progress_shown
 from tooltray.control.control_client import ControlClient
 from tooltray.home.home import Home
 
 
 def changed(name: str, state: str, detail: str, problem: dict[str, str] | None = None) -> bytes:
-    server = {"name": name, "state": state, "detail": detail, "problem": problem}
+    server = server_snapshot(name, state=state, detail=detail, problem=problem)
     return (
         json.dumps({"jsonrpc": "2.0", "method": "event", "params": {"type": "ServerChanged", "data": {"server": server}}}).encode() + b"\n"
     )

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent
+from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent, whole
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.errors import TooltrayError
@@ -40,7 +40,7 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
         "write_file  files   write  refused   does it",
         "off         files   read   off       does it",
     ]
-    assert in_json.json == tools
+    assert in_json.json == whole("get_tools", tools)
     assert [params for _, params in hub.calls] == [{"server": None}, {"server": "files"}]
 
 

@@ -11,10 +11,10 @@ MODES = ("everything", "lazy", "search", "automatic", "default")
 
 def declare(commands: Commands) -> None:
     clients = group(commands, "clients", "how tools are shown to AI clients, and the tokens with which they connect over HTTP")
-    token = command(clients, "token", "make a token for an AI client, or a new one in the place of its old one", "clients:token")
+    token = command(clients, "token", "make a token for an AI client, or a new one in the place of its old one", "http:client_token")
     token.add_argument("name", metavar="NAME", help="by which you know the client again")
-    command(clients, "list", "list who has a token, never tokens", "clients:list_clients")
-    command(clients, "remove", "end a client's token", "clients:remove").add_argument("name", metavar="NAME")
+    command(clients, "list", "list who has a token, never tokens", "http:list_clients")
+    command(clients, "remove", "end a client's token", "http:remove_client").add_argument("name", metavar="NAME")
     command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "views:modes")
     mode = command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "views:mode")
     text = "as `clients modes` says it names itself; '*': all that have no mode of their own"

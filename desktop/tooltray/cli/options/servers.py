@@ -64,7 +64,7 @@ def _declare_showing(servers: Commands) -> None:
 
 
 def _declare_add(servers: Commands) -> None:
-    add = command(servers, "add", "add a server by its command line", "servers:add")
+    add = command(servers, "add", "add a server by its command line", "server_adding:add")
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
     add.add_argument("name", metavar="NAME")
     _declare_source(add)

@@ -25,7 +25,7 @@ def declare(commands: Commands) -> None:
         default=TOOL_CALL_TIMEOUT_S,
         help=f"how long to wait (default: {TOOL_CALL_TIMEOUT_S:g})",
     )
-    cost = command(tools, "cost", "say what the tools cost in a model's context", "tool_costs:cost")
+    cost = command(tools, "cost", "say what the tools cost in a model's context", "tools:cost")
     whose = cost.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
     whose.add_argument("--session", metavar="ID", help="as this session sees them now; see `sessions`")
