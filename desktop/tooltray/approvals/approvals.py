@@ -193,7 +193,9 @@ class Approvals:
             self._shown.pop(next(iter(self._shown)))
         self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
-        return [CoveredTool(**msgspec.structs.asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
+        return [
+            CoveredTool(**msgspec.structs.asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route
+        ]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
