@@ -1,18 +1,69 @@
-"""Asks a person for secrets, or reads them where no person is.
+"""What a command asks the person who runs it: for a yes, or for secrets; and whether one is there.
 
-Above it: the commands that store secrets. A secret is never an argument: other programs can read those, and the shell keeps them.
+Above it: the commands. A command at a terminal is the command line's way to confirm (see confirmation): what an AI client can start by
+itself, without one, allows nothing. Where nobody can be asked about other things, the answer has to come with the command. A secret is
+never an argument: other programs can read those, and the shell keeps them.
 """
 
 import getpass
 import sys
 from collections.abc import Sequence
 
+from tooltray.cli.terminal import clean_line
+from tooltray.confirmation import PERSON, UNATTENDED, Asker, needs_terminal
 from tooltray.errors import TooltrayError
+
+YES, NO = ("y", "yes"), ("n", "no")
 
 
 def is_person_there() -> bool:
     """Whether standard input is a terminal, at which somebody can be asked."""
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def is_at_terminal() -> bool:
+    """Whether somebody has typed the command and sees what it prints."""
+    return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
+
+
+def asker() -> Asker:
+    """Who runs this command."""
+    return PERSON if is_at_terminal() else UNATTENDED
+
+
+def check_terminal(what: str = "A yes to tool calls") -> None:
+    """Refuses at the beginning of a command what the hub would refuse at its end.
+
+    Raises:
+        Denied: nobody is there who could have read what it is about.
+    """
+    if not is_at_terminal():
+        raise needs_terminal(what)
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Returns whether it is to be done.
+
+    Args:
+        yes: the answer came with the command.
+
+    Raises:
+        TooltrayError: it did not, and nobody is there to ask.
+    """
+    if yes:
+        return True
+    if not is_person_there():
+        title = f"Nobody is there to answer '{clean_line(question)}'"
+        raise TooltrayError(title, hint="Give --yes with the command, or run it in a terminal")
+    return typed_answer(clean_line(question)) in YES
+
+
+def typed_answer(question: str) -> str:
+    """What a person types, in small letters; nothing at the end of the input."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower()
+    except EOFError:
+        return ""
 
 
 def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:

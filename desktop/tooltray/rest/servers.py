@@ -1,11 +1,11 @@
-"""Server entries as programs send them: validated strictly; their secrets are stored before anything is written.
+"""Servers as programs see and send them: a snapshot with a simple status and the tools; an entry, which is validated strictly.
 
-Above it: the operations on servers. Below it: the settings' models, and the detection of secrets in entries. In a returned entry each value
-that looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
+Above it: the operations on servers. Below it: snapshots, the settings' models, and the detection of secrets in entries. In a returned entry
+each value that looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -13,15 +13,86 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
+from tooltray.rest.shapes import JsonObject
 from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.settings.settings import check_name, read_entry
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ToolSnapshot
+
+Entry: TypeAlias = Mapping[str, Any]  # as it stands in `mcpServers`
+Status = Literal["connected", "disconnected", "error"]
+
+_STATUS: dict[ServerState, Status] = {
+    ServerState.RUNNING: "connected",
+    ServerState.ERROR: "error",
+    ServerState.NEEDS_SIGN_IN: "error",
+}
+"""Every other state is "disconnected"."""
+
+_REASONS = {
+    ServerState.STOPPED: "somebody stopped it",
+    ServerState.ON_DEMAND: "its first use starts it",
+    ServerState.WAITING: "it waits until a project is known",
+    ServerState.NEEDS_SIGN_IN: "it needs somebody to sign in",
+    ServerState.RESTARTING: "it is being restarted",
+}
 
 _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
 FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
 
 
-def entry_schema(**members: Any) -> dict[str, Any]:
+# as they are seen
+
+
+class ServerView(ServerSnapshot, frozen=True):
+    """
+    Attributes:
+        status: the state, simplified.
+        reason: why the server is not connected; empty if it is.
+        tools: all known tools, also disabled ones.
+    """
+
+    status: Status = "disconnected"
+    reason: str = ""
+    tools: tuple[ToolSnapshot, ...] = ()
+
+
+class Restarting(msgspec.Struct, frozen=True):
+    """The response to a restart, whose progress shows in the server's state."""
+
+    state: Literal["restarting"] = "restarting"
+
+
+def status_of(state: ServerState) -> Status:
+    return _STATUS.get(state, "disconnected")
+
+
+def reason_of(server: ServerSnapshot) -> str:
+    """Returns why a server is not connected; empty if it is."""
+    if server.state is ServerState.RUNNING:
+        return ""
+    if server.problem:
+        return str(server.problem)
+    if server.is_disabled:
+        return "it is switched off in its settings"
+    return server.detail or _REASONS.get(server.state, "")
+
+
+def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
+    """Makes the view of a server.
+
+    Args:
+        tools: the server's tools.
+    """
+    members = msgspec.structs.asdict(server)
+    return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))
+
+
+# as they are sent
+
+
+def entry_schema(**members: JsonObject) -> JsonObject:
     """Returns the JSON schema of an entry.
 
     Args:
@@ -36,7 +107,7 @@ def entry_schema(**members: Any) -> dict[str, Any]:
     return found | {"properties": {**members, **fields}, "required": required, "additionalProperties": False}
 
 
-def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+def read_given(given: Entry, name: str) -> JsonObject:
     """Validates an entry and returns it in the spelling of `mcpServers`; `transport` is an alias of `type`.
 
     Raises:
@@ -58,9 +129,7 @@ def read_given(given: Mapping[str, Any], name: str) -> dict[str, Any]:
     return entry
 
 
-async def keep_secrets(
-    presenter: McpPresenter, name: str, entry: Mapping[str, Any], before: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
+async def keep_secrets(presenter: McpPresenter, name: str, entry: Entry, before: Entry | None = None) -> JsonObject:
     """Stores values that look like secrets among the secrets; returns the entry with placeholders.
 
     Args:

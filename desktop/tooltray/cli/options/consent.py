@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray approve` and `tooltray grants`.
+"""What can be typed behind `tooltray approve`, `grants` and `trust`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -9,8 +9,10 @@ from tooltray.cli.options import values
 from tooltray.cli.options.usage import Commands, Usage, command, group
 
 
-def declare(commands: Commands) -> None:
-    approve = command(commands, "approve", "say yes or no to a tool call that waits, or allow tools for longer", "approve:approve")
+def declare_approve(commands: Commands) -> None:
+    approve = command(
+        commands, "approve", "say yes or no to a tool call that waits, or allow tools for longer", "approve:approve", check=check_approve
+    )
     approve.usage = (
         "tooltray approve [list] | ID [--once | --session | --always | --reads] | refuse ID\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME]\n"
@@ -43,7 +45,7 @@ def declare_grants(commands: Commands) -> None:
     accept.add_argument("tool", metavar="TOOL")
 
 
-def check(usage: Usage, args: argparse.Namespace) -> None:
+def check_approve(usage: Usage, args: argparse.Namespace) -> None:
     args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
     if args.is_refusal and (args.client or args.duration is not None):
         usage.error("--client and --for do not go with refuse ID; a server called refuse is named so: -- refuse TOOL")
@@ -57,13 +59,25 @@ def check(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--json goes with the list: a yes is given by a person who reads what it is for")
 
 
-def check_rules(usage: Usage, args: argparse.Namespace) -> None:
-    """Of `clients approve`."""
-    if (bool(args.rules), args.nothing, args.default).count(True) != 1:
-        usage.error("give RULE ..., --nothing or --default")
+def declare_trust(commands: Commands) -> None:
+    trust = command(
+        commands,
+        "trust",
+        "let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back",
+        "trust:trust",
+        check=check_trust,
+    )
+    trust.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
+    what = "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
+    trust.add_argument("words", metavar="DIR", nargs="*", type=values.some_text, help=what)
 
 
-def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
-    """Of `servers approve`."""
-    if bool(args.rules) == args.nothing:
-        usage.error("give RULE ... or --nothing")
+def check_trust(usage: Usage, args: argparse.Namespace) -> None:
+    if not args.words:
+        return
+    if args.words[0] == "refuse" and len(args.words) != 2:
+        usage.error("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse")
+    if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
+        usage.error("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove")
+    if args.words[0] == "list" and len(args.words) > 1:
+        usage.error("list stands alone; a folder called list is named so: ./list")

@@ -1,4 +1,4 @@
-"""cli/overridden.py: commands do not claim what the hub does not say."""
+"""cli/effects.py: commands do not claim what the hub does not say."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
-"""cli/project_server.py: what is written into a project's own file."""
+"""cli/server_adding.py: what is written into a project's own file."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tooltray.cli.project_server import project_entry, real_folder
+from tooltray.cli.server_adding import project_entry
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,3 @@ def test_what_goes_through_unasked_is_written_where_a_person_chose_it(tmp_path: 
     entry = {"command": "run", "autoApprove": ["read"]}
     assert project_entry(entry, str(tmp_path), is_approval_chosen=True) == entry
     assert project_entry(entry, str(tmp_path), is_approval_chosen=False) == {"command": "run"}
-
-
-def test_a_link_to_the_folder_is_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "link").symlink_to("shop")
-    assert real_folder(str(tmp_path / "link")) == str((tmp_path / "shop").resolve())
