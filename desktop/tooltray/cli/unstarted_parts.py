@@ -21,7 +21,7 @@ from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
