@@ -14,7 +14,7 @@ from tooltray import __version__
 from tooltray.access.api import AccessApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
-from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.cli.hub import Hub
 from tooltray.cli.unstarted_parts import UnstartedParts, note
 from tooltray.confirmation import Asker, asked_by, confirm_widening
