@@ -26,6 +26,7 @@ from tooltray.home.home import Home
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.settings_edits import http_access, secret_backend
 from tooltray.settings.widening import rules_widen
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
@@ -283,7 +284,7 @@ class SettingsHub:
         await self._secrets().unlock(passphrase)
 
     async def _set_secret_backend(self, kind: Any) -> None:
-        await self._helper.set_secret_backend(kind)
+        await self._helper.edit(secret_backend(kind))
 
     async def _get_http_status(self) -> dict[str, Any]:
         http = self._helper.settings.publish.http
@@ -297,7 +298,7 @@ class SettingsHub:
         return asdict(status)
 
     async def _set_http_enabled(self, enabled: bool, port: int | None = None) -> dict[str, Any]:
-        await self._helper.set_http(enabled, port)
+        await self._helper.edit(http_access(enabled, port))
         return await self._get_http_status()
 
     async def _set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> dict[str, Any]:

@@ -28,7 +28,8 @@ from tooltray.server_files.trust_decisions import TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.sessions.session_state import SessionState
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import BUILTIN_NAMES
 
 
 class SettingsTrust:

@@ -13,9 +13,8 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 
 _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
 FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}

@@ -1,6 +1,6 @@
 """What the settings say, checked: models over the JSON of `settings.json`.
 
-Above it: McpConfHelper, managers, expansion. Below it: server_config, migrations (for the version). Knows no file and no secret's value.
+Above it: McpConfHelper, managers, expansion. Below it: server_config, document. Knows no file and no secret's value.
 
 JSON keeps the users' spelling (`mcpServers`, `autoApprove`), Python is snake_case. The raw JSON stays the truth and is what is written
 back; these models are a view of it, so nothing in here can lose a field. How an entry of a server is read, server_config says.
@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
-from tooltray.settings.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
@@ -43,6 +43,8 @@ from tooltray.settings.usable import (
     read_texts,
 )
 
+BUILTIN_NAMES = ("hub",)
+"""Names of the servers that come with Tooltray; no entry may have one."""
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
 Mode = Literal["everything", "lazy", "search", "automatic"]
