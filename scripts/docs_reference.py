@@ -5,7 +5,6 @@ these pages say is what the program does. `make docs` builds them into the site;
 """
 
 import argparse
-import dataclasses
 import inspect
 import re
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -226,7 +226,7 @@ def _is_signature(kind: type) -> bool:
 
 
 def _event_fields(kind: type) -> Iterator[str]:
-    fields = dataclasses.fields(kind)
+    fields = msgspec.structs.fields(kind)
     if fields:
         meanings = attributes_of(kind)
         yield "| field | type | meaning |\n|---|---|---|"

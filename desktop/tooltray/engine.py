@@ -9,10 +9,11 @@ import os
 import sys
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from tooltray import __version__
 from tooltray.access.api_token import ApiToken
@@ -77,8 +78,7 @@ SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) 
 ENDED = "Tooltray has ended while this call was running; call again"
 
 
-@dataclass(frozen=True)
-class EngineOptions:
+class EngineOptions(msgspec.Struct, frozen=True):
     """
     Attributes:
         kind: "serve" or "desktop".

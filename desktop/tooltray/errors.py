@@ -4,11 +4,10 @@
 show the same three parts: what, why, what to do.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """Something that a person should know.
 
     Attributes:

@@ -7,8 +7,9 @@ never leaves the process.
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import msgspec
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot
@@ -21,30 +22,26 @@ from tooltray.snapshots.servers import ServerSnapshot
 logger = logging.getLogger(__name__)
 
 
-class Event:
-    """Something that has happened; named in the past tense. A frozen dataclass."""
+class Event(msgspec.Struct, frozen=True):
+    """Something that has happened; named in the past tense."""
 
 
 # the six events of the presenter
 
 
-@dataclass(frozen=True)
-class ServerStarted(Event):
+class ServerStarted(Event, frozen=True):
     server_name: str
 
 
-@dataclass(frozen=True)
-class ServerStopped(Event):
+class ServerStopped(Event, frozen=True):
     server_name: str
 
 
-@dataclass(frozen=True)
-class ToolCallResult(Event):
+class ToolCallResult(Event, frozen=True):
     response: MCPToolResponse
 
 
-@dataclass(frozen=True)
-class ConfigChanged(Event):
+class ConfigChanged(Event, frozen=True):
     """Settings as in the file; mappings must not be changed by who receives them."""
 
     mcp_servers: Mapping[str, Any]
@@ -52,60 +49,51 @@ class ConfigChanged(Event):
     mcp_enabled: bool
 
 
-@dataclass(frozen=True)
-class ServerStatusChanged(Event):
+class ServerStatusChanged(Event, frozen=True):
     name: str
     status: str  # "running" or "stopped"
 
 
-@dataclass(frozen=True)
-class ClientListUpdated(Event):
+class ClientListUpdated(Event, frozen=True):
     """The set of running servers changed."""
 
 
 # finer news, for cards, lists and notifications
 
 
-@dataclass(frozen=True)
-class ServerChanged(Event):
+class ServerChanged(Event, frozen=True):
     """Anything that a card shows changed."""
 
     server: ServerSnapshot
 
 
-@dataclass(frozen=True)
-class ServerRemoved(Event):
+class ServerRemoved(Event, frozen=True):
     name: str
 
 
-@dataclass(frozen=True)
-class ToolListChanged(Event):
+class ToolListChanged(Event, frozen=True):
     """What AI clients would see in `tools/list` changed; `server` says whose tools."""
 
     server: str
 
 
-@dataclass(frozen=True)
-class PromptListChanged(Event):
+class PromptListChanged(Event, frozen=True):
     """What AI clients would see in `prompts/list` changed."""
 
     server: str
 
 
-@dataclass(frozen=True)
-class ResourceListChanged(Event):
+class ResourceListChanged(Event, frozen=True):
     """What AI clients would see in `resources/list` or `resources/templates/list` changed."""
 
     server: str
 
 
-@dataclass(frozen=True)
-class SessionsChanged(Event):
+class SessionsChanged(Event, frozen=True):
     session_count: int
 
 
-@dataclass(frozen=True)
-class ProblemReported(Event):
+class ProblemReported(Event, frozen=True):
     """A failure that a person has to hear of: a server that will not start, settings that could not be read. The engine logs it.
 
     Attributes:
@@ -117,8 +105,7 @@ class ProblemReported(Event):
     project: str = ""
 
 
-@dataclass(frozen=True)
-class ServerFailed(Event):
+class ServerFailed(Event, frozen=True):
     """A server did not start, or has ended by itself; it may be tried again. The engine logs it.
 
     Attributes:
@@ -136,67 +123,57 @@ class ServerFailed(Event):
     project: str = ""
 
 
-@dataclass(frozen=True)
-class NpmRegistryChanged(Event):
+class NpmRegistryChanged(Event, frozen=True):
     """A registry was measured or chosen, or that has begun."""
 
     status: NpmRegistryStatus
 
 
-@dataclass(frozen=True)
-class ElicitationAsked(Event):
+class ElicitationAsked(Event, frozen=True):
     """A server waits for a person's answer."""
 
     question: ElicitationSnapshot
 
 
-@dataclass(frozen=True)
-class ElicitationEnded(Event):
+class ElicitationEnded(Event, frozen=True):
     """It was answered, withdrawn, or has waited long enough."""
 
     id: str
 
 
-@dataclass(frozen=True)
-class SessionListChanged(Event):
+class SessionListChanged(Event, frozen=True):
     """A session came or went, or what one sees, activated or works on is another."""
 
 
-@dataclass(frozen=True)
-class ApprovalAsked(Event):
+class ApprovalAsked(Event, frozen=True):
     """A tool call waits for a person's yes, or what it waits for is another thing now."""
 
     request: ApprovalSnapshot
 
 
-@dataclass(frozen=True)
-class ApprovalEnded(Event):
+class ApprovalEnded(Event, frozen=True):
     """It was answered, its client is gone, or it has waited long enough."""
 
     id: str
 
 
-@dataclass(frozen=True)
-class GrantsChanged(Event):
+class GrantsChanged(Event, frozen=True):
     """What a person has allowed for longer than one call is another."""
 
 
-@dataclass(frozen=True)
-class FeedbackAsked(Event):
+class FeedbackAsked(Event, frozen=True):
     """A model reports and waits for a person's answer."""
 
     request: FeedbackSnapshot
 
 
-@dataclass(frozen=True)
-class FeedbackEnded(Event):
+class FeedbackEnded(Event, frozen=True):
     """It was answered, put away, given up, or replaced by a newer one of its session."""
 
     id: str
 
 
-@dataclass(frozen=True)
-class ServerFilesChanged(Event):
+class ServerFilesChanged(Event, frozen=True):
     """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
 
 

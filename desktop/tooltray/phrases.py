@@ -4,7 +4,9 @@ The lowest layer, beside errors: whoever words something for a person may use it
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Self, overload
+
+import msgspec
 
 
 class Phrase(str):
@@ -38,3 +40,12 @@ def plain_text(value: object) -> str:
     if isinstance(value, Phrase):
         return str(value)
     raise NotImplementedError(f"a {type(value).__name__} cannot be encoded")
+
+
+@overload
+def as_json(value: msgspec.Struct) -> dict[str, Any]: ...
+@overload
+def as_json(value: object) -> Any: ...
+def as_json(value: object) -> Any:
+    """Returns snapshots, and lists and mappings of them, as plain JSON values; enums as their values, phrases as their text."""
+    return msgspec.to_builtins(value, enc_hook=plain_text)

@@ -1,9 +1,9 @@
 """What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from tests.fakes.server_snapshots import BUILTIN, STARTED_AT
 
 from tooltray.errors import TooltrayError

@@ -1,9 +1,9 @@
 """Verbs of a FakePresenter that change what it knows, and what it publishes thereupon; under the real ones' names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 

@@ -1,8 +1,7 @@
 """What is said of files with servers in them: pure functions of snapshots."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from tests.ui.scenes.shown_files import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE, SITE, THIEF
 
 from tooltray.errors import Problem

@@ -1,9 +1,9 @@
 """Files with servers in them are listed with what is wrong in them, can be opened, and are read again after a look at what that does."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest

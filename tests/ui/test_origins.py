@@ -1,8 +1,7 @@
 """Each server says which file it is from, and what of it is changed there; new ones can be written into a project's own file."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until

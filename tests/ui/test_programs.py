@@ -1,8 +1,7 @@
 """Programs are let in by a switch; their token is shown only while a person looks at it, and is made anew after a question."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest

@@ -1,9 +1,9 @@
 """A server's question is shown one at a time, answers nothing by itself, and sends only what the person chose to send."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest

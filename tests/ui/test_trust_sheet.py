@@ -1,9 +1,9 @@
 """Servers of a project's file run only after a person has seen what they start; a yes is for what was on the screen, and nothing else."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QWidget

@@ -11,7 +11,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -51,8 +50,7 @@ class _File(msgspec.Struct):
     tokens: dict[str, _Kept] = {}
 
 
-@dataclass(frozen=True)
-class TokenHolder:
+class TokenHolder(msgspec.Struct, frozen=True):
     """A program with a valid token of the REST interface.
 
     Attributes:

@@ -6,10 +6,11 @@ out harmless: everything in them can be seen, known secrets are masked, and they
 
 import json
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.approvals import edits, suspicion
 from tooltray.catalogue import fingerprints
@@ -35,8 +36,7 @@ Masked = Callable[[str], str]
 """Takes known secrets out of a text."""
 
 
-@dataclass(frozen=True)
-class AskedCall:
+class AskedCall(msgspec.Struct, frozen=True):
     """
     Attributes:
         route: the tool as it was defined when it was called.

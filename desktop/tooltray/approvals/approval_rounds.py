@@ -7,8 +7,9 @@ client's own person.
 import asyncio
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from tooltray.approvals import approval_form, suspicion
 from tooltray.approvals.approval_questions import (

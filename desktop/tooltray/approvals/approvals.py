@@ -8,10 +8,10 @@ call is refused at once, with the command that would allow it.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import AskedCall, Masked, asked_call, mark

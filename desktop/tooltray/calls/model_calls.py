@@ -4,8 +4,9 @@ Above it: McpPresenter. Below it: protocol and formats/contents. Knows no server
 """
 
 import time
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tooltray.calls.tool_call import is_error
 from tooltray.formats.contents import failed

@@ -12,9 +12,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from tooltray.errors import Problem
 
@@ -70,8 +71,7 @@ class _Verbs(NamedTuple):
     reaches_out: bool
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True):
     """What a rule may know of a tool.
 
     Attributes:
@@ -117,8 +117,7 @@ _BEGINNINGS = frozenset(key.partition(":")[0] + ":" for key in RULES if ":" in k
 _is_called = RULES[NAME_PREFIX]
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """What was decided about one call.
 
     Attributes:

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -31,8 +30,7 @@ READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind i
 _UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Catalogue:
+class Catalogue(msgspec.Struct, frozen=True):
     """What a server listed.
 
     Attributes:

@@ -7,7 +7,6 @@ opened, so a schema stays verbatim however deep it is.
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -35,8 +34,7 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _members = msgspec.json.Decoder(dict[str, Raw])
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(msgspec.Struct, frozen=True):
     """One tool.
 
     Attributes:
@@ -75,8 +73,7 @@ class ToolDefinition:
         return self.renamed(self.name) if self.flaws else self.raw
 
 
-@dataclass(frozen=True)
-class ToolList:
+class ToolList(msgspec.Struct, frozen=True):
     """What can be used of a server's list.
 
     Attributes:

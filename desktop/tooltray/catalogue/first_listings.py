@@ -6,8 +6,9 @@ resources waits once. Below it: ManagedServer, of which it knows the kind. Knows
 
 import asyncio
 import math
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
+
+import msgspec
 
 from tooltray.launch.command_lookup import is_launcher
 from tooltray.transports.transports import is_remote
@@ -21,8 +22,7 @@ LAUNCHER_S = 10.0  # npx and uvx take 1 to 4 s of what is in their cache; a down
 REMOTE_S = 3.0  # name, TLS and greeting take less than 1 s; two rounds more where it has to be asked in another era
 
 
-@dataclass(frozen=True)
-class FirstPatience:
+class FirstPatience(msgspec.Struct, frozen=True):
     """How long AI clients wait for first lists; all in seconds.
 
     Attributes:

@@ -6,7 +6,8 @@ comes last, indented, so that a server cannot speak as the hub or as its neighbo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 OWN_WORDS_BYTES = 4096  # of UTF-8, for what all servers say of themselves together; a model reads it with each request
 MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
@@ -14,8 +15,7 @@ ELLIPSIS = "…"
 INDENT = "  "
 
 
-@dataclass(frozen=True, kw_only=True)
-class Introduced:
+class Introduced(msgspec.Struct, frozen=True, kw_only=True):
     """What a session is told.
 
     Attributes:

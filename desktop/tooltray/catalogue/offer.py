@@ -5,8 +5,8 @@ something and otherwise carried as bytes. Knows nothing of servers and of how na
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING, dump, load
@@ -15,8 +15,7 @@ from tooltray.protocol.member_scanner import closed, opened
 MAX_REMARKS = 20  # about one list
 
 
-@dataclass(frozen=True)
-class OfferKind:
+class OfferKind(msgspec.Struct, frozen=True):
     """
     Attributes:
         name: for records and file names.
@@ -57,8 +56,7 @@ _FIRST_BYTES = {
 """How the value of each member of a definition begins, by the specification of 2025-11-25."""
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """
     Attributes:
         key: the server's own name, URI or URI template for it.

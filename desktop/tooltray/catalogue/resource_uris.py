@@ -6,9 +6,10 @@ clients can fill them in. One such set of rules belongs to one state of all list
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, unquote
+
+import msgspec
 
 from tooltray.protocol.uri_template import UriTemplate
 
@@ -20,8 +21,7 @@ Target = tuple[str, str]
 _escaped = partial(quote, safe="", errors="replace")
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
+class _Template(msgspec.Struct, frozen=True):
     server: str
     own: UriTemplate
     published: UriTemplate

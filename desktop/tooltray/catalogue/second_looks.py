@@ -7,8 +7,9 @@ most, and all who look for something at the same time share one look.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.catalogue.name_space import has_prefix
 from tooltray.catalogue.offer import OfferKind
@@ -24,8 +25,7 @@ PAUSE_S = 1.0  # between two lists of one server; who comes sooner waits for the
 MOST_NAMES = 1024  # that are remembered, some 100 bytes each; one of more is looked for again too soon
 
 
-@dataclass(frozen=True)
-class LookPatience:
+class LookPatience(msgspec.Struct, frozen=True):
     """All in seconds.
 
     Attributes:

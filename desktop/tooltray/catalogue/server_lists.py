@@ -14,10 +14,10 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, Protocol, TypeVar
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.catalogue import CatalogueStore
@@ -60,8 +60,7 @@ Read = Callable[[OfferKind, Iterable[Raw], ManagedServer, McpClient | None], tup
 """What can be used of the definitions in a server's list, and remarks on the rest. The connection is None for a list from the disk."""
 
 
-@dataclass(frozen=True)
-class _List(Generic[Item]):
+class _List(msgspec.Struct, Generic[Item], frozen=True):
     """What a server listed of one kind.
 
     Attributes:
@@ -85,8 +84,7 @@ class _List(Generic[Item]):
         return (self.config_hash, self.is_declared, self.definitions) == (other.config_hash, other.is_declared, other.definitions)
 
 
-@dataclass
-class _Known(Generic[Item]):
+class _Known(msgspec.Struct, Generic[Item]):
     """What is known of one server.
 
     Attributes:
@@ -104,12 +102,12 @@ class _Known(Generic[Item]):
 
     of: ManagedServer
     lists: dict[OfferKind, _List[Item]]
-    listed: asyncio.Event = field(default_factory=asyncio.Event)
-    due: set[OfferKind] = field(default_factory=set)
+    listed: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
+    due: set[OfferKind] = msgspec.field(default_factory=set)
     refreshing: asyncio.Task[None] | None = None
     asked: McpClient | None = None
-    relisting: Relisting = field(default_factory=Relisting)
-    problems: dict[OfferKind, Problem] = field(default_factory=dict)
+    relisting: Relisting = msgspec.field(default_factory=Relisting)
+    problems: dict[OfferKind, Problem] = msgspec.field(default_factory=dict)
     state: tuple[ServerState | None, float] = (None, -math.inf)
     has_failed: bool = False
     is_noted: bool = False

@@ -7,9 +7,9 @@ asked when somebody lists who has them, and before a call that must not go by an
 import asyncio
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.definition import ToolDefinition, read_definitions
@@ -22,8 +22,7 @@ from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 
 
-@dataclass
-class _Copy:
+class _Copy(msgspec.Struct):
     """
     Attributes:
         tools: by name; None while it was never listed.
@@ -34,7 +33,7 @@ class _Copy:
     tools: Mapping[str, ToolDefinition] | None = None
     is_current: bool = False
     asked_at: float = -math.inf
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
 
 
 class ToolCopies:

@@ -5,8 +5,8 @@ Above it: ToolManager, which has one `OfferedTools` for each server, and all who
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue import approval, overrides, tokens, tool_filter
@@ -16,8 +16,7 @@ from tooltray.settings.server_config import ToolOverride
 from tooltray.upstream.managed_server import ManagedServer
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """Where a call of one tool goes, and whether it goes.
 
     Attributes:
@@ -45,8 +44,7 @@ class Route:
         return self.definition.renamed(name, self.override.description if self.override else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One tool in a list.
 
     Attributes:
@@ -60,8 +58,7 @@ class Entry:
     definition: Raw
 
 
-@dataclass(frozen=True)
-class OfferedTools:
+class OfferedTools(msgspec.Struct, frozen=True):
     """What AI clients may see of one server.
 
     Attributes:

@@ -10,8 +10,9 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.cli.hub import hub_or_settings, started_hub
 from tooltray.cli.secrets import chosen_backend
@@ -22,6 +23,7 @@ from tooltray.cli.unused_secrets import REMOVE
 from tooltray.control.control_client import Hub
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
@@ -29,8 +31,7 @@ _ON_ITS_WAY = ("starting", "installing", "restarting")
 _ELSEWHERE = ("http", "sse")
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One thing that was looked at: `facts` say how it is, `problem` what is wrong with it."""
 
     name: str
@@ -54,7 +55,7 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
         with contextlib.closing(started_hub(home)) as hub:
             checks, diagnoses = [], _diagnose(hub, args.server)
     if args.json:
-        print_json({"checks": [asdict(check) for check in checks], "servers": diagnoses})
+        print_json({"checks": [as_json(check) for check in checks], "servers": diagnoses})
     else:
         for check in checks:
             _print_check(check)

@@ -11,7 +11,6 @@ import mimetypes
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from tooltray.feedback.feedbacks import SEE_REPORTS
 from tooltray.feedback.kept_answers import ANSWER_KEPT_S
 from tooltray.feedback.picture_headers import read_picture
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 
 NOTHING_WAITS = "No report waits for an answer."
 LONGEST_FIRST_LINE = 80  # characters of a summary in a list
@@ -113,7 +113,7 @@ def _waiting(home: Home) -> list[dict[str, Any]]:
 def _history(home: Home, project: str) -> list[dict[str, Any]]:
     hub = ControlClient.connect(home)
     if hub is None:
-        return [asdict(entry) for entry in as_lost(FeedbackHistory(home.feedback).read(project))]
+        return [as_json(entry) for entry in as_lost(FeedbackHistory(home.feedback).read(project))]
     with contextlib.closing(hub):
         entries: list[dict[str, Any]] = hub.call("get_feedback_history", project_path=project, limit=1000)
     return entries

@@ -11,8 +11,9 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.cli import auto_approve
 from tooltray.cli.confirm import confirmed
@@ -136,8 +137,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-@dataclass(frozen=True)
-class _Added:
+class _Added(msgspec.Struct, frozen=True):
     """What came of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
     and what else kept it.
     """

@@ -11,8 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import IO, Literal, Protocol
+
+import msgspec
 
 from tooltray.activity.structured_log import StructuredLog, short_stack
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
@@ -50,8 +51,7 @@ class HubEngine(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class Serving:
+class Serving(msgspec.Struct, frozen=True):
     """How a hub is to be run.
 
     Attributes:

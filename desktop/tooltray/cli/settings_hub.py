@@ -7,7 +7,6 @@ where no hub runs: it costs what pydantic costs.
 import asyncio
 import contextvars
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
@@ -156,7 +156,7 @@ class SettingsHub:
         servers = [self._server(name, config) for name, config in settings.mcp_servers.items()]
         if self._home.proposals.exists():
             servers = self._make_trust().with_proposals(servers)
-        snapshot = asdict(HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, (), self._helper.problems))
+        snapshot = as_json(HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, (), self._helper.problems))
         return snapshot | {"servers": servers}
 
     def _make_trust(self) -> "SettingsTrust":
@@ -191,7 +191,7 @@ class SettingsHub:
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
         )
-        return asdict(snapshot) | {"state": snapshot.state.value}
+        return as_json(snapshot) | {"state": snapshot.state.value}
 
     async def _get_allowed_folders(self) -> list[str]:
         return self._folders().listed()
@@ -212,7 +212,7 @@ class SettingsHub:
         return self._helper.entries
 
     async def _get_server_entry(self, name: str) -> dict[str, Any]:
-        return asdict(self._helper.server_entry(name))
+        return as_json(self._helper.server_entry(name))
 
     async def _set_server_auto_approve(self, server: str, rules: list[str]) -> None:
         known = self._helper.settings.mcp_servers.get(server)
@@ -241,16 +241,16 @@ class SettingsHub:
 
     async def _remove_mcp_server(self, name: str, keep_secrets: bool = False) -> dict[str, Any]:
         if self._home.proposals.exists() and self._make_trust().proposals.is_new(name):
-            return asdict(ServerRemoval(name, tuple(await self._make_trust().proposals.withdraw(name))))
+            return as_json(ServerRemoval(name, tuple(await self._make_trust().proposals.withdraw(name))))
         removal = await self._server_secrets().of(name)
         await self._helper.remove_server(name)
         self._catalogues.forget(name)
         self._forget_stop(name)
         PublishedNames(self._home.names).free(name)
-        return asdict(removal if keep_secrets else await self._server_secrets().forget(removal))
+        return as_json(removal if keep_secrets else await self._server_secrets().forget(removal))
 
     async def _preview_removal(self, name: str) -> dict[str, Any]:
-        return asdict(await self._server_secrets().of(name))
+        return as_json(await self._server_secrets().of(name))
 
     async def _get_unused_secrets(self) -> list[str]:
         return await self._server_secrets().unused()
@@ -295,7 +295,7 @@ class SettingsHub:
             is_api_trusted=ApiTokens(ApiToken(self._home.http_token), self._home.api_tokens).has_trusted,
             is_trust_asked=http.api.trusted,
         )
-        return asdict(status)
+        return as_json(status)
 
     async def _set_http_enabled(self, enabled: bool, port: int | None = None) -> dict[str, Any]:
         await self._helper.edit(http_access(enabled, port))
@@ -312,7 +312,7 @@ class SettingsHub:
         return await self._access().rotate_api_token()
 
     async def _list_api_tokens(self) -> list[dict[str, Any]]:
-        return [asdict(each) for each in await self._access().list_api_tokens()]
+        return [as_json(each) for each in await self._access().list_api_tokens()]
 
     async def _create_api_token(
         self, name: str, scope: Any = "manage", expires_in_s: float | None = None, trusted: bool = False
@@ -322,7 +322,7 @@ class SettingsHub:
             await self._access().revoke_api_token(name)
             message = "What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub"
             raise TooltrayError("No token was made", message, "Start a hub first: tooltray serve")
-        return asdict(made)
+        return as_json(made)
 
     async def _revoke_api_token(self, name: str) -> None:
         await self._access().revoke_api_token(name)
@@ -335,7 +335,7 @@ class SettingsHub:
         return self._http
 
     async def _list_client_tokens(self) -> list[dict[str, Any]]:
-        return [asdict(client) for client in self._tokens().list()]
+        return [as_json(client) for client in self._tokens().list()]
 
     async def _create_client_token(self, name: str) -> str:
         return self._tokens().create(name)
@@ -347,19 +347,19 @@ class SettingsHub:
         return await self._setup().exported()
 
     async def _preview_import(self, setup: dict[str, Any], replace: bool = False) -> list[dict[str, Any]]:
-        return [asdict(change) for change in await self._setup().preview_import(setup, replace=replace)]
+        return [as_json(change) for change in await self._setup().preview_import(setup, replace=replace)]
 
     async def _import_setup(self, setup: dict[str, Any], replace: bool = False) -> list[dict[str, Any]]:
         planned = await self._setup().preview_import(setup, replace=replace)
         if moved := next((change.name for change in planned if (change.kind, change.subject) == ("replace", "secret")), None):
             self._check_keeps_secrets(moved)
-        return [asdict(change) for change in await self._setup().take_over(setup, replace=replace)]
+        return [as_json(change) for change in await self._setup().take_over(setup, replace=replace)]
 
     async def _preview_reset(self) -> list[dict[str, Any]]:
-        return [asdict(change) for change in await self._setup().preview_reset()]
+        return [as_json(change) for change in await self._setup().preview_reset()]
 
     async def _reset_to_default_servers(self) -> list[dict[str, Any]]:
-        return [asdict(change) for change in await self._setup().reset()]
+        return [as_json(change) for change in await self._setup().reset()]
 
     def _setup(self) -> "Setup":
         from tooltray.entries.setup import Setup, shipped_servers

@@ -4,7 +4,6 @@ Above it: settings_hub, which makes one when the first such verb is called. What
 """
 
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from tooltray.events import EventBus
 from tooltray.home.home import Home
 from tooltray.launch.npm_registry import read_mirrors
 from tooltray.launch.variable_sources import make_login_shell
+from tooltray.phrases import as_json
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
@@ -59,4 +59,4 @@ class SettingsRegistries:
 
 
 def _plain(status: NpmRegistryStatus) -> dict[str, Any]:
-    return asdict(status) | {"measurements": [asdict(each) for each in status.measurements]}
+    return as_json(status) | {"measurements": [as_json(each) for each in status.measurements]}

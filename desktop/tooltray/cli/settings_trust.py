@@ -4,7 +4,6 @@ Above it: settings_hub, which makes one while it holds the hub's lock. Below it:
 """
 
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from tooltray.foreign_configs.reading import read_file
 from tooltray.home.home import Home
 from tooltray.launch.login_shell import own_environ
 from tooltray.launch.variable_sources import make_login_shell
+from tooltray.phrases import as_json
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.projects.projects import OWN
 from tooltray.secrets.secrets import SecretStore
@@ -82,13 +82,13 @@ class SettingsTrust:
     def with_proposals(self, servers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Servers as they are listed, and what waits beside them."""
         listed = [server | {"waiting": self.proposals.waits(server["name"])} for server in servers]
-        return listed + [asdict(each) | {"state": each.state.value} for each in self.proposals.snapshots()]
+        return listed + [as_json(each) | {"state": each.state.value} for each in self.proposals.snapshots()]
 
     async def _get_trust_requests(self, project: str = "") -> list[dict[str, Any]]:
         if not project:
-            return [asdict(request) for request in await self.proposals.requests()]
+            return [as_json(request) for request in await self.proposals.requests()]
         file = await self._decisions.file(project)
-        return [asdict(request) for request in await self._decisions.requests(file, file.running)]
+        return [as_json(request) for request in await self._decisions.requests(file, file.running)]
 
     async def _trust_entries(self, project: str, entries: dict[str, str]) -> list[str]:
         await confirm_widening("A yes to a project's servers")
@@ -104,7 +104,7 @@ class SettingsTrust:
             await self.proposals.withdraw(entry)
 
     async def _get_trusted_entries(self) -> list[dict[str, Any]]:
-        return [asdict(entry) for entry in self._trust.entries()]
+        return [as_json(entry) for entry in self._trust.entries()]
 
 
 class _ProjectFiles:

@@ -5,7 +5,6 @@ Above it: the commands of servers and secrets, and the doctor. Below it: a hub, 
 
 import argparse
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from tooltray.cli.terminal import clean_line, count, print_json
 from tooltray.control.control_client import Hub
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 
 REMOVE = "tooltray secrets remove --unused"
 
@@ -53,7 +53,7 @@ def once_unlocked(removal: dict[str, Any], home: Home) -> dict[str, Any]:
     try:
         removed = with_secrets(home, partial(_remove, names=names))
     except TooltrayError as error:
-        return removal | {"problem": asdict(error.problem)}
+        return removal | {"problem": as_json(error.problem)}
     return removal | {"problem": None, "secrets": [name for name in removed if name != removal["sign_in"]]}
 
 

@@ -17,7 +17,7 @@ from tooltray.api import Verb
 from tooltray.confirmation import UNATTENDED, Asker, asked_by
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
-from tooltray.phrases import plain_text
+from tooltray.phrases import as_json
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -107,7 +107,7 @@ class ControlSession:
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
             return failure(INVALID_PARAMS, str(error))
         with asked_by(self._asker):
-            return success(msgspec.to_builtins(await verb(**arguments), enc_hook=plain_text))
+            return success(as_json(await verb(**arguments)))
 
     async def _control_hub(self, method: str) -> Envelope:
         match method:
@@ -128,7 +128,7 @@ class ControlSession:
 
     def _on_event(self, event: object) -> None:
         if not self.dispatcher.is_congested:  # who does not read asks for a snapshot later
-            params = {"type": type(event).__name__, "data": msgspec.to_builtins(event, enc_hook=plain_text)}
+            params = {"type": type(event).__name__, "data": as_json(event)}
             self.dispatcher.send_notification("event", dump(params))
 
 

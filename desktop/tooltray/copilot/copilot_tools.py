@@ -10,7 +10,6 @@ import json
 import logging
 import os
 from collections.abc import Collection, Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +20,7 @@ from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.home.home import find_home
+from tooltray.phrases import as_json
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class _HubTool:
 
     async def _response(self, id: str, arguments: dict[str, Any]) -> MCPToolResponse:
         call = MCPToolCall(id, self._name, arguments, self._server)
-        response = await self._hub.call("run_tool_call", timeout_s=self._timeout_s, call=asdict(call))
+        response = await self._hub.call("run_tool_call", timeout_s=self._timeout_s, call=as_json(call))
         return msgspec.convert(response, MCPToolResponse)
 
 

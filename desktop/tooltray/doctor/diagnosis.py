@@ -1,15 +1,14 @@
 """What the doctor found out about one server, and what to do about it: data, so that command line, card and bug report can all show it.
 
-The lowest layer of servers: frozen dataclasses and nothing else.
+The lowest layer of servers: frozen structs and nothing else.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.errors import Problem
 
 
-@dataclass(frozen=True)
-class Remedy:
+class Remedy(msgspec.Struct, frozen=True):
     """Something that can be done about a server.
 
     Attributes:
@@ -27,8 +26,7 @@ class Remedy:
     is_automatic: bool = False
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """No secret is in it: the command line has its placeholders, not their values.
 
     Attributes:

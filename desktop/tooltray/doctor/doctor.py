@@ -7,8 +7,9 @@ and no request is sent; what is known of the last attempt is added.
 import asyncio
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.doctor.remedies import Remedies
@@ -30,8 +31,7 @@ STDERR_LINES = 10
 ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(msgspec.Struct, frozen=True):
     """How far the way to a server elsewhere goes; nothing for any other."""
 
     proxy: str = ""

@@ -11,8 +11,9 @@ import os
 import socket
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
@@ -26,8 +27,7 @@ MAX_HELLO_BYTES = 65536
 GRACE_AFTER_EOF_S = 2.0  # some clients (droid) close stdin right behind a request and still read the reply
 
 
-@dataclass(frozen=True)
-class Hello:
+class Hello(msgspec.Struct, frozen=True):
     """What the peer said first; unknown keys are ignored.
 
     Attributes:

@@ -8,7 +8,6 @@ clients go on. The REST interface is at the same address; to switch it on or off
 import asyncio
 import errno
 import importlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tooltray.access.api_tokens import ApiTokens
@@ -40,8 +39,7 @@ API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
-@dataclass(frozen=True)
-class HttpAddressChanged(Event):
+class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For other rooms of the engine."""
 
 

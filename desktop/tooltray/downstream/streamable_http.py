@@ -6,8 +6,6 @@ A reply that comes within a moment, alone, is the POST's whole response, as JSON
 the client may resume by a GET with the id of the last event it saw. A client that leaves before that loses the reply; the request goes on.
 """
 
-from dataclasses import dataclass, field
-
 import msgspec
 from aiohttp import web
 from msgspec import Raw
@@ -32,8 +30,7 @@ RETRY_MS = 1000  # after which a client whose stream has ended comes back
 METHODS = "GET, POST, DELETE"
 
 
-@dataclass
-class Posted:
+class Posted(msgspec.Struct):
     """What stands in the body of a POST.
 
     Attributes:
@@ -46,8 +43,8 @@ class Posted:
     is_batch: bool = False
     is_initialize: bool = False
     is_modern: bool = False
-    requests: list[bytes] = field(default_factory=list)
-    cancelled: list[bytes] = field(default_factory=list)
+    requests: list[bytes] = msgspec.field(default_factory=list)
+    cancelled: list[bytes] = msgspec.field(default_factory=list)
 
     def take_body(self) -> bytearray:
         """The body, which is not kept: large arguments would stay in memory for as long as the call runs."""

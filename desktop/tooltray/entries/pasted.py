@@ -9,8 +9,9 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from tooltray.entries.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
 from tooltray.entries.pasted_urls import (
@@ -48,8 +49,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class PastedServer:
+class PastedServer(msgspec.Struct, frozen=True):
     """One server that was found in a text; nothing of it is stored yet.
 
     Attributes:
@@ -61,7 +61,7 @@ class PastedServer:
 
     name: str
     config: dict[str, Any]
-    secrets: dict[str, str] = field(default_factory=dict)
+    secrets: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def is_remote(self) -> bool:

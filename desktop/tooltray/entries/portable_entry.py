@@ -9,11 +9,11 @@ must not get into a file that people send around, and a person sees in the list 
 import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from tooltray.entries.pasted import looks_secret
+from tooltray.hidden_fields import HidesFields
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
@@ -23,16 +23,17 @@ _URL_FIELDS = ("url", "baseUrl")
 _ARGUMENT_FIELDS = ("args", "startupArgsTemplate")
 
 
-@dataclass(frozen=True)
-class PortableEntry:
+class PortableEntry(HidesFields, frozen=True):
     """
     Attributes:
         entry: the entry with placeholders, in its own spelling.
         values: the replaced values by the placeholders' names, in the form in which they are filled in again.
     """
 
+    hidden: ClassVar = ("values",)
+
     entry: dict[str, Any]
-    values: dict[str, str] = field(repr=False)
+    values: dict[str, str]
 
 
 def without_secrets(server: str, entry: Mapping[str, Any], known: Collection[str] = ()) -> PortableEntry:

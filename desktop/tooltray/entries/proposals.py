@@ -10,11 +10,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.confirmation import asker_name
 from tooltray.entries.portable_entry import without_secrets

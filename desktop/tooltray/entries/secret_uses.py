@@ -8,10 +8,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from tooltray.files.atomic_file import all_set_aside
 from tooltray.files.file_text import CannotOpen, read_text
@@ -30,8 +31,7 @@ Names = Mapping[str, Mapping[str, str]]
 """The names in the hub of servers of projects' own files, by the project's folder and the entry's name in the file."""
 
 
-@dataclass(frozen=True)
-class Uses:
+class Uses(msgspec.Struct, frozen=True):
     """
     Attributes:
         users: the users of each secret: names of servers, else paths of files.

@@ -6,8 +6,9 @@ on a person's request, and never while they are used: changed files and reloaded
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.secret_uses import Names, SecretUses, Uses

@@ -6,8 +6,9 @@ Above it: feedback_tool. Below it: elicitation_form's plain text. Does not decid
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.sessions.elicitation_form import plain
 
@@ -22,8 +23,7 @@ class BadArguments(Exception):
     """The required argument is missing; the text tells the model which."""
 
 
-@dataclass(frozen=True)
-class FeedbackArguments:
+class FeedbackArguments(msgspec.Struct, frozen=True):
     """
     Attributes:
         project_name, project_path: as the model wrote them; empty if missing.

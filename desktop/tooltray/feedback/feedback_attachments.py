@@ -8,9 +8,10 @@ import binascii
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.feedback.picture_headers import KINDS, read_picture
@@ -34,8 +35,7 @@ _MIME_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}/[A-Za-z0-9][A-Z
 _TEXT, _BYTES = "text/plain", "application/octet-stream"  # if no valid type was given
 
 
-@dataclass(frozen=True)
-class Attachments:
+class Attachments(msgspec.Struct, frozen=True):
     """
     Attributes:
         names: names of all attachments, for the history.
@@ -45,7 +45,7 @@ class Attachments:
 
     names: tuple[str, ...] = ()
     blocks: tuple[dict[str, Any], ...] = ()
-    paths: tuple[str, ...] = field(default=())
+    paths: tuple[str, ...] = msgspec.field(default=())
 
 
 def read_attachments(given: Sequence[FeedbackAttachment]) -> Attachments:

@@ -14,10 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
 from tooltray.moments import LAST_TIME_S, day_of, days_kept

@@ -5,7 +5,8 @@ Above it: Feedbacks. Below it: the history on the disk. Masks known secrets.
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.feedback.feedback_history import FeedbackHistory
 from tooltray.feedback.feedback_report import Report

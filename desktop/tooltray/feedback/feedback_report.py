@@ -4,7 +4,9 @@ Above it: Feedbacks, which manages the reports, and the tool, which waits for an
 """
 
 import asyncio
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.feedback.feedback_attachments import Attachments
 from tooltray.feedback.feedback_history import EXPIRED, WAITING
@@ -15,8 +17,7 @@ ANSWERED, DISMISSED, WITHDRAWN, REPLACED = "answered", "dismissed", "withdrawn",
 __all__ = ["ANSWERED", "DISMISSED", "EXPIRED", "REPLACED", "WITHDRAWN", "Answer", "Asked", "Report"]
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """A model's request for feedback, with texts that are safe to display.
 
     Attributes:
@@ -33,8 +34,7 @@ class Asked:
     names_path: bool = True
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """How a report ended.
 
     Attributes:
@@ -46,11 +46,10 @@ class Answer:
     outcome: str
     at: float
     text: str = ""
-    attachments: Attachments = field(default_factory=Attachments)
+    attachments: Attachments = msgspec.field(default_factory=Attachments)
 
 
-@dataclass(eq=False)
-class Report:
+class Report(msgspec.Struct, eq=False):
     """Belongs to the engine's loop.
 
     Attributes:
@@ -76,7 +75,7 @@ class Report:
     is_collected: bool = False
     is_repeated: bool = False
     is_asked_there: bool = False
-    left_alone: "asyncio.Future[None]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    left_alone: "asyncio.Future[None]" = msgspec.field(default_factory=lambda: asyncio.get_running_loop().create_future())
     deadline: Deadline | None = None
 
     @property

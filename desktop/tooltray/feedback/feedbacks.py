@@ -10,9 +10,10 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded

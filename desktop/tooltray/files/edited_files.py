@@ -22,9 +22,10 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from tooltray.files import file_swap
 from tooltray.files.atomic_file import finish_replacement, write_beside
@@ -46,8 +47,7 @@ def digest_of_bytes(content: bytes | None) -> str:
     return "" if content is None else hashlib.sha256(content).hexdigest()
 
 
-@dataclass(frozen=True)
-class _FileState:
+class _FileState(msgspec.Struct, frozen=True):
     """A file's content and metadata at one moment; `content` is None if there is no file."""
 
     content: bytes | None = None

@@ -8,9 +8,10 @@ import codecs
 import hashlib
 import os
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 
 MAX_FILE_BYTES = 8 * 1024 * 1024  # the largest configs that people have are a hundredth of it
@@ -39,8 +40,7 @@ class CannotOpen(Exception):
         self.reason, self.line, self.digest = reason, line, digest
 
 
-@dataclass(frozen=True)
-class FileText:
+class FileText(HidesFields, frozen=True):
     """
     Attributes:
         text: with the byte order mark at its beginning, if the file has one.
@@ -48,7 +48,9 @@ class FileText:
         encoding: Python's name of the file's encoding.
     """
 
-    text: str = field(default="", repr=False)
+    hidden: ClassVar = ("text",)
+
+    text: str = ""
     digest: str = ""
     encoding: str = "utf-8"
 

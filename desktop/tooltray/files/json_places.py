@@ -11,10 +11,11 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, NoReturn
+
+import msgspec
 
 from tooltray.phrases import Phrase
 
@@ -56,8 +57,7 @@ class CannotRead(ValueError):
         self.reason, self.at = reason, at
 
 
-@dataclass
-class Value:
+class Value(msgspec.Struct):
     """A value and its position.
 
     Attributes:
@@ -71,9 +71,9 @@ class Value:
     content: Any
     start: int
     end: int
-    members: dict[str, tuple[int, "Value"]] = field(default_factory=dict)
-    twice: list[tuple[str, int]] = field(default_factory=list)
-    items: list["Value"] = field(default_factory=list)
+    members: dict[str, tuple[int, "Value"]] = msgspec.field(default_factory=dict)
+    twice: list[tuple[str, int]] = msgspec.field(default_factory=list)
+    items: list["Value"] = msgspec.field(default_factory=list)
 
     def repeated(self) -> Iterator[tuple[str, int]]:
         """Each key that occurs again in the same object, at this level or deeper, with its index."""
@@ -82,8 +82,7 @@ class Value:
             yield from value.repeated()
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """
     Attributes:
         kind: "space", "comment", "text", "sign" or "word".

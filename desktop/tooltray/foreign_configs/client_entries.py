@@ -8,9 +8,10 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
@@ -24,8 +25,7 @@ KEPT_AS = ".before-tooltray-left"
 _SYSTEMS = {"darwin": "macos", "win32": "windows"}
 
 
-@dataclass(frozen=True)
-class ClientEntry:
+class ClientEntry(msgspec.Struct, frozen=True):
     """One entry of Tooltray in the config of one AI client.
 
     Attributes:

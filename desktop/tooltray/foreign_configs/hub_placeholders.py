@@ -13,9 +13,10 @@ translation:
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from tooltray.foreign_configs.config_source import shown
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME, is_placeholder
 
@@ -30,8 +31,7 @@ class CannotFill(Exception):
     """A placeholder has no value or no meaning; the message names it."""
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(HidesFields, frozen=True):
     """Where mcp-hub looks placeholders up when it reads a file.
 
     Attributes:
@@ -40,9 +40,11 @@ class Surroundings:
         handed: the members of the JSON object in MCP_HUB_ENV.
     """
 
+    hidden: ClassVar = ("environ", "handed")
+
     own: Mapping[str, str]
-    environ: Mapping[str, str] = field(repr=False)
-    handed: Mapping[str, str] = field(repr=False)
+    environ: Mapping[str, str]
+    handed: Mapping[str, str]
 
 
 class HubPlaceholders:

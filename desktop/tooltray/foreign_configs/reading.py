@@ -5,8 +5,9 @@ Above it: server_files, served files. Below it: file_text, json_places, a reader
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen, FileText, read_text

@@ -14,9 +14,10 @@ Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules 
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+import msgspec
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
@@ -34,8 +35,7 @@ _NOT_USED = ("recursiveLazyLoad", "preloadAll", "hierarchyPath")
 _TYPES = {"sse": "sse", "streamable-http": "http"}
 
 
-@dataclass(frozen=True)
-class TbxarkReading:
+class TbxarkReading(msgspec.Struct, frozen=True):
     entries: tuple[FileEntry, ...]
     endpoint: Endpoint | None
     must_be_valid: bool

@@ -7,8 +7,9 @@ with their kind and size, and a block of an unknown type is passed on as JSON te
 import base64
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.calls import MCPToolResponse
@@ -18,8 +19,7 @@ TOO_DEEP = "(nested too deeply to be told)"
 ERROR_PREFIX = "Error: "  # for formats without a flag for a failed call
 
 
-@dataclass(frozen=True)
-class Media:
+class Media(msgspec.Struct, frozen=True):
     """Binary data of a result.
 
     Attributes:

@@ -4,8 +4,9 @@ Above it: the formats, and ToolFormats for the way back. Below it: names and sch
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.formats import mending
@@ -16,8 +17,7 @@ MAX_DEPTH = 2 * mending.MAX_DEPTH  # levels in which references are searched: a 
 _PROPERTIES = "#/properties/"
 
 
-@dataclass(frozen=True)
-class Declared:
+class Declared(msgspec.Struct, frozen=True):
     """
     Attributes:
         name: a name that the provider accepts.

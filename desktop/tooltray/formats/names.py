@@ -9,8 +9,9 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 HASH_DIGITS = 8  # at the end of a changed name, so that two different names never become equal
 
@@ -18,8 +19,7 @@ _CHANGED_RUN = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _ALLOWED_START = re.compile(r"[A-Za-z_]", re.ASCII)
 
 
-@dataclass(frozen=True)
-class NameRule:
+class NameRule(msgspec.Struct, frozen=True):
     """The names that a provider accepts.
 
     Attributes:

@@ -16,8 +16,9 @@ import errno
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 
@@ -34,8 +35,7 @@ _HINTS = {
 }
 
 
-@dataclass(frozen=True)
-class Home:
+class Home(msgspec.Struct, frozen=True):
     """The paths in one home. Making a `Home` touches nothing; `prepare` makes the folders.
 
     Attributes:

@@ -10,8 +10,9 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
@@ -53,8 +54,7 @@ _COMES_WITH = {
 }
 
 
-@dataclass(frozen=True)
-class Lookup:
+class Lookup(msgspec.Struct, frozen=True):
     """The outcome: `resolved` is an absolute path, or empty."""
 
     command: str

@@ -8,7 +8,9 @@ that ends without a word is started with its launcher the next time, which tells
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.launch.command_lookup import program_name
 from tooltray.launch.npx import npx_program
@@ -18,8 +20,7 @@ from tooltray.launch.uvx import uvx_program
 FINDERS: Mapping[str, Callable[[Launch], DirectProgram | None]] = {"npx": npx_program, "uvx": uvx_program}
 
 
-@dataclass(frozen=True)
-class _Key:
+class _Key(msgspec.Struct, frozen=True):
     command: str
     args: tuple[str, ...]
     cwd: str

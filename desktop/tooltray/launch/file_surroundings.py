@@ -5,7 +5,8 @@ Above it: ServerManager and the doctor, which must mean the same. Below it: File
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.file_server import PROJECT_FOLDER, FileServer

@@ -7,8 +7,9 @@ the file system. One table; whoever adds a line here adds the variable everywher
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s/@?#]+/?", re.IGNORECASE)  # a proxy's; an "@" stands behind a user and a password
 _HOSTS = re.compile(r"[\w.*:,/ \[\]-]*")
@@ -18,8 +19,7 @@ _USER = re.compile(r"[^\s/@]*@")
 _FLAGS = ("0", "1", "true", "false")
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """
     Attributes:
         can_be_used: whether a value has a meaning now; one of a file that is gone only does harm.

@@ -16,10 +16,13 @@ import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
+
+import msgspec
 
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.launch.command_lookup import look_up
 from tooltray.launch.npm_registry import host_of, normalised
 from tooltray.tasks import finish_in_thread
@@ -34,8 +37,7 @@ _PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
 _OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class NpmConfiguration:
+class NpmConfiguration(HidesFields, frozen=True):
     """
     Attributes:
         registry: as `normalised` gives it; empty if nothing says it.
@@ -44,10 +46,12 @@ class NpmConfiguration:
         entries: what npmrc has for single registries: `//host/path/:_authToken` and the like.
     """
 
-    registry: str = field(default="", repr=False)
+    hidden: ClassVar = ("registry", "entries")
+
+    registry: str = ""
     is_chosen: bool = False
     scopes_elsewhere: frozenset[str] = frozenset()
-    entries: Mapping[str, str] = field(default_factory=dict, repr=False)
+    entries: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def authorization(self, url: str) -> str:
         """The header with which npm signs in to a registry; empty if it does not."""

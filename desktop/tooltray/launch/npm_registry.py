@@ -5,13 +5,14 @@ registry is read from npm's configuration, mirrors are data.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.settings.server_config import shown_url
 
 NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"
@@ -21,8 +22,7 @@ MAX_URL_LENGTH = 2000
 _CORRECT_IT = "It looks like this: https://registry.example.com/"
 
 
-@dataclass(frozen=True)
-class Registry:
+class Registry(HidesFields, frozen=True):
     """One registry.
 
     Attributes:
@@ -32,7 +32,9 @@ class Registry:
         pypi: the index for Python packages of whoever runs it; empty if there is none.
     """
 
-    url: str = field(repr=False)
+    hidden: ClassVar = ("url",)
+
+    url: str
     name: str
     origin: str
     region: str = ""
@@ -44,8 +46,7 @@ class Registry:
         return shown_url(self.url)
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """How a registry answered for the packages that it was asked for.
 
     Attributes:
@@ -58,7 +59,7 @@ class Answer:
     registry: Registry
     milliseconds: float | None = None
     problem: str = ""
-    latest: Mapping[str, str] = field(default_factory=dict)
+    latest: Mapping[str, str] = msgspec.field(default_factory=dict)
     has_python: bool = False
 
 

@@ -5,8 +5,9 @@ Above it: npx. Below it: the file system alone. No value of a setting is kept bu
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 NPX = "npx-cli.js"  # the file that npm's own `npx` is a link to; a version manager's stand-in is another
 MAX_NPMRC_BYTES = 1024 * 1024
@@ -20,8 +21,7 @@ DECISIVE = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class NpmSettings:
+class NpmSettings(msgspec.Struct, frozen=True):
     """
     Attributes:
         npm: the folder of npm itself.

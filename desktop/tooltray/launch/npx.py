@@ -13,9 +13,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tooltray.launch.command_lookup import look_up
 from tooltray.launch.npmrc import NpmSettings, read_npm_settings
@@ -30,8 +31,7 @@ HASH_DIGITS = 16
 _EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)")
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(msgspec.Struct, frozen=True):
     """A package as it stands on npx's command line, and what follows it."""
 
     spec: str

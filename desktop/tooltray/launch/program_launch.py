@@ -4,17 +4,17 @@ Above it: the transports, which run it, and the modules that resolve it (child_e
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 
 
 class CannotStart(TooltrayError):
     """A start failed in a way that a retry would repeat: a person has to change something first."""
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(HidesFields, frozen=True):
     """A program to run, with secrets and variables expanded; never displayed.
 
     Attributes:
@@ -24,16 +24,17 @@ class Launch:
         on_silent_end: called if the program cannot be run, or ends by itself without having written to its stdout; None: nothing is called.
     """
 
+    hidden: ClassVar = ("args", "env", "on_silent_end")
+
     command: str
-    args: Sequence[str] = field(repr=False)
-    env: Mapping[str, str] = field(repr=False)
+    args: Sequence[str]
+    env: Mapping[str, str]
     cwd: str
     saved_processes: int = 0
-    on_silent_end: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    on_silent_end: Callable[[], None] | None = None
 
 
-@dataclass(frozen=True)
-class DirectProgram:
+class DirectProgram(HidesFields, frozen=True):
     """The program that a launcher (npx, uvx) would run.
 
     Attributes:
@@ -42,7 +43,9 @@ class DirectProgram:
         saved_processes: the number of processes that the launcher would keep beside it.
     """
 
+    hidden: ClassVar = ("args", "env")
+
     program: str
-    args: tuple[str, ...] = field(repr=False)
-    env: Mapping[str, str] = field(repr=False)
+    args: tuple[str, ...]
+    env: Mapping[str, str]
     saved_processes: int

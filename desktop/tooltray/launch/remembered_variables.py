@@ -10,9 +10,10 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import read_own, write_atomically
@@ -24,8 +25,7 @@ MAX_FILE_BYTES = 1024 * 1024  # a thousandth is usual
 MOST_SERVERS = 200  # of which is kept with what they worked; the latest ones
 
 
-@dataclass(frozen=True)
-class Remembered:
+class Remembered(msgspec.Struct, frozen=True):
     value: str
     since: str  # a day, as 2026-01-31
 

@@ -6,8 +6,9 @@ remembered_variables, default_folders. The login shell's own value goes first, t
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tooltray.launch.child_environment import with_default_folders
 from tooltray.launch.login_shell import LoginShell
@@ -19,8 +20,7 @@ SHELL, REMEMBERED = "login shell", "remembered"
 LookUp = Callable[[Iterable[str], Mapping[str, str]], Found]
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """Of one variable.
 
     Attributes:

@@ -3,8 +3,9 @@
 Above it: the engine, which makes it first, and the modules that join parts. Below it: settings, secrets, events, time. Knows no part.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from tooltray.activity.masking import Mask
 from tooltray.events import EventBus
@@ -17,8 +18,7 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn
 
 
-@dataclass(frozen=True, kw_only=True)
-class HubBase:
+class HubBase(msgspec.Struct, frozen=True, kw_only=True):
     """
     Attributes:
         user_folder: the person's home folder; servers run there that name no other.

@@ -3,7 +3,7 @@
 Above it: the engine. Below it: ToolManager, Offers and what they are made of. Knows no session.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.first_listings import FirstListings, FirstPatience
@@ -23,8 +23,7 @@ from tooltray.upstream.relay import START_WAIT_S, ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfferParts:
+class OfferParts(msgspec.Struct, frozen=True, kw_only=True):
     log_levels: LogLevels
     relay: ServerRelay
     names: PublishedNames

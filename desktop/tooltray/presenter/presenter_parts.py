@@ -4,8 +4,9 @@ Above it: the engine. Below it: McpPresenter and what it is made of.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.access.api import AccessApi
 from tooltray.access.api_tokens import ApiTokens
@@ -64,8 +65,7 @@ from tooltray.views.api import ViewsApi
 from tooltray.views.tool_costs import Count, ToolCosting
 
 
-@dataclass(frozen=True, kw_only=True)
-class PresenterParts:
+class PresenterParts(msgspec.Struct, frozen=True, kw_only=True):
     remedies: Remedies
     snapshots: ServerSnapshots
     news: ServerNews

@@ -5,7 +5,8 @@ Above it: the engine. Below it: RequestRouter, ToolCalls and what they are made 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approvals import Approvals
@@ -30,8 +31,7 @@ from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager
 
 
-@dataclass(frozen=True, kw_only=True)
-class RequestParts:
+class RequestParts(msgspec.Struct, frozen=True, kw_only=True):
     approvals: Approvals
     projects: Projects
     feedbacks: Feedbacks

@@ -6,8 +6,8 @@ Above it: the engine. Below it: ServerManager and what it is made of. Knows noth
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.launch.npm_registry import read_mirrors
@@ -30,8 +30,7 @@ from tooltray.upstream.stops import Stops
 from tooltray.upstream.visibility import Visibility
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerParts:
+class ServerParts(msgspec.Struct, frozen=True, kw_only=True):
     sign_ins: SignIns
     visibility: Visibility
     eras: EraMemory

@@ -4,7 +4,8 @@ Above it: the engine. Below it: Views, Modes, Profiles and what they are made of
 """
 
 import asyncio
-from dataclasses import dataclass
+
+import msgspec
 
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.presenter.hub_base import HubBase
@@ -26,8 +27,7 @@ from tooltray.views.view_lists import ViewLists
 from tooltray.views.views import ToolCall, Views
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViewParts:
+class ViewParts(msgspec.Struct, frozen=True, kw_only=True):
     states: SessionStates
     clients: KnownClients
     profiles: Profiles

@@ -7,11 +7,11 @@ Above it: Projects. Below it: ProjectFolders, which says what may be a project, 
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus

@@ -9,7 +9,8 @@ import contextlib
 import logging
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, Event, EventBus, ResourceListChanged
@@ -43,8 +44,7 @@ SAID_BY = {
 }
 
 
-@dataclass(frozen=True)
-class ProjectReport:
+class ProjectReport(msgspec.Struct, frozen=True):
     """What came of a model's word on its project.
 
     Attributes:

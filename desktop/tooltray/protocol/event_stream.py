@@ -5,8 +5,8 @@ event without data still counts here if it sets an id or the time to reconnect a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec import Raw
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -15,8 +15,7 @@ MEDIA_TYPE = "text/event-stream"
 _LF, _CR = 10, 13
 
 
-@dataclass(slots=True)
-class Event:
+class Event(msgspec.Struct):
     """
     Attributes:
         data: empty for an event that only sets an id or a time.
@@ -25,7 +24,7 @@ class Event:
         retry_ms: None where none is given.
     """
 
-    data: bytearray = field(default_factory=bytearray)
+    data: bytearray = msgspec.field(default_factory=bytearray)
     type: str = "message"
     id: str | None = None
     retry_ms: int | None = None

@@ -7,7 +7,8 @@ bounded by the product of the two lengths.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 MAX_URI_LENGTH = 8192  # longer ones come from no template; real URIs have some hundred characters
 MAX_EXPRESSIONS = 64  # a template with more matches nothing
@@ -15,8 +16,7 @@ MAX_EXPRESSIONS = 64  # a template with more matches nothing
 _EXPRESSION = re.compile(r"\{([+#./;?&]?)[^{}]*\}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """What the expansion of an expression looks like.
 
     Attributes:

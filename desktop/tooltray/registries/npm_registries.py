@@ -12,7 +12,8 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged

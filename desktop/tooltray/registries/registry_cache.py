@@ -4,10 +4,10 @@ Above it: NpmRegistries. Below it: the disk. Knows addresses as they may be show
 """
 
 import logging
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
 from tooltray.snapshots.registries import RegistryMeasurement
@@ -17,8 +17,7 @@ MAX_FILE_BYTES = 2**20  # a round of ten registries has 2 kB
 NO_TIME_LATER_S = 2.0**35  # a thousand years from now: what no calendar has cannot be shown
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(msgspec.Struct, frozen=True):
     """One round of measuring.
 
     Attributes:

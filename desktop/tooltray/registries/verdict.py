@@ -5,7 +5,8 @@ Above it: NpmRegistries. A registry that answers quickly is not yet a good one: 
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.launch.npm_registry import NPM, Answer
 from tooltray.snapshots.registries import RegistryMeasurement

@@ -9,9 +9,9 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from aiohttp import web
 
 from tooltray.events import ConfigChanged, EventBus
@@ -29,8 +29,7 @@ RESET = "reset"
 """Name of the event that tells a client that it missed events or sent an unknown id, and should fetch the whole state."""
 
 
-@dataclass(frozen=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     number: int
     name: str
     data: bytes

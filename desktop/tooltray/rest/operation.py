@@ -7,7 +7,6 @@ signature, so that the interface and its description always match the verb.
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_type_hints
 
@@ -24,8 +23,7 @@ MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
 REVISION = "revision"  # the argument that is taken from `If-Match`
 
 
-@dataclass
-class Call:
+class Call(msgspec.Struct):
     """One request, ready to run.
 
     Attributes:
@@ -40,7 +38,7 @@ class Call:
     operation: "Operation"
     arguments: dict[str, Any]
     changing_entries: asyncio.Lock
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
 
     def show_revision(self, revision: str) -> None:
         """Sends a revision as `ETag`, which the caller may send back as `If-Match`."""
@@ -63,8 +61,7 @@ async def never(call: Call) -> bool:
     return False
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True, dict=True):
     """
     Attributes:
         path: path below `/api`, with `{names}` for arguments.
@@ -92,8 +89,8 @@ class Operation:
     verb: Verb
     summary: str = ""
     status: int = 200
-    takes: Mapping[str, str] = field(default_factory=dict)
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    takes: Mapping[str, str] = msgspec.field(default_factory=dict)
+    fixed: Mapping[str, Any] = msgspec.field(default_factory=dict)
     in_query: tuple[str, ...] = ()
     whole: str = ""
     wrap: str = ""

@@ -4,8 +4,9 @@ Above it: the operations on servers. Below it: snapshots. Pure: the status depen
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
 from typing import Literal
+
+import msgspec
 
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ToolSnapshot
@@ -28,8 +29,7 @@ _REASONS = {
 }
 
 
-@dataclass(frozen=True)
-class ServerView(ServerSnapshot):
+class ServerView(ServerSnapshot, frozen=True):
     """
     Attributes:
         status: the state, simplified.
@@ -42,8 +42,7 @@ class ServerView(ServerSnapshot):
     tools: tuple[ToolSnapshot, ...] = ()
 
 
-@dataclass(frozen=True)
-class Restarting:
+class Restarting(msgspec.Struct, frozen=True):
     """The response to a restart, whose progress shows in the server's state."""
 
     state: Literal["restarting"] = "restarting"
@@ -70,5 +69,5 @@ def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
     Args:
         tools: the server's tools.
     """
-    members = {field.name: getattr(server, field.name) for field in fields(server)}
+    members = msgspec.structs.asdict(server)
     return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))

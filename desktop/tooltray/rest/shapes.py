@@ -1,12 +1,11 @@
-"""Converts our dataclasses to JSON with camelCase members, and to types from which msgspec generates schemas.
+"""Converts our structs to JSON with camelCase members, and to types from which msgspec generates schemas.
 
 Above it: operations, their results and the OpenAPI document. Below it: msgspec. Knows no particular snapshot.
 
-`encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members of a dataclass are present, in
+`encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members of a struct are present, in
 camelCase; the keys of mappings stay unchanged.
 """
 
-import dataclasses
 import functools
 import json
 import math
@@ -16,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from functools import cache
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin
 
 import msgspec
 
@@ -28,8 +27,8 @@ def camel(name: str) -> str:
 
 def encoded(value: Any) -> Any:
     """Converts a result to plain JSON values."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {camel(field.name): encoded(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, msgspec.Struct):
+        return {camel(name): encoded(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
         return {str(key): encoded(member) for key, member in value.items()}
     if isinstance(value, str):
@@ -66,7 +65,7 @@ def mirror(kind: Any, *, is_given: bool = False) -> Any:
 
 @cache
 def _mirror(kind: Any, is_given: bool) -> Any:
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return _struct(kind, is_given)
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
@@ -79,29 +78,27 @@ def _mirror(kind: Any, is_given: bool) -> Any:
 
 
 def _struct(kind: Any, is_given: bool) -> Any:
-    hints = get_type_hints(kind)
     members: list[Any] = []
-    for field in dataclasses.fields(kind):
-        member = _mirror(hints[field.name], is_given)
+    for field in msgspec.structs.fields(kind):
+        member = _mirror(field.type, is_given)
         default = _default(field) if is_given else ()
         members.append((field.name, member, *default))
     name = f"{kind.__name__}{'Given' if is_given else ''}"
     return msgspec.defstruct(name, members, rename="camel", forbid_unknown_fields=is_given, kw_only=True)
 
 
-def _default(field: "dataclasses.Field[Any]") -> tuple[Any, ...]:
-    if field.default is not dataclasses.MISSING:
+def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    if field.default is not msgspec.NODEFAULT:
         return (field.default,)
-    if field.default_factory is not dataclasses.MISSING:
+    if field.default_factory is not msgspec.NODEFAULT:
         return (msgspec.field(default_factory=field.default_factory),)
     return ()
 
 
 def built(kind: Any, value: Any) -> Any:
     """Builds an object of ours, recursively, from the struct that mirrors it."""
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{field.name: built(hints[field.name], getattr(value, field.name)) for field in dataclasses.fields(kind)})
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return kind(**{field.name: built(field.type, getattr(value, field.name)) for field in msgspec.structs.fields(kind)})
     if isinstance(value, list):
         inner = (get_args(kind) or (Any,))[0]
         return [built(inner, each) for each in value]

@@ -16,14 +16,16 @@ import os
 import unicodedata
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
+from tooltray.hidden_fields import HidesFields
 from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
 
 # OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
@@ -37,17 +39,17 @@ _BYTES = ("salt", "check", "nonce", "data")
 UNLOCK = "Unlock them: tooltray secrets unlock (or start the hub with TOOLTRAY_PASSPHRASE set)"
 
 
-@dataclass(frozen=True)
-class _Key:
+class _Key(HidesFields, frozen=True):
     """Derived from a passphrase and a salt; `check` proves the passphrase, `key` encrypts."""
+
+    hidden: ClassVar = ("key",)
 
     salt: bytes
     check: bytes
-    key: bytes = field(repr=False)
+    key: bytes
 
 
-@dataclass(frozen=True)
-class _Box:
+class _Box(msgspec.Struct, frozen=True):
     """The file's fields, as they are on disk; n, r and p are the parameters of scrypt."""
 
     n: int

@@ -8,7 +8,6 @@ a log record or a `repr`.
 
 import os
 from collections.abc import Callable, Collection, MutableMapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tooltray.errors import TooltrayError
@@ -34,8 +33,7 @@ def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | Non
     return environ.pop(PASSPHRASE_VARIABLE, None)
 
 
-@dataclass(frozen=True)
-class SecretsChanged(Event):
+class SecretsChanged(Event, frozen=True):
     """A secret may be another one than before, or can be read now. For other rooms of the engine."""
 
 

@@ -6,7 +6,6 @@ Above it: the engine; ServerFiles, which names the other files and reads them. B
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 from tooltray.errors import TooltrayError
@@ -23,8 +22,7 @@ class Watcher(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class WatchedFileChanged(Event):
+class WatchedFileChanged(Event, frozen=True):
     """A file that is followed, besides the settings, has changed, appeared or gone; also once when it is first followed.
 
     Where `hotReload` was off, it is published for each when it is on again: nobody knows what happened meanwhile.

@@ -8,7 +8,8 @@ malformed. A server that is removed from the file or disabled there stops at onc
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase

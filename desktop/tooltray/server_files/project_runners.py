@@ -9,7 +9,9 @@ its value or the operand; both are examined then, so that nothing is missed.
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.approvals.suspicion import visible
 from tooltray.phrases import Phrase
@@ -20,8 +22,7 @@ from tooltray.upstream.project_folder import is_inside
 Words = Sequence[str]
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """
     Attributes:
         base: the folder in which a command works.

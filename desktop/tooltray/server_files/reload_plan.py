@@ -5,9 +5,9 @@ values, which may be secrets.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel
 
 from tooltray.errors import Problem
@@ -24,8 +24,7 @@ _OF_SERVERS = ("mcp_servers", "file_servers", "version")
 """Members of the settings that are described through the servers, or not at all."""
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """One state of the settings and of the servers of other files.
 
     Attributes:
@@ -36,7 +35,7 @@ class Known:
 
     own: Settings
     settings_file: str
-    files: Mapping[str, FileServer] = field(default_factory=dict)
+    files: Mapping[str, FileServer] = msgspec.field(default_factory=dict)
 
     @property
     def servers(self) -> Mapping[str, MCPServerConfig]:

@@ -5,7 +5,8 @@ Above it: ServerFiles. Below it: readings of files. Reads no files itself. A per
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.server_files.server_names import server_name
 from tooltray.settings.file_server import FileEntry, FileReading, FileServer

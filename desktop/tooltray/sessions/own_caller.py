@@ -4,9 +4,8 @@ Above it: McpPresenter. There is nobody to ask, and progress is not shown. It wo
 one it has the servers of all projects.
 """
 
-from dataclasses import replace
-
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
 from tooltray.sessions.session_state import SessionState

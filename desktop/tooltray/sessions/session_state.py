@@ -7,8 +7,9 @@ and the wheel of deadlines. Knows nothing of servers and of settings.
 
 import itertools
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
+
+import msgspec
 
 from tooltray.events import EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
@@ -22,8 +23,7 @@ SOURCES = ("feedback", "roots", "folder", "person")
 """Who can say which project a session works on; the first of these that has said something counts."""
 
 
-@dataclass
-class SessionState:
+class SessionState(msgspec.Struct):
     """Belongs to the engine's loop.
 
     Attributes:
@@ -50,9 +50,9 @@ class SessionState:
     profile: str = ""
     client: str = ""
     version: str = ""
-    activated: set[str] = field(default_factory=set)
-    allowed: set[Hashable] = field(default_factory=set)
-    projects: dict[str, SessionProject] = field(default_factory=dict)
+    activated: set[str] = msgspec.field(default_factory=set)
+    allowed: set[Hashable] = msgspec.field(default_factory=set)
+    projects: dict[str, SessionProject] = msgspec.field(default_factory=dict)
     obeys_changes: bool | None = None
     calls_since_told: int | None = None
     connections: int = 0

@@ -20,10 +20,11 @@ The rules:
 import re
 import shlex
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 from urllib.parse import quote
 
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secret_errors import SecretMissing, missing
 from tooltray.secrets.secrets import SecretStore
@@ -40,8 +41,7 @@ VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default with a brace in it is half of a nested placeholder
 
 
-@dataclass(frozen=True)
-class ResolvedServer:
+class ResolvedServer(HidesFields, frozen=True):
     """An entry with everything filled in. It holds secrets: it is handed to what starts the server, never stored or shown.
 
     Attributes:
@@ -50,14 +50,16 @@ class ResolvedServer:
         secret_names: the secrets that were used, in the order of their first use.
     """
 
-    command: str | None = field(repr=False)
-    args: tuple[str, ...] = field(repr=False)
-    env: Mapping[str, str] = field(repr=False)
-    cwd: str | None = field(repr=False)
-    url: str | None = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
+    hidden: ClassVar = ("command", "args", "env", "cwd", "url", "headers", "oauth")
+
+    command: str | None
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: str | None
+    url: str | None
+    headers: Mapping[str, str]
     secret_names: tuple[str, ...]
-    oauth: OAuthSettings | None = field(default=None, repr=False)
+    oauth: OAuthSettings | None = None
 
 
 async def resolve(

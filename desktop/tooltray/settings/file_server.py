@@ -4,10 +4,12 @@ Above it: the readers of each format, McpConfHelper, ServerFiles. Below it: serv
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
+
+import msgspec
 
 from tooltray.files.revisions import digest_of
+from tooltray.hidden_fields import HidesFields
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.settings import FileServerSettings, Settings
 from tooltray.snapshots.files import FileProblem
@@ -20,8 +22,7 @@ PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
 """The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
 
 
-@dataclass(frozen=True)
-class FileEntry:
+class FileEntry(HidesFields, frozen=True):
     """One server of a file.
 
     Attributes:
@@ -37,14 +38,16 @@ class FileEntry:
         logs_calls: each of its calls is to stand in the log.
     """
 
+    hidden: ClassVar = ("written", "variables", "tokens", "secret_tokens")
+
     name: str
     config: MCPServerConfig
-    written: Mapping[str, Any] = field(repr=False)
+    written: Mapping[str, Any]
     line: int = 0
-    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
-    commands: Mapping[str, str] = field(default_factory=dict)
-    tokens: tuple[str, ...] = field(default=(), repr=False)
-    secret_tokens: tuple[str, ...] = field(default=(), repr=False)
+    variables: Mapping[str, str] = msgspec.field(default_factory=dict)
+    commands: Mapping[str, str] = msgspec.field(default_factory=dict)
+    tokens: tuple[str, ...] = ()
+    secret_tokens: tuple[str, ...] = ()
     must_run: bool = False
     logs_calls: bool = False
 
@@ -54,8 +57,7 @@ class FileEntry:
         return digest_of(self.written)
 
 
-@dataclass(frozen=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True):
     """Where a file wants its servers to be served over HTTP, each at `{base_path}/{name}/`.
 
     Attributes:
@@ -76,8 +78,7 @@ class Endpoint:
     public_host: str = ""
 
 
-@dataclass(frozen=True)
-class FileReading:
+class FileReading(msgspec.Struct, frozen=True):
     """A file as it was read.
 
     Attributes:
@@ -98,8 +99,7 @@ class FileReading:
     must_be_valid: bool = False
 
 
-@dataclass(frozen=True)
-class FileServer:
+class FileServer(msgspec.Struct, frozen=True):
     """A server of a file that is in use, as the hub knows it by name.
 
     Attributes:

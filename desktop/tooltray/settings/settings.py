@@ -7,9 +7,9 @@ back; these models are a view of it, so nothing in here can lose a field. How an
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+import msgspec
 from pydantic import (
     Field,
     StrictBool,
@@ -205,11 +205,10 @@ class Settings(JsonModel):
     file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """What a document says, and what of it cannot be used."""
 
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings = msgspec.field(default_factory=Settings)
     slips: tuple[Slip, ...] = ()
 
     @property

@@ -24,8 +24,10 @@ import os
 import stat
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import write_atomically
@@ -54,8 +56,7 @@ _CONTAINERS: Mapping[str, type] = {
 _PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(msgspec.Struct, frozen=True):
     """The settings as they were last read or written.
 
     Attributes:
@@ -69,8 +70,8 @@ class Loaded:
     """
 
     content: bytes | None = None
-    document: Document = field(default_factory=lambda: {"version": CURRENT_VERSION})
-    reading: Reading = field(default_factory=Reading)
+    document: Document = msgspec.field(default_factory=lambda: {"version": CURRENT_VERSION})
+    reading: Reading = msgspec.field(default_factory=Reading)
     notices: tuple[Problem, ...] = ()
     problems: tuple[FileProblem, ...] = ()
     copy_as: str = ""

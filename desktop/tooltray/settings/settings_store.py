@@ -8,7 +8,6 @@ import asyncio
 import copy
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -27,8 +26,7 @@ from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerEntry
 
 
-@dataclass(frozen=True)
-class EntriesEdited(Event):
+class EntriesEdited(Event, frozen=True):
     """Entries of servers were changed or removed by `SettingsStore.edit`, not in the file; published before `ConfigChanged`."""
 
     servers: tuple[str, ...]

@@ -4,9 +4,9 @@ Above it: settings, with the models. Below it: nothing. Knows no field of the se
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from tooltray.errors import Problem
@@ -38,8 +38,7 @@ _IN_WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class Slip:
+class Slip(msgspec.Struct, frozen=True):
     """A part of the settings that cannot be used.
 
     Attributes:

@@ -7,17 +7,17 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.sign_ins.oauth.addresses import is_safe, origin_of
 from tooltray.transports.authorization import HEADER
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(HidesFields, frozen=True):
     """
     Attributes:
         binding: hash of the settings that say where and as whom to sign in; tokens are bound to it (see `binding_of`).
@@ -26,11 +26,13 @@ class Target:
         environ: the person's login-shell environment.
     """
 
+    hidden: ClassVar = ("url", "settings", "environ")
+
     server: str
     binding: str
-    url: str = field(repr=False)
-    settings: OAuthSettings = field(repr=False)
-    environ: Mapping[str, str] = field(repr=False)
+    url: str
+    settings: OAuthSettings
+    environ: Mapping[str, str]
 
     @property
     def signs_in_itself(self) -> bool:

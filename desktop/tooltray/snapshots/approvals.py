@@ -1,10 +1,9 @@
 """Tool calls that wait for a yes, and yeses that last."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class ApprovalSnapshot:
+class ApprovalSnapshot(msgspec.Struct, frozen=True):
     """A tool call that waits for a person's yes. Texts of servers and models are made harmless."""
 
     id: str
@@ -24,8 +23,7 @@ class ApprovalSnapshot:
     replaces: str = ""  # the id under which this waited before its tool was defined in another way
 
 
-@dataclass(frozen=True)
-class GrantSnapshot:
+class GrantSnapshot(msgspec.Struct, frozen=True):
     """A yes of a person that lasts."""
 
     id: str
@@ -40,8 +38,7 @@ class GrantSnapshot:
     held_tools: tuple[str, ...] = ()  # which
 
 
-@dataclass(frozen=True)
-class ToolChange:
+class ToolChange(msgspec.Struct, frozen=True):
     """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs."""
 
     server: str

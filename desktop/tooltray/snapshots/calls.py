@@ -1,12 +1,12 @@
 """Tool calls: of a model, how one ended, and the last ones."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True)
-class MCPToolCall:
+
+class MCPToolCall(msgspec.Struct, frozen=True):
     """A tool call of a model, whichever provider's format it came in."""
 
     id: str  # the provider's own, or one that was made up where a format has none
@@ -15,8 +15,7 @@ class MCPToolCall:
     server: str = ""  # whose tool it is, where that is known
 
 
-@dataclass(frozen=True)
-class MCPToolResponse:
+class MCPToolResponse(msgspec.Struct, frozen=True):
     """How one tool call ended.
 
     As an event it has no arguments and no result: these go to whoever called and to nobody else.
@@ -33,8 +32,7 @@ class MCPToolResponse:
     result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
 
 
-@dataclass(frozen=True)
-class RecentCall:
+class RecentCall(msgspec.Struct, frozen=True):
     """One tool call that was carried out or refused."""
 
     id: int  # they count up

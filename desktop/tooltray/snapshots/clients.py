@@ -1,11 +1,11 @@
 """AI clients: their sessions and projects, and what of servers and tools they see."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True)
-class SessionProject:
+class SessionProject(msgspec.Struct, frozen=True):
     """Which project an AI client works on, as far as it is known."""
 
     path: str  # absolute
@@ -13,8 +13,7 @@ class SessionProject:
     source: str  # who said so: "feedback", "roots", "folder" (in which its bridge was started) or "person"
 
 
-@dataclass(frozen=True)
-class SessionSnapshot:
+class SessionSnapshot(msgspec.Struct, frozen=True):
     """One AI client's session: who it is, and what it sees."""
 
     id: str
@@ -29,8 +28,7 @@ class SessionSnapshot:
     is_connected: bool = True  # what is known of a session is kept for a while after its client left
 
 
-@dataclass(frozen=True)
-class ClientModeSnapshot:
+class ClientModeSnapshot(msgspec.Struct, frozen=True):
     """How tools are shown to one kind of AI client."""
 
     client: str  # as it names itself; empty: every other one
@@ -43,8 +41,7 @@ class ClientModeSnapshot:
     auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
 
 
-@dataclass(frozen=True)
-class ProfileSnapshot:
+class ProfileSnapshot(msgspec.Struct, frozen=True):
     """A named set of servers and tools."""
 
     name: str

@@ -1,10 +1,9 @@
 """Which of the variables that decide whether a server works are set, as people see them: no password is in here."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class EnvironmentVariable:
+class EnvironmentVariable(msgspec.Struct, frozen=True):
     """
     Attributes:
         value: without user and password.
@@ -20,8 +19,7 @@ class EnvironmentVariable:
     is_used: bool
 
 
-@dataclass(frozen=True)
-class EnvironmentChange:
+class EnvironmentChange(msgspec.Struct, frozen=True):
     """A variable that was set when a server last worked.
 
     Attributes:
@@ -35,7 +33,6 @@ class EnvironmentChange:
     now: str
 
 
-@dataclass(frozen=True)
-class EnvironmentSnapshot:
+class EnvironmentSnapshot(msgspec.Struct, frozen=True):
     variables: tuple[EnvironmentVariable, ...]
     changes: tuple[EnvironmentChange, ...]

@@ -1,10 +1,9 @@
 """Reports of models, and what a person answers."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class FeedbackAttachment:
+class FeedbackAttachment(msgspec.Struct, frozen=True):
     """A picture or a file that goes with a person's answer."""
 
     name: str
@@ -13,8 +12,7 @@ class FeedbackAttachment:
     path: str = ""  # of a file that is too large to be sent
 
 
-@dataclass(frozen=True)
-class FeedbackSnapshot:
+class FeedbackSnapshot(msgspec.Struct, frozen=True):
     """A report of a model that waits for a person's answer."""
 
     id: str
@@ -27,8 +25,7 @@ class FeedbackSnapshot:
     is_client_there: bool = True  # False: no call waits for it now, and an answer is kept for when its client asks again
 
 
-@dataclass(frozen=True)
-class FeedbackEntry:
+class FeedbackEntry(msgspec.Struct, frozen=True):
     """One report of a project's history, and what was answered."""
 
     id: str

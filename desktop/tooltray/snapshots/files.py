@@ -1,12 +1,11 @@
 """Files with servers in them: what is in each, what is wrong there, and what reading them again does."""
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.errors import Problem
 
 
-@dataclass(frozen=True)
-class FileProblem:
+class FileProblem(msgspec.Struct, frozen=True):
     """What is wrong in a file with servers in it."""
 
     problem: Problem
@@ -14,8 +13,7 @@ class FileProblem:
     entry: str = ""  # the server of the file that is not used; empty: the file as a whole
 
 
-@dataclass(frozen=True)
-class FileEntrySnapshot:
+class FileEntrySnapshot(msgspec.Struct, frozen=True):
     """One server of such a file."""
 
     name: str  # in the file
@@ -24,8 +22,7 @@ class FileEntrySnapshot:
     line: int = 0  # from 1
 
 
-@dataclass(frozen=True)
-class ServerFileSnapshot:
+class ServerFileSnapshot(msgspec.Struct, frozen=True):
     """One file that servers come from, as it was last read."""
 
     path: str  # absolute
@@ -38,8 +35,7 @@ class ServerFileSnapshot:
     url: str = ""  # of the endpoint that the file asks for, if it is open
 
 
-@dataclass(frozen=True)
-class ReloadChange:
+class ReloadChange(msgspec.Struct, frozen=True):
     """One thing that reading the files again would do, or did."""
 
     kind: str  # "add", "restart", "change" (of what runs on), "remove", "wait" (for a yes), "keep" (file or entry is broken) or "setting"

@@ -1,16 +1,17 @@
 """Where AI clients and programs can connect over HTTP, and which of them may."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
+
+import msgspec
 
 from tooltray.errors import Problem
+from tooltray.hidden_fields import HidesFields
 
 Scope = Literal["read", "call", "manage"]
 """What a token may do, each with what those before it may: look, call tools, change things."""
 
 
-@dataclass(frozen=True)
-class HttpStatus:
+class HttpStatus(msgspec.Struct, frozen=True):
     """Whether and where AI clients can connect over HTTP."""
 
     is_enabled: bool = False  # by the settings
@@ -24,8 +25,7 @@ class HttpStatus:
     is_trust_asked: bool = False  # an older version's setting said so of all programs, and a person has not answered what is to be
 
 
-@dataclass(frozen=True)
-class ApiTokenSnapshot:
+class ApiTokenSnapshot(msgspec.Struct, frozen=True):
     """A token of the REST interface."""
 
     name: str
@@ -37,11 +37,12 @@ class ApiTokenSnapshot:
     is_default: bool = False  # it can be shown again
 
 
-@dataclass(frozen=True)
-class NewApiToken:
+class NewApiToken(HidesFields, frozen=True):
     """A token that was just made, shown this once."""
 
-    token: str = field(repr=False)
+    hidden: ClassVar = ("token",)
+
+    token: str
     name: str
     scope: str
     expires_at: float | None = None
@@ -49,8 +50,7 @@ class NewApiToken:
     is_lasting: bool = True  # False: trusted as long as this hub runs, since the place of the secrets cannot be used
 
 
-@dataclass(frozen=True)
-class ClientTokenSnapshot:
+class ClientTokenSnapshot(msgspec.Struct, frozen=True):
     """An AI client that may connect over HTTP; the token itself is known to nobody but the client."""
 
     name: str

@@ -1,13 +1,12 @@
 """The whole hub at one moment."""
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 
 
-@dataclass(frozen=True)
-class HubSnapshot:
+class HubSnapshot(msgspec.Struct, frozen=True):
     """The whole hub at one moment."""
 
     pid: int

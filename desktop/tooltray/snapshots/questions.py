@@ -1,11 +1,11 @@
 """What a server asks the person: answers to a form, a page to be opened, a sign-in."""
 
-from dataclasses import dataclass
 from enum import Enum
 
+import msgspec
 
-@dataclass(frozen=True)
-class SignInSnapshot:
+
+class SignInSnapshot(msgspec.Struct, frozen=True):
     """A sign-in that waits for the person's browser."""
 
     server: str
@@ -24,14 +24,12 @@ class AnswerKind(Enum):
     CHOICES = "choices"  # any of them
 
 
-@dataclass(frozen=True)
-class ElicitationOption:
+class ElicitationOption(msgspec.Struct, frozen=True):
     value: str  # as the server wrote it, and as it goes back
     title: str
 
 
-@dataclass(frozen=True)
-class ElicitationField:
+class ElicitationField(msgspec.Struct, frozen=True):
     """One answer of a form. Texts are the server's, made harmless."""
 
     name: str  # as the server wrote it
@@ -46,8 +44,7 @@ class ElicitationField:
     most: float | None = None
 
 
-@dataclass(frozen=True)
-class ElicitationSnapshot:
+class ElicitationSnapshot(msgspec.Struct, frozen=True):
     """A question that a server asks the person. Texts are the server's, made harmless."""
 
     id: str

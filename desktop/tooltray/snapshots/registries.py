@@ -1,10 +1,9 @@
 """npm registries: how they answered, and which one servers get."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class RegistryMeasurement:
+class RegistryMeasurement(msgspec.Struct, frozen=True):
     """How one npm registry answered."""
 
     url: str  # as it may be shown: without user name and password
@@ -15,8 +14,7 @@ class RegistryMeasurement:
     problem: str = ""  # why it cannot be used
 
 
-@dataclass(frozen=True)
-class NpmRegistryStatus:
+class NpmRegistryStatus(msgspec.Struct, frozen=True):
     """Which npm registry servers get, and why."""
 
     url: str = ""  # what servers get, as it may be shown; empty: what npm itself is configured to use

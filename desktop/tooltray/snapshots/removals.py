@@ -1,20 +1,18 @@
 """What goes and what stays when a server is removed."""
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.errors import Problem
 
 
-@dataclass(frozen=True)
-class SharedSecret:
+class SharedSecret(msgspec.Struct, frozen=True):
     """A secret that stays when a server that uses it is removed."""
 
     name: str
     users: tuple[str, ...]  # servers by their names, else files by their paths
 
 
-@dataclass(frozen=True)
-class ServerRemoval:
+class ServerRemoval(msgspec.Struct, frozen=True):
     """What goes with a server when it is removed, or has gone, and what stays. Names alone, no values."""
 
     server: str

@@ -1,11 +1,13 @@
 """Servers: how each is, its copies and connections, and its entry."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from tooltray.errors import Problem
+from tooltray.hidden_fields import HidesFields
 
 
 class ServerState(Enum):
@@ -23,8 +25,7 @@ class ServerState(Enum):
     ERROR = "error"  # given up until somebody acts
 
 
-@dataclass(frozen=True)
-class ProjectCopySnapshot:
+class ProjectCopySnapshot(msgspec.Struct, frozen=True):
     """The copy of a server for one project."""
 
     path: str  # of the project, absolute
@@ -36,8 +37,7 @@ class ProjectCopySnapshot:
     pids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class ServerSnapshot:
+class ServerSnapshot(msgspec.Struct, frozen=True):
     """One server as a card shows it. No secret is in it: `target` has placeholders, not values."""
 
     name: str
@@ -77,8 +77,7 @@ class ServerSnapshot:
     waiting: bool = False  # it waits for a person's yes, or a change of it does
 
 
-@dataclass(frozen=True)
-class McpClientSnapshot:
+class McpClientSnapshot(msgspec.Struct, frozen=True):
     """One connection to one running server: a server has one for each era, and for each session with `isolation: session`."""
 
     server: str
@@ -93,10 +92,11 @@ class McpClientSnapshot:
     pids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class ServerEntry:
+class ServerEntry(HidesFields, frozen=True):
     """How a server is described where it comes from, and what that comes to. Secrets are in it as far as a person wrote them there."""
 
+    hidden: ClassVar = ("entry", "counts")
+
     name: str  # in its file
-    entry: Mapping[str, Any] = field(repr=False)  # as it stands there
-    counts: Mapping[str, Any] = field(repr=False)  # in the spelling of the settings, with what was chosen here for one of another file
+    entry: Mapping[str, Any]  # as it stands there
+    counts: Mapping[str, Any]  # in the spelling of the settings, with what was chosen here for one of another file

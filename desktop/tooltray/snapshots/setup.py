@@ -1,12 +1,12 @@
 """The set-up: the settings as a whole, and what a reset or an import does to it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True)
-class SetupChange:
+
+class SetupChange(msgspec.Struct, frozen=True):
     """What a reset or an import would do, or has done, to one thing of the set-up."""
 
     kind: str  # "add", "replace", "remove" or "keep"
@@ -15,8 +15,7 @@ class SetupChange:
     detail: str = ""  # what changes, in words; no secret is in it
 
 
-@dataclass(frozen=True)
-class SettingsDocument:
+class SettingsDocument(msgspec.Struct, frozen=True):
     """The settings without the servers, in the spelling of the file."""
 
     settings: Mapping[str, Any]

@@ -1,10 +1,9 @@
 """Tools, as a list shows them, and what they cost in the context of a model."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class ToolSnapshot:
+class ToolSnapshot(msgspec.Struct, frozen=True):
     """One tool as a list shows it."""
 
     name: str  # as AI clients see it
@@ -17,15 +16,13 @@ class ToolSnapshot:
     is_held: bool = False  # a person allowed it, and its definition is another one since
 
 
-@dataclass(frozen=True)
-class CoveredTool(ToolSnapshot):
+class CoveredTool(ToolSnapshot, frozen=True):
     """A tool that a grant would allow."""
 
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
 
 
-@dataclass(frozen=True)
-class ToolCost:
+class ToolCost(msgspec.Struct, frozen=True):
     """What one definition costs in the context of a model."""
 
     name: str  # as AI clients see it
@@ -33,16 +30,14 @@ class ToolCost:
     is_shown: bool  # the client gets it at the start
 
 
-@dataclass(frozen=True)
-class ServerCost:
+class ServerCost(msgspec.Struct, frozen=True):
     server: str
     tokens: int  # of all its tools that are switched on
     shown_tokens: int  # of what a client gets of it at the start, its activating tool included
     tools: tuple[ToolCost, ...]
 
 
-@dataclass(frozen=True)
-class ToolCosts:
+class ToolCosts(msgspec.Struct, frozen=True):
     """What definitions of tools cost in the context of a model, all and as they are shown."""
 
     tokenizer: str

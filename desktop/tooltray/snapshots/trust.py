@@ -1,10 +1,9 @@
 """Entries of a project's own file, and of programs, that wait for a person's yes, or have it."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True)
-class TrustRequest:
+class TrustRequest(msgspec.Struct, frozen=True):
     """An entry that runs only after a person's yes; everything as it is written, nothing filled in."""
 
     project: str  # the folder of the project's file that has it, absolute; empty: a program has proposed it
@@ -31,8 +30,7 @@ class TrustRequest:
     asked_by: str = ""  # the name of the token with which a program has proposed it; empty: it stands in the file
 
 
-@dataclass(frozen=True)
-class TrustedEntry:
+class TrustedEntry(msgspec.Struct, frozen=True):
     """An entry of a project's file to which a person said yes."""
 
     project: str

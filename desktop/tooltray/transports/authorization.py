@@ -3,8 +3,9 @@
 Above it: http_connections, which asks for the header before each request; sign_ins/server_access implements it. Knows nothing of OAuth.
 """
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
+
+from tooltray.hidden_fields import HidesFields
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
 HEADER = "Authorization"
@@ -23,8 +24,7 @@ class NotAuthorized(Exception):
         self.reason, self.is_temporary = reason, is_temporary
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(HidesFields, frozen=True):
     """A response with status 401 or 403.
 
     Attributes:
@@ -33,9 +33,11 @@ class Refusal:
         is_second: the request was a repetition, after an earlier `renew` returned True.
     """
 
+    hidden: ClassVar = ("sent",)
+
     status: int
     challenge: str
-    sent: str | None = field(repr=False)
+    sent: str | None
     is_second: bool = False
 
 

@@ -6,8 +6,10 @@ one more, add a line to `KNOWN` and an example to the test.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from urllib.parse import unquote
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
@@ -21,8 +23,7 @@ CHECK_PACKAGE = Phrase("Check the package's name in its arguments; a private pac
 CHECK_ARGUMENTS = Phrase("Check its arguments.")
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """An error that is recognised in a server's stderr.
 
     Attributes:

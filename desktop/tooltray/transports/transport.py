@@ -3,15 +3,15 @@
 Above it: McpClient. Below it: one module per transport.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from tooltray.errors import Problem
 from tooltray.protocol.dispatcher import RawDispatcher
 
 
-@dataclass(frozen=True)
-class ConnectionFailure:
+class ConnectionFailure(msgspec.Struct, frozen=True):
     """Why a connection ended or was never opened, as far as the transport knows. Contains no secrets.
 
     Attributes:

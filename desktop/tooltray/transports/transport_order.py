@@ -4,8 +4,8 @@ Above it: upstream/server_transports, which fills in an order for each start; an
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.launch.program_launch import Launch
@@ -15,8 +15,7 @@ from tooltray.transports.authorization import Authorization
 from tooltray.transports.transport import Transport
 
 
-@dataclass(frozen=True)
-class TransportOrder:
+class TransportOrder(msgspec.Struct, frozen=True):
     """The parts from which a transport is made; each type of server takes what it needs.
 
     Attributes:

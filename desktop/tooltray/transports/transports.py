@@ -4,7 +4,8 @@ Above it: upstream. Below it: one module per transport. To add a type, add such 
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
@@ -20,8 +21,7 @@ Raises:
 """
 
 
-@dataclass(frozen=True)
-class TransportKind:
+class TransportKind(msgspec.Struct, frozen=True):
     """One type of server.
 
     Attributes:

@@ -3,7 +3,8 @@
 Above it: every view that shows a state. Below it: events. Pure functions of the state.
 """
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
@@ -13,8 +14,7 @@ IN_USE = frozenset(ServerState) - {ServerState.STOPPED, ServerState.STOPPING}
 """The states in which a person wants the server; its switch is on."""
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """The shape's file, the colour token's family, and the word."""
 
     icon: str

@@ -6,7 +6,6 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -52,15 +51,14 @@ class OpeningFailed(TooltrayError):
         self.words = words
 
 
-@dataclass(frozen=True)
-class Greeting:
+class Greeting(msgspec.Struct, frozen=True):
     """What a server said when it was opened; `result` is all of it, as it was written."""
 
     era: Era
     version: str
     capabilities: dict[str, Any]
     instructions: str | None
-    result: Raw = field(default_factory=lambda: Raw(b"{}"), compare=False)
+    result: Raw = msgspec.field(default_factory=lambda: Raw(b"{}"))
 
 
 class _Error(msgspec.Struct):

@@ -9,9 +9,10 @@ import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 
+import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.program_launch import CannotStart
@@ -49,8 +50,7 @@ TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
 }
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """
     Attributes:
         is_start: it did not start; else it ran and has ended.

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
@@ -31,16 +30,14 @@ USUAL_RANK = LEVELS.index("info")  # what most servers send unasked
 SET_TIMEOUT_S = 5.0  # calls wait for it
 
 
-@dataclass(frozen=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True):
     """What a client set for its session: `server` alone, or all if it is None."""
 
     rank: int
     server: str | None
 
 
-@dataclass(frozen=True, eq=False)
-class _Call:
+class _Call(msgspec.Struct, frozen=True, eq=False):
     """One call of a modern client that named a level."""
 
     session: Session

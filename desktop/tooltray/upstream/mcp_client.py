@@ -9,10 +9,10 @@ import contextlib
 import itertools
 import os
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from tooltray import __version__
@@ -41,8 +41,7 @@ AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
 
 
-@dataclass(eq=False)
-class _RelayedCall:
+class _RelayedCall(msgspec.Struct, eq=False):
     exchange: Exchange
     pending: PendingCall
     progress_token: Raw

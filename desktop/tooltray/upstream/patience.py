@@ -3,7 +3,7 @@
 Above it: Instance, which keeps to them. Below it: the limits of a start (start_watch) and of the greeting (handshake).
 """
 
-from dataclasses import dataclass, field
+import msgspec
 
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
 from tooltray.upstream.start_watch import StartLimits
@@ -16,8 +16,7 @@ SLOW_AFTER_S = 45.0  # from then on the card says so
 REMOTE_RETRY_AFTER_S = (15.0, 30.0, 60.0, 120.0, 300.0)  # a server elsewhere comes back by itself; the last pause stays
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True):
     """How long a server is waited for, and how often it is tried again; all in seconds.
 
     Attributes:
@@ -35,7 +34,7 @@ class Patience:
     healthy_after_s: float = HEALTHY_AFTER_S
     expiry_after_s: float = EXPIRY_AFTER_S
     start_limit_s: float = START_LIMIT_S
-    start: StartLimits = field(default_factory=StartLimits)
+    start: StartLimits = msgspec.field(default_factory=StartLimits)
     slow_after_s: float = SLOW_AFTER_S
     remote_retry_after_s: tuple[float, ...] = REMOTE_RETRY_AFTER_S
     discover_timeout_s: float = DISCOVER_TIMEOUT_S

@@ -1,6 +1,5 @@
 """Events about servers for other rooms of the engine. They carry objects of it and never leave the process."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec import Raw
@@ -12,23 +11,20 @@ if TYPE_CHECKING:
     from tooltray.upstream.mcp_client import McpClient
 
 
-@dataclass(frozen=True)
-class ServerStateChanged(Event):
+class ServerStateChanged(Event, frozen=True):
     """Something that a card shows of a server changed: its state, its instances, a problem, a sign-in. It may have been removed."""
 
     server: "ManagedServer"
 
 
-@dataclass(frozen=True)
-class InstanceOpened(Event):
+class InstanceOpened(Event, frozen=True):
     """An instance of a server is connected, for the first time or again."""
 
     server: "ManagedServer"
     client: "McpClient"
 
 
-@dataclass(frozen=True)
-class ServerNotified(Event):
+class ServerNotified(Event, frozen=True):
     """A server sent a notification that belongs to no call, or would have sent it if it could."""
 
     client: "McpClient"
@@ -36,6 +32,5 @@ class ServerNotified(Event):
     params: Raw
 
 
-@dataclass(frozen=True)
-class ServersConfigured(Event):
+class ServersConfigured(Event, frozen=True):
     """ServerManager has the servers of the settings as they are since the last ConfigChanged."""

@@ -6,8 +6,9 @@ prints text in place of messages is no server, and one that neither downloads no
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
@@ -21,8 +22,7 @@ SHOWN_TEXT = 120  # characters of what it printed
 SHOWN_PROGRESS = 100
 
 
-@dataclass(frozen=True)
-class StartLimits:
+class StartLimits(msgspec.Struct, frozen=True):
     """How long a start may take; all in seconds.
 
     Attributes:

@@ -5,7 +5,6 @@ given to it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -48,8 +47,7 @@ _CALL_SCHEMA = {
 }
 
 
-@dataclass(frozen=True)
-class LazyServer:
+class LazyServer(msgspec.Struct, frozen=True):
     """What the tool that activates a server says of it.
 
     Attributes:

@@ -4,7 +4,7 @@ Above it: Views, which lists by it, and McpPresenter. Below it: the settings, Kn
 there is. Nothing is hidden unless the settings say so.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.catalogue import approval, tokens
 from tooltray.catalogue.tool_manager import ToolManager
@@ -31,8 +31,7 @@ EVERY_OTHER = ""  # in the place of a client's name: all that have no settings o
 TITLE_OF_OTHERS = "Every other AI client"
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """How tools are shown to a session.
 
     Attributes:
@@ -44,8 +43,7 @@ class Shown:
     reason: str
 
 
-@dataclass(frozen=True)
-class _Key:
+class _Key(msgspec.Struct, frozen=True):
     """What decides how tools are shown to a session."""
 
     client: str
@@ -55,8 +53,7 @@ class _Key:
     place: str | None = EVERYBODY
 
 
-@dataclass(frozen=True)
-class _View:
+class _View(msgspec.Struct, frozen=True):
     """What was decided.
 
     Attributes:
@@ -69,8 +66,7 @@ class _View:
     is_automatic: bool = False
 
 
-@dataclass(frozen=True)
-class ModesChanged(Event):
+class ModesChanged(Event, frozen=True):
     """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
 
 

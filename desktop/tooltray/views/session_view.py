@@ -6,7 +6,9 @@ lists.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.eras import Era
@@ -24,8 +26,7 @@ from tooltray.views.profiles import Profiles
 EVERYTHING, SEARCH = "everything", "search"
 
 
-@dataclass(frozen=True)
-class SessionView:
+class SessionView(msgspec.Struct, frozen=True):
     """
     Attributes:
         is_search: tools of servers are found by search alone.

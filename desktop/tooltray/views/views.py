@@ -6,10 +6,10 @@ SessionViews, which works out what that is; ViewLists, which makes the lists; Ac
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.catalogue.offer import KINDS, TOOLS
 from tooltray.catalogue.tool_manager import ToolManager

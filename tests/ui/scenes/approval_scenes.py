@@ -1,8 +1,8 @@
 """Scenes of the window that asks whether a call may run."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tests.ui.scenes.shot import Shot, shot_of
 
 from tooltray.errors import Problem

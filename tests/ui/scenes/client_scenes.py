@@ -1,8 +1,8 @@
 """Scenes of what AI clients see: sessions, kinds of clients, profiles."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QScrollArea
 from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk

@@ -1,8 +1,8 @@
 """Scenes of the window in which a person answers a report."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from tests.ui.scenes.shot import Shot, shot_of

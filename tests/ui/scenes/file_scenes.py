@@ -1,8 +1,8 @@
 """Scenes of files with servers in them: their servers, the page of files, trust, what a reload would change."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tests.fakes.desk import until
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.scenes.opened_desk import CALLS, SERVERS, desk, many

@@ -1,8 +1,8 @@
 """Scenes of servers of projects: waiting ones, copies for folders, options of a server, words of a tool."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from tests.fakes.desk import until
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.scenes.opened_desk import CALLS, CRASHED, SERVERS, TOOLS, desk, many

@@ -1,8 +1,8 @@
 """Scenes of servers' questions: a form, a form with faults, a page to be opened."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from tests.fakes.desk import until

@@ -1,8 +1,8 @@
 """Scenes of the page of settings: npm registries, what an import or a reset would change, access for programs."""
 
 import time
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QScrollArea
 from tests.fakes.desk import until

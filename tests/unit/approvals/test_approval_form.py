@@ -1,9 +1,8 @@
 """approvals/approval_form.py"""
 
-from dataclasses import replace
-
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.approvals.approval_form import LONGEST_ARGUMENTS, MOST_LINES, answer_in, params_of
 from tooltray.protocol import envelope

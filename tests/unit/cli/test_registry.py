@@ -1,7 +1,6 @@
 """`tooltray registry ...`, with a running hub and without."""
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 from tooltray.registries.registry_cache import Measured, RegistryCache
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
@@ -21,7 +21,7 @@ SILENT = RegistryMeasurement("https://s.example/", "Silent", "mirror", "There", 
 def registry_status(**changes: Any) -> dict[str, Any]:
     """An NpmRegistryStatus as the control channel carries it."""
     status = NpmRegistryStatus("https://m.example/", "mirror", measured_at=1_700_000_000.0, measurements=(MIRROR, OWN, SILENT))
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(status)))
+    plain: dict[str, Any] = json.loads(json.dumps(as_json(status)))
     return plain | changes
 
 
@@ -98,7 +98,7 @@ def test_without_a_hub_no_server_runs_that_would_get_it_later(tooltray: Tooltray
 
 
 def test_a_registry_that_was_measured_alone_is_no_measurement_of_all(tooltray: Tooltray, hub_home: Home) -> None:
-    alone = registry_status(measured_at=0.0, measurements=[asdict(MIRROR)])
+    alone = registry_status(measured_at=0.0, measurements=[as_json(MIRROR)])
     with FakeControlHub(hub_home, {"get_npm_registry_status": alone}):
         printed = tooltray("registry", "status").out
     assert "The others are not measured yet. Do it now with: tooltray registry measure\n" in printed

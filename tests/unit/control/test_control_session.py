@@ -6,12 +6,12 @@ import itertools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, get_type_hints
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import FakeCorePresenter

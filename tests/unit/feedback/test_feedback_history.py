@@ -3,11 +3,11 @@
 import errno
 import os
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.fakes.full_disk import full_disk
 
 from tooltray.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory

@@ -3,11 +3,11 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Heard
 from tests.fakes.manual_wheel import ManualWheel

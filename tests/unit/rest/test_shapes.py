@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -16,20 +15,18 @@ from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.servers import ServerState
 
 
-@dataclass(frozen=True)
-class Inner:
+class Inner(msgspec.Struct, frozen=True):
     some_words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Outer:
+class Outer(msgspec.Struct, frozen=True):
     first_name: str
     state: ServerState
     inner_ones: tuple[Inner, ...] = ()
-    by_name: Mapping[str, Inner] = field(default_factory=dict)
+    by_name: Mapping[str, Inner] = msgspec.field(default_factory=dict)
     maybe: Problem | None = None
     kind: Literal["a", "b"] = "a"
-    anything: Mapping[str, Any] = field(default_factory=dict)
+    anything: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 def test_members_are_camel_case_and_keys_of_mappings_stay() -> None:

@@ -2,10 +2,10 @@
 
 import asyncio
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.authorization_server import authorizing, browse, query_of, says
 from tests.fakes.http_server import answering
 from tests.fakes.hub_parts import QUICK

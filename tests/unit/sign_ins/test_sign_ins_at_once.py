@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.authorization_server import authorizing
 from tests.fakes.http_server import Hit
 from tests.fakes.hub_parts import HubParts, settled

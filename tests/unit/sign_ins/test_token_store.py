@@ -1,11 +1,11 @@
 """sign_ins/token_store.py"""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.unit.sign_ins.test_server_access import GOOD
 
 from tooltray.home.home import Home

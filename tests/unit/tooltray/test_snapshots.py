@@ -1,11 +1,11 @@
 """snapshots/: what may be handed to anybody, since nobody can change it."""
 
-import dataclasses
 import importlib
 import pkgutil
 from collections import Counter
 from typing import Any, get_type_hints
 
+import msgspec
 import pytest
 
 from tooltray import snapshots
@@ -18,12 +18,12 @@ def kinds() -> list[type[Any]]:
     return [kind for room in rooms for kind in vars(room).values() if isinstance(kind, type) and kind.__module__ == room.__name__]
 
 
-SNAPSHOTS = [kind for kind in kinds() if dataclasses.is_dataclass(kind)]
+SNAPSHOTS = [kind for kind in kinds() if issubclass(kind, msgspec.Struct)]
 
 
 @pytest.mark.parametrize("kind", SNAPSHOTS)
 def test_a_snapshot_cannot_be_changed_nor_what_it_holds_behind_the_back_of_who_draws_it(kind: Any) -> None:
-    assert kind.__dataclass_params__.frozen
+    assert kind.__struct_config__.frozen
     for hint in get_type_hints(kind).values():
         assert getattr(hint, "__origin__", hint) not in (list, dict, set)
 

@@ -1,9 +1,9 @@
 """transports/transports.py: which type of server gets which transport."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.program_launch import CannotStart, Launch

@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.fakes.heard import Record
 from tests.fakes.hub_parts import QUICK, loaded
 from tests.fakes.manual_wheel import ManualWheel

@@ -11,8 +11,11 @@ import hashlib
 import hmac
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from typing import ClassVar
 
+import msgspec
+
+from tooltray.hidden_fields import HidesFields
 from tooltray.http_server.guard import UNAUTHORIZED, Refused, is_loopback
 from tooltray.settings.file_server import Endpoint
 
@@ -21,8 +24,7 @@ OWNER_LENGTH = 16  # of a token's hash: tells the clients of one server apart, a
 _SCHEME = "bearer "
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(HidesFields, frozen=True):
     """
     Attributes:
         name: of the server in the file; slashes may be in it.
@@ -30,10 +32,12 @@ class Route:
         needs_token: one of `tokens` has to be shown.
     """
 
+    hidden: ClassVar = ("tokens",)
+
     name: str
     server: str
     needs_token: bool = False
-    tokens: tuple[str, ...] = field(default=(), repr=False)
+    tokens: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -63,8 +67,7 @@ class Route:
         return _owner_of(self.tokens[is_right.index(True)])
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """Where an endpoint is to be open.
 
     Attributes:

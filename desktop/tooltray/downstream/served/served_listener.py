@@ -8,10 +8,10 @@ is a problem that a person is told of.
 import asyncio
 import importlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.downstream.http_sessions import OpensClients
@@ -54,8 +54,7 @@ class Schemas(Protocol):
     def tool_schema(self, name: str, server: str | None) -> Raw | None: ...
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True):
     """What the files ask for now."""
 
     file: str

@@ -5,9 +5,10 @@ else a server has for tokens goes on opening it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import fill_text
@@ -16,9 +17,10 @@ from tooltray.settings.file_server import FileEntry
 PLACE = "authTokens"
 
 
-@dataclass(frozen=True)
-class _Filled:
-    tokens: tuple[str, ...] = field(repr=False)
+class _Filled(HidesFields, frozen=True):
+    hidden: ClassVar = ("tokens",)
+
+    tokens: tuple[str, ...]
     problem: Problem | None
 
 

@@ -5,8 +5,9 @@ environment alone, of which nothing is the hub's own.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from tooltray.server_files.trust_decisions import ReadFile
 from tooltray.settings.expansion import variable_names

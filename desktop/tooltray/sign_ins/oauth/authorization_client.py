@@ -6,7 +6,8 @@ token_requests. Opens no browser and no port, stores nothing.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from tooltray.settings.server_config import OAuthSettings
 from tooltray.sign_ins.oauth.addresses import is_same_issuer, read_url, resource_of

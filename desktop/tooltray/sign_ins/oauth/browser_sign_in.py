@@ -8,8 +8,9 @@ import hmac
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import ClassVar
 
+from tooltray.hidden_fields import HidesFields
 from tooltray.sign_ins.oauth.addresses import with_query
 from tooltray.sign_ins.oauth.discovery import Place
 from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer, error_text, sanitized
@@ -20,8 +21,7 @@ _STATE_BYTES, _VERIFIER_BYTES = 32, 48  # 43 and 64 characters; RFC 7636 wants 4
 _DENIED = "access_denied"
 
 
-@dataclass(frozen=True)
-class PendingSignIn:
+class PendingSignIn(HidesFields, frozen=True):
     """A sign-in that has begun.
 
     Attributes:
@@ -31,9 +31,11 @@ class PendingSignIn:
         scopes: the requested scopes.
     """
 
-    url: str = field(repr=False)
-    state: str = field(repr=False)
-    verifier: str = field(repr=False)
+    hidden: ClassVar = ("url", "state", "verifier")
+
+    url: str
+    state: str
+    verifier: str
     redirect_uri: str
     scopes: tuple[str, ...]
     place: Place

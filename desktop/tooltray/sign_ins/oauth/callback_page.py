@@ -3,8 +3,9 @@
 Above it: callback_listener.
 """
 
-from dataclasses import dataclass
 from html import escape
+
+import msgspec
 
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
@@ -22,8 +23,7 @@ _STYLE = (
 _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 410: "Gone"}
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     status: int
     title: str
     text: str

@@ -5,7 +5,8 @@ Above it: server_access and authorization_client. The input is untrusted: any te
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
 MAX_SCOPES = 200
@@ -17,8 +18,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749, section 3.3
 
 
-@dataclass(frozen=True)
-class Challenge:
+class Challenge(msgspec.Struct, frozen=True):
     """
     Attributes:
         resource_metadata: the URL of the protected resource metadata (RFC 9728); not checked.

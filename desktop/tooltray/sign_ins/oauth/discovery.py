@@ -8,8 +8,9 @@ for servers without metadata (2025-03-26) the server's own origin.
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.sign_ins.oauth.addresses import (
     covers,
@@ -38,8 +39,7 @@ FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and a person waits
 _ITS_MAKERS = "Tell the makers of the server."
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """The result of a discovery: where to sign in, and for what.
 
     Attributes:

@@ -4,8 +4,9 @@ Above it: discovery. Pure. The input is untrusted: members of the wrong type are
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tooltray.sign_ins.oauth.addresses import is_safe, read_url
 from tooltray.sign_ins.oauth.challenges import read_scopes
@@ -15,8 +16,7 @@ REFRESH, OFFLINE = "refresh_token", "offline_access"
 S256 = "S256"  # RFC 7636, section 4.2
 
 
-@dataclass(frozen=True)
-class ResourceMetadata:
+class ResourceMetadata(msgspec.Struct, frozen=True):
     """Protected resource metadata (RFC 9728).
 
     Attributes:
@@ -30,8 +30,7 @@ class ResourceMetadata:
     scopes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ServerMetadata:
+class ServerMetadata(msgspec.Struct, frozen=True):
     """Authorization server metadata (RFC 8414).
 
     Attributes:

@@ -5,10 +5,10 @@ Above it: authorization_client, and Tokens, which contain the registration that 
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote_plus, urlsplit
 
+from tooltray.hidden_fields import HidesFields
 from tooltray.sign_ins.oauth.failures import AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, error_text, sanitized
 from tooltray.sign_ins.oauth.metadata import ServerMetadata
 from tooltray.sign_ins.oauth.web_requests import NoResponse, WebClient
@@ -20,8 +20,7 @@ _SECRET_METHODS = (BASIC, POST)
 BY_HAND = "Register a client there by hand, and name it in the server's settings: oauth with clientId, and clientSecret if it has one."
 
 
-@dataclass(frozen=True)
-class Registration:
+class Registration(HidesFields, frozen=True):
     """
     Attributes:
         issuer: the authorization server that knows the client; it is used with no other.
@@ -31,9 +30,11 @@ class Registration:
         is_configured: whether the settings name the client; its secret is then not stored with the tokens.
     """
 
+    hidden: ClassVar = ("client_secret",)
+
     issuer: str
     client_id: str
-    client_secret: str | None = field(default=None, repr=False)
+    client_secret: str | None = None
     auth_method: str = NONE
     redirect_uri: str | None = None
     secret_expires_at: float | None = None

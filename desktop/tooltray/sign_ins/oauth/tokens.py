@@ -4,11 +4,12 @@ Above it: authorization_client, which gets them; token_store, which keeps them i
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import msgspec
+from msgspec.structs import replace
 
+from tooltray.hidden_fields import HidesFields
 from tooltray.sign_ins.oauth.addresses import resource_of
 from tooltray.sign_ins.oauth.challenges import read_scopes
 from tooltray.sign_ins.oauth.registrations import Registration
@@ -18,8 +19,7 @@ RENEWED_EARLY_SHARE = 0.1  # of the lifetime, at most: a token of one minute wou
 LONGEST_LIFE_S = 10 * 365 * 86400.0  # longer lifetimes are reduced to this
 
 
-@dataclass(frozen=True)
-class Tokens:
+class Tokens(HidesFields, frozen=True):
     """
     Attributes:
         expires_at: expiry of the access token in unix seconds; None if unknown.
@@ -29,8 +29,10 @@ class Tokens:
         lifetime_s: lifetime of the access token when it was issued; None if unknown.
     """
 
-    access_token: str = field(repr=False)
-    refresh_token: str | None = field(repr=False)
+    hidden: ClassVar = ("access_token", "refresh_token")
+
+    access_token: str
+    refresh_token: str | None
     expires_at: float | None
     scopes: tuple[str, ...]
     url: str
@@ -53,7 +55,7 @@ class Tokens:
     def to_json(self) -> str:
         """Returns the text for the keyring, without the secret of a configured client."""
         kept = self if not self.registration.is_configured else replace(self, registration=replace(self.registration, client_secret=None))
-        return msgspec.json.encode(asdict(kept)).decode()
+        return msgspec.json.encode(kept).decode()
 
     @classmethod
     def from_json(cls, text: str) -> "Tokens | None":
@@ -65,16 +67,17 @@ class Tokens:
         return tokens if is_token(tokens.access_token) else None
 
 
-@dataclass(frozen=True)
-class Grant:
+class Grant(HidesFields, frozen=True):
     """A successful response of a token endpoint (RFC 6749, section 5.1).
 
     Attributes:
         scopes: None if they are those of the request.
     """
 
-    access_token: str = field(repr=False)
-    refresh_token: str | None = field(default=None, repr=False)
+    hidden: ClassVar = ("access_token", "refresh_token")
+
+    access_token: str
+    refresh_token: str | None = None
     expires_at: float | None = None
     scopes: tuple[str, ...] | None = None
     lifetime_s: float | None = None

@@ -5,8 +5,9 @@ Above it: discovery, registrations, token_requests; aiohttp_web implements it. I
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
+
+from tooltray.hidden_fields import HidesFields
 
 
 class NoResponse(Exception):
@@ -21,12 +22,13 @@ class NoResponse(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(HidesFields, frozen=True):
     """A response with any status and a body of at most 1 MiB."""
 
+    hidden: ClassVar = ("body",)
+
     status: int
-    body: bytes = field(default=b"", repr=False)
+    body: bytes = b""
 
     @property
     def is_good(self) -> bool:

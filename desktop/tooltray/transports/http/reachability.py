@@ -7,8 +7,8 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 from yarl import URL
 
 from tooltray.errors import TooltrayError
@@ -17,8 +17,7 @@ from tooltray.transports.http.proxies import proxy_for
 LIMIT_S = 5.0  # a person waits; a slower connection is a finding, too
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True):
     """The result of the test.
 
     Attributes:

@@ -3,8 +3,7 @@
 Above it: the window, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
 """
 
-from dataclasses import dataclass
-
+import msgspec
 from PySide6.QtCore import Signal
 
 from tooltray.snapshots.servers import ServerSnapshot
@@ -17,8 +16,7 @@ from tooltray.ui.state_language import needs_person
 OPEN = frozenset(("all", "*"))  # rules that let every call through
 
 
-@dataclass(frozen=True)
-class GrantWish:
+class GrantWish(msgspec.Struct, frozen=True):
     """What is to be allowed: one tool, or everything that reads, of a server."""
 
     server: str
@@ -28,8 +26,7 @@ class GrantWish:
     expires_in_s: float | None = None  # None: until it is taken back
 
 
-@dataclass(frozen=True)
-class GrantSubjects:
+class GrantSubjects(msgspec.Struct, frozen=True):
     """Of what and for whom something can be allowed: the servers' names, those with tools first; AI clients with their own names and as
     people know them."""
 

@@ -4,16 +4,16 @@ Above it: the sheet and its table. Below it: events.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """One line: a server, or with `tool` one of its tools."""
 
     server: str
@@ -28,8 +28,7 @@ class Choice:
         return self.server, self.tool
 
 
-@dataclass
-class ProfileChoice:
+class ProfileChoice(msgspec.Struct):
     """What is ticked. A server of which every tool is ticked has no list of its own: tools that it gets later are in it too.
 
     Args:
@@ -38,10 +37,10 @@ class ProfileChoice:
     """
 
     servers: tuple[str, ...]
-    tools: dict[str, list[ToolSnapshot]] = field(default_factory=dict)
+    tools: dict[str, list[ToolSnapshot]] = msgspec.field(default_factory=dict)
     takes_all: bool = True  # every server, also those that come later
-    chosen: set[str] = field(default_factory=set)  # servers, where not every one is taken
-    only: dict[str, set[str]] = field(default_factory=dict)  # by server, the only tools of it
+    chosen: set[str] = msgspec.field(default_factory=set)  # servers, where not every one is taken
+    only: dict[str, set[str]] = msgspec.field(default_factory=dict)  # by server, the only tools of it
     own: frozenset[str] = frozenset()
 
     def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:

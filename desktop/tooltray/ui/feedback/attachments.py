@@ -8,9 +8,9 @@ import base64
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QMimeDatabase, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
@@ -36,8 +36,7 @@ Source = str | bytes | QImage
 """The path of a file, a picture's file as bytes, or pixels."""
 
 
-@dataclass(frozen=True)
-class Attachment:
+class Attachment(msgspec.Struct, frozen=True):
     """What goes with an answer; `thumbnail` is None for what is no picture."""
 
     name: str

@@ -4,7 +4,7 @@ Above it: FeedbackWindows. Below it: what can be added to an answer. Nothing of 
 outlive the hub either, and the window says that it is kept only as long as Tooltray runs.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.ui.feedback.attachments import Attachment
@@ -12,8 +12,7 @@ from tooltray.ui.feedback.attachments import Attachment
 MOST = 10  # projects; the oldest is forgotten
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     """What a person has written and added, not sent."""
 
     text: str = ""

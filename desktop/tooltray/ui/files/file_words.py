@@ -4,8 +4,9 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePath
+
+from msgspec.structs import replace
 
 from tooltray.errors import Problem
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot

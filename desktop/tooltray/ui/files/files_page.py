@@ -4,10 +4,10 @@ Above it: the window. Below it: its sheets and FileCommands, which carries its w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+import msgspec
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
@@ -37,8 +37,7 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 CONTENT_WIDTH = 920
 
 
-@dataclass(frozen=True)
-class WaitingProject:
+class WaitingProject(msgspec.Struct, frozen=True):
     """What of one project waits for a yes."""
 
     path: str

@@ -1,9 +1,10 @@
 """What pages do without the hub, with functions of rooms that ui does not import; app.py hands them in."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+import msgspec
 
 from tooltray.ui.widgets.covered_code import FindSpans
 
@@ -40,8 +41,7 @@ SaveFile = Callable[[Path, bytes, int], None]
 """Writes a file, whole or not at all, with these permission bits; blocks, and raises OSError."""
 
 
-@dataclass(frozen=True)
-class LocalWork:
+class LocalWork(msgspec.Struct, frozen=True):
     """
     Args:
         read_pasted: reads what a person pastes to add a server.

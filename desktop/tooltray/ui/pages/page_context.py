@@ -4,8 +4,8 @@ Above it: pages, each of which gets a PageContext and nothing else. Below it: wi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -24,8 +24,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast, show_toast
 
 
-@dataclass(frozen=True)
-class Presenters:
+class Presenters(msgspec.Struct, frozen=True):
     """The Qt presenter layer, and the tasks that wait for it."""
 
     hub: QtMcpPresenter

@@ -3,8 +3,7 @@
 Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
 """
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.api import Api, remote_parts

@@ -1,8 +1,8 @@
 """Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget

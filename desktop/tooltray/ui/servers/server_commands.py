@@ -6,12 +6,13 @@ is a verb or two of the engine; a failure comes back as a Problem, to be shown w
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
+import msgspec
 from PySide6.QtCore import Signal
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
@@ -24,14 +25,15 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
-@dataclass(frozen=True)
-class NewServer:
+class NewServer(HidesFields, frozen=True):
     """A server to be added, as it will stand in the settings; `secrets` are values by the names that the entry refers to."""
+
+    hidden: ClassVar = ("secrets",)
 
     name: str
     entry: Mapping[str, Any]
     is_default: bool
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
     project: str = ""  # a folder, into whose own file it goes; empty: into the settings
     removal: ServerRemoval | None = None  # of one that was removed and can be brought back: what is to go with it
 

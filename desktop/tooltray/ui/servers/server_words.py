@@ -4,10 +4,11 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 import re
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
+import msgspec
+from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
@@ -35,8 +36,7 @@ class Action(Enum):
     TRUST = "trust"
 
 
-@dataclass(frozen=True)
-class Foot:
+class Foot(msgspec.Struct, frozen=True):
     """The last line of a card: how busy it is, what happens now, or what to do next."""
 
     action: Action

@@ -1,8 +1,8 @@
 """The tools of one server: name, what it does, whether it reads or writes, and its switch. Inside a card or the details of a server."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QScrollArea, QWidget

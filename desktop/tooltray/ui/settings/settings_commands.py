@@ -6,10 +6,10 @@ widget.
 
 import json
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import Signal
 
 from tooltray.errors import Problem, TooltrayError
@@ -24,8 +24,7 @@ LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller
 PRIVATE = 0o600  # a set-up has no secrets, and still is nobody else's business
 
 
-@dataclass(frozen=True)
-class SetupPreview:
+class SetupPreview(msgspec.Struct, frozen=True):
     """What an import would change, or putting the default servers back, for which `setup` is None."""
 
     setup: Mapping[str, Any] | None

@@ -4,9 +4,9 @@ Above it: the Settings page. Draws what it is given; never holds a token, which 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
@@ -17,8 +17,7 @@ from tooltray.ui.widgets.setting_rows import setting_row
 from tooltray.ui.widgets.surface import clear, column, divider
 
 
-@dataclass(frozen=True)
-class TokenLine:
+class TokenLine(msgspec.Struct, frozen=True):
     """
     Attributes:
         text: what it may, and until when.

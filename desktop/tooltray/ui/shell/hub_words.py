@@ -1,7 +1,8 @@
 """How the hub is, in words and shapes: for the foot of the navigation, the tray icon and its tooltip."""
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -10,8 +11,7 @@ from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.state_language import WORKING, Look, needs_person
 
 
-@dataclass(frozen=True)
-class HubWords:
+class HubWords(msgspec.Struct, frozen=True):
     """The state of the hub: shape and colour, a word, and what else there is to know."""
 
     look: Look

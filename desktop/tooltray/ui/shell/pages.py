@@ -1,7 +1,8 @@
 """The pages of the window, in the order of its navigation. A new page is a module of its own and a line here."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
@@ -14,8 +15,7 @@ from tooltray.ui.servers.servers_page import ServersPage
 from tooltray.ui.settings.settings_page import SettingsPage
 
 
-@dataclass(frozen=True)
-class PageEntry:
+class PageEntry(msgspec.Struct, frozen=True):
     """
     Args:
         name: in code and tests.

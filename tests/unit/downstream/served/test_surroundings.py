@@ -1,8 +1,8 @@
 """downstream/served/surroundings.py: which variables the placeholders of a config find."""
 
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from tests.fakes.served_hub import FILE, entry
 
 from tooltray.downstream.served.surroundings import in_surroundings

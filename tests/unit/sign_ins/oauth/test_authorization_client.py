@@ -1,11 +1,12 @@
 """A sign-in from its begin to its end, with an authorization server that checks what it is sent."""
 
-import dataclasses
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import pytest
 from tests.fakes.authorization_server import (
     MCP_PATH,
@@ -43,7 +44,7 @@ NOW = 1_000_000.0
 SECRET = "the-secret-of-the-client"
 
 
-@dataclasses.dataclass
+@dataclass
 class Desk:
     """A client, and a browser in front of it."""
 
@@ -99,7 +100,7 @@ async def test_a_person_signs_in_to_a_server_that_nobody_configured() -> None:
         tokens = await at.sign_in()
         assert at.server.access[tokens.access_token] == "notes:read notes:write"
         assert tokens.refresh_token in at.server.refresh
-        assert tokens == dataclasses.replace(
+        assert tokens == msgspec.structs.replace(
             tokens,
             expires_at=NOW + 3600,
             scopes=("notes:read", "notes:write"),
@@ -343,7 +344,7 @@ async def test_an_answer_to_another_sign_in_is_refused(state: str | None) -> Non
 async def test_who_has_only_the_code_gets_no_tokens() -> None:
     async with desk() as at:
         pending, params, _ = await at.come_back()
-        thief = dataclasses.replace(pending, verifier="x" * 64)
+        thief = msgspec.structs.replace(pending, verifier="x" * 64)
         with pytest.raises(AuthorizationRefused, match="'invalid_grant'"):
             await at.client.finish(thief, params)
 
@@ -405,7 +406,9 @@ async def test_tokens_are_renewed_after_a_restart_without_asking_where() -> None
         assert [asked.path for asked in at.server.asked.all] == ["/token"]
         assert new.access_token in at.server.access
         assert (new.access_token != old.access_token, new.refresh_token != old.refresh_token) == (True, True)
-        assert dataclasses.replace(new, access_token="", refresh_token="") == dataclasses.replace(old, access_token="", refresh_token="")
+        assert msgspec.structs.replace(new, access_token="", refresh_token="") == msgspec.structs.replace(
+            old, access_token="", refresh_token=""
+        )
         assert at.server.forms("refresh_token")[0]["resource"] == at.server.mcp_url
         assert again.client.registration == old.registration
 
@@ -464,12 +467,12 @@ async def test_tokens_that_cannot_be_renewed_are_not_sent_anywhere() -> None:
         at.server.know("me")
         tokens = await at.sign_in()
         asked = len(at.server.asked.all)
-        itself = dataclasses.replace(tokens.registration, is_configured=False)
+        itself = msgspec.structs.replace(tokens.registration, is_configured=False)
         for changed in (
-            dataclasses.replace(tokens, refresh_token=None),
-            dataclasses.replace(tokens, url="https://other.example/mcp"),
-            dataclasses.replace(tokens, registration=dataclasses.replace(tokens.registration, client_id="somebody-else")),
-            dataclasses.replace(tokens, registration=itself),
+            msgspec.structs.replace(tokens, refresh_token=None),
+            msgspec.structs.replace(tokens, url="https://other.example/mcp"),
+            msgspec.structs.replace(tokens, registration=msgspec.structs.replace(tokens.registration, client_id="somebody-else")),
+            msgspec.structs.replace(tokens, registration=itself),
         ):
             with pytest.raises(SignInExpired):
                 await at.client.refresh(changed)
@@ -520,7 +523,7 @@ async def test_signing_out_ends_both_tokens() -> None:
 @pytest.mark.parametrize("trouble", [says("no", 503), says({"error": "unsupported_token_type"}, 400)])
 async def test_signing_out_works_whatever_the_server_says(trouble: Any) -> None:
     async with desk() as at:
-        tokens = dataclasses.replace(await at.sign_in(), refresh_token=None)
+        tokens = msgspec.structs.replace(await at.sign_in(), refresh_token=None)
         at.server.answers["/revoke"] = trouble
         await at.client.revoke(tokens)
         assert [asked.fields["token"] for asked in at.server.at("/revoke")] == [tokens.access_token]
@@ -530,8 +533,8 @@ async def test_signing_out_asks_nobody_where_there_is_nobody_to_tell() -> None:
     async with desk(metadata={"revocation_endpoint": None}) as at:
         tokens = await at.sign_in()
         await at.client.revoke(tokens)
-        configured = dataclasses.replace(tokens.registration, is_configured=True)
-        await at.client.revoke(dataclasses.replace(tokens, revocation_endpoint=f"{at.server.origin}/revoke", registration=configured))
+        configured = msgspec.structs.replace(tokens.registration, is_configured=True)
+        await at.client.revoke(msgspec.structs.replace(tokens, revocation_endpoint=f"{at.server.origin}/revoke", registration=configured))
         assert not at.server.at("/revoke")
 
 

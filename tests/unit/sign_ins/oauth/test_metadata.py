@@ -1,8 +1,8 @@
 """What servers tell about themselves, read with suspicion."""
 
-import dataclasses
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,7 +54,7 @@ def test_what_an_authorization_server_tells_is_read() -> None:
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
     }
-    assert dataclasses.astuple(read_server_metadata(document)) == (
+    assert msgspec.structs.astuple(read_server_metadata(document)) == (
         "https://a.example",
         *(f"https://a.example/{end}" for end in ("authorize", "token", "register", "revoke")),
         *(("x",), ("authorization_code",), ("none",), ("S256",)),
@@ -94,26 +94,26 @@ def test_the_addresses_of_a_server_that_tells_nothing_are_those_of_the_specifica
 def test_every_address_to_which_a_secret_would_go_is_looked_at(field: str, address: str) -> None:
     assert unsafe_endpoints(GOOD, may_be_local=False) == []
     changed: dict[str, Any] = {field: address}
-    assert unsafe_endpoints(dataclasses.replace(GOOD, **changed), may_be_local=False) == [address]
+    assert unsafe_endpoints(msgspec.structs.replace(GOOD, **changed), may_be_local=False) == [address]
 
 
 def test_a_person_signs_in_only_where_it_cannot_be_stolen() -> None:
     assert why_no_browser(GOOD, is_client_known=False) == ""
     for methods in (None, (), ("plain",)):
-        assert "PKCE" in why_no_browser(dataclasses.replace(GOOD, challenge_methods=methods), is_client_known=False)
-    assert "no page" in why_no_browser(dataclasses.replace(GOOD, authorization_endpoint=None), is_client_known=False)
+        assert "PKCE" in why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=methods), is_client_known=False)
+    assert "no page" in why_no_browser(msgspec.structs.replace(GOOD, authorization_endpoint=None), is_client_known=False)
 
 
 def test_who_registered_a_client_by_hand_may_go_where_nothing_is_said_about_that_but_not_where_it_is_denied() -> None:
-    assert why_no_browser(dataclasses.replace(GOOD, challenge_methods=None), is_client_known=True) == ""
-    assert why_no_browser(dataclasses.replace(GOOD, challenge_methods=("plain",)), is_client_known=True)
+    assert why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=None), is_client_known=True) == ""
+    assert why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=("plain",)), is_client_known=True)
 
 
 def test_offline_access_is_offered_where_it_is_listed_and_tokens_can_be_renewed() -> None:
-    listed = dataclasses.replace(GOOD, scopes=("x", "offline_access"))
+    listed = msgspec.structs.replace(GOOD, scopes=("x", "offline_access"))
     assert listed.offers_offline
     assert not GOOD.offers_offline
-    assert not dataclasses.replace(listed, grants=("authorization_code",)).offers_offline
+    assert not msgspec.structs.replace(listed, grants=("authorization_code",)).offers_offline
 
 
 def test_scopes_of_several_groups_stand_once_each_in_their_order() -> None:

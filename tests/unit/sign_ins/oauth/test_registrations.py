@@ -1,9 +1,9 @@
 """This client as authorization servers know it."""
 
 import base64
-import dataclasses
 from typing import Any
 
+import msgspec
 import pytest
 from tests.fakes.web_answers import WebAnswers
 
@@ -38,7 +38,7 @@ async def test_a_client_registers_as_a_program_on_a_persons_machine() -> None:
 
 
 async def test_it_asks_for_what_the_authorization_server_can() -> None:
-    there = dataclasses.replace(THERE, auth_methods=("private_key_jwt", "client_secret_post"), grants=("authorization_code",))
+    there = msgspec.structs.replace(THERE, auth_methods=("private_key_jwt", "client_secret_post"), grants=("authorization_code",))
     made, wish = await registered({"client_id": "c1", "client_secret": "s"}, there)
     assert (wish["token_endpoint_auth_method"], wish["grant_types"]) == ("client_secret_post", ["authorization_code"])
     assert "scope" not in wish
@@ -107,7 +107,10 @@ async def test_a_place_that_was_only_assumed_and_is_not_there_means_that_there_i
 
 async def test_nothing_is_asked_where_it_is_known_to_be_in_vain() -> None:
     web = WebAnswers()
-    for there in (dataclasses.replace(THERE, registration_endpoint=None), dataclasses.replace(THERE, auth_methods=("tls_client_auth",))):
+    for there in (
+        msgspec.structs.replace(THERE, registration_endpoint=None),
+        msgspec.structs.replace(THERE, auth_methods=("tls_client_auth",)),
+    ):
         with pytest.raises(AuthorizationRefused, match=ISSUER):
             await register("far", web, there, redirect_uri=BACK, scopes=())
     assert web.posted == []
@@ -117,10 +120,10 @@ def test_a_registration_serves_again_at_the_same_place_and_address_while_its_sec
     assert KNOWN.fits(ISSUER, BACK, 0)
     assert not KNOWN.fits("https://b.example", BACK, 0)
     assert not KNOWN.fits(ISSUER, "http://127.0.0.1:4322/callback", 0)
-    ending = dataclasses.replace(KNOWN, secret_expires_at=100.0)
+    ending = msgspec.structs.replace(KNOWN, secret_expires_at=100.0)
     assert ending.fits(ISSUER, BACK, 99)
     assert not ending.fits(ISSUER, BACK, 100)
-    assert not dataclasses.replace(KNOWN, is_configured=True).fits(ISSUER, BACK, 0)
+    assert not msgspec.structs.replace(KNOWN, is_configured=True).fits(ISSUER, BACK, 0)
 
 
 def test_the_port_of_a_registration_is_known() -> None:
@@ -133,7 +136,7 @@ def test_a_client_says_who_it_is_in_the_way_that_it_was_registered_for() -> None
     form, headers = secret.signed({"a": "b"})
     assert form == {"a": "b", "client_id": "me:you"}
     assert base64.b64decode(headers["Authorization"].removeprefix("Basic ")) == b"me%3Ayou:p%2B%C3%A4+s"
-    post = dataclasses.replace(secret, auth_method="client_secret_post")
+    post = msgspec.structs.replace(secret, auth_method="client_secret_post")
     assert post.signed({"a": "b"}) == ({"a": "b", "client_id": "me:you", "client_secret": "p+ä s"}, {})
     assert KNOWN.signed({"a": "b"}) == ({"a": "b", "client_id": "me"}, {})
 
@@ -147,15 +150,15 @@ def test_a_client_says_who_it_is_in_the_way_that_it_was_registered_for() -> None
     ],
 )
 def test_a_client_of_the_settings_authenticates_as_the_server_can(methods: Any, expected: str) -> None:
-    made = configured("far", dataclasses.replace(THERE, auth_methods=methods), "me", "s")
+    made = configured("far", msgspec.structs.replace(THERE, auth_methods=methods), "me", "s")
     assert (made.auth_method, made.is_configured, made.client_secret) == (expected, True, "s")
-    assert configured("far", dataclasses.replace(THERE, auth_methods=methods), "me", None).auth_method == "none"
+    assert configured("far", msgspec.structs.replace(THERE, auth_methods=methods), "me", None).auth_method == "none"
 
 
 def test_a_client_of_the_settings_that_cannot_authenticate_is_told_so() -> None:
     for methods, words in ((("private_key_jwt",), "private_key_jwt"), ((), "no way that it names")):
         with pytest.raises(AuthorizationRefused, match=words):
-            configured("far", dataclasses.replace(THERE, auth_methods=methods), "me", "s")
+            configured("far", msgspec.structs.replace(THERE, auth_methods=methods), "me", "s")
 
 
 def test_a_secret_is_in_no_repr() -> None:

@@ -1,9 +1,9 @@
 """What a sign-in leaves, and how it is kept."""
 
-import dataclasses
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ def test_tokens_come_back_from_the_keyring_as_they_were() -> None:
 
 
 def test_a_secret_of_the_settings_is_not_kept_twice() -> None:
-    tokens = dataclasses.replace(TOKENS, registration=dataclasses.replace(TOKENS.registration, is_configured=True))
+    tokens = msgspec.structs.replace(TOKENS, registration=msgspec.structs.replace(TOKENS.registration, is_configured=True))
     assert "hush" not in tokens.to_json()
     back = Tokens.from_json(tokens.to_json())
     assert back
@@ -77,7 +77,7 @@ def test_tokens_are_renewed_a_little_before_their_end() -> None:
     assert not TOKENS.is_expired(939.9)
     assert TOKENS.is_expired(940.0)
     assert not TOKENS.is_expired(999.9, early_s=0)
-    assert not dataclasses.replace(TOKENS, expires_at=None).is_expired(1e12)
+    assert not msgspec.structs.replace(TOKENS, expires_at=None).is_expired(1e12)
 
 
 def test_no_token_is_in_a_repr() -> None:
@@ -157,6 +157,6 @@ def test_a_refresh_token_that_nobody_could_send_is_none(refresh: Any) -> None:
 
 @pytest.mark.parametrize(("lifetime_s", "early_s"), [(3600.0, 60.0), (600.0, 60.0), (60.0, 6.0), (10.0, 1.0)])
 def test_tokens_of_a_short_life_are_not_renewed_with_every_request(lifetime_s: float, early_s: float) -> None:
-    tokens = dataclasses.replace(TOKENS, expires_at=lifetime_s, lifetime_s=lifetime_s)
+    tokens = msgspec.structs.replace(TOKENS, expires_at=lifetime_s, lifetime_s=lifetime_s)
     assert not tokens.is_expired(lifetime_s - early_s - 0.5)
     assert tokens.is_expired(lifetime_s - early_s)
