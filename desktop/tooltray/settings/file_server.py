@@ -4,7 +4,7 @@ Above it: the readers of each format, McpConfHelper, ServerFiles. Below it: serv
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -42,7 +42,7 @@ class FileEntry(HidesFields, frozen=True):
 
     name: str
     config: MCPServerConfig
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
     line: int = 0
     variables: Mapping[str, str] = msgspec.field(default_factory=dict)
     commands: Mapping[str, str] = msgspec.field(default_factory=dict)
