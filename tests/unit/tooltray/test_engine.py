@@ -15,7 +15,7 @@ import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
 
-from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed
+from tooltray.engine import ENDED, Engine, HubFailed, HubOptions
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.home.home import Home
@@ -80,7 +80,7 @@ class Hubs:
         self._stack = contextlib.AsyncExitStack()
 
     def engine(self, home: Home | None = None, **options: Any) -> Engine:
-        engine = Engine(home or self.home, EngineOptions(**options))
+        engine = Engine(home or self.home, HubOptions(**options))
         self._stack.push_async_callback(engine.close)
         return engine
 
