@@ -3,8 +3,8 @@
     .venv/bin/python scripts/mutants.py [NUMBER] [--seed SEED] [--rooms ROOM ...]
 
 A fault is a comparison turned, a condition dropped or negated, `and` in the place of `or`, a call left out, a number or truth value
-changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`, or all of the room where
-that file is missing. The same seed gives the same faults while the source stays as it is. A fault that survives is a missing test, or no
+changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`; what these do not notice,
+and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault that survives is a missing test, or no
 fault: that is for a person to judge. Calls of `logger`, types, and the options of classes are left alone.
 """
 
@@ -146,10 +146,10 @@ def faults(root: Path, path: Path) -> Iterator[Fault]:
                 yield Fault(path, place, getattr(node, "lineno", 0) or node.iter.lineno, what, change)  # type: ignore[attr-defined]
 
 
-def tests_of(root: Path, path: Path) -> Path:
+def tests_of(root: Path, path: Path) -> list[Path]:
+    """Its own tests, if it has any, and those of its room."""
     room = Path("tests", "unit", path.parent.name)
-    mirror = room / f"test_{path.name}"
-    return mirror if (root / mirror).exists() else room
+    return [tests for tests in (room / f"test_{path.name}", room) if (root / tests).exists()]
 
 
 class Copy:
@@ -160,14 +160,16 @@ class Copy:
         self._limits: dict[Path, float] = {}
         self._next_change = time.time() + 10.0  # Python tells by the time of a change, in whole seconds, whether what it compiled is old
 
-    def is_noticed(self, fault: Fault) -> bool:
-        """Whether a test fails.
+    def noticed_by(self, fault: Fault) -> Path | None:
+        """The tests of which one fails; None: all pass.
 
         Raises:
             RuntimeError: one fails without the fault too.
         """
-        tests, file = tests_of(self.root, fault.path), self.root / fault.path
-        limit_s = self._limit_s(tests)
+        return next((tests for tests in tests_of(self.root, fault.path) if self._is_noticed(fault, tests)), None)
+
+    def _is_noticed(self, fault: Fault, tests: Path) -> bool:
+        file, limit_s = self.root / fault.path, self._limit_s(tests)
         before = file.read_text()
         try:
             self._write(file, fault.source(self.root))
@@ -237,19 +239,30 @@ def main() -> int:
     asked = parser.parse_args()
     for name in PRELOADED:
         __import__(name)
-    noticed = 0
     with tempfile.TemporaryDirectory(prefix="mutants") as folder:
-        copy = Copy(copy_of(ROOT, Path(folder)), run_tests)
-        todo = chosen(ROOT, asked.rooms, asked.number, asked.seed)
-        for fault in todo:
-            if copy.is_noticed(fault):
-                noticed += 1
-                continue
-            line = (ROOT / fault.path).read_text().splitlines()[fault.line - 1].strip()
-            sys.stdout.write(f"{fault.path}:{fault.line}  {fault.what}: {line}\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"{noticed} of {len(todo)} noticed\n")
+        look_at(chosen(ROOT, asked.rooms, asked.number, asked.seed), Copy(copy_of(ROOT, Path(folder)), run_tests))
     return 0
+
+
+def look_at(todo: Sequence[Fault], copy: Copy) -> None:
+    """Prints each fault that a module's own tests do not notice, and how many they do."""
+    noticed = by_room = 0
+    for fault in todo:
+        tests = copy.noticed_by(fault)
+        if tests and tests.suffix:
+            noticed += 1
+            continue
+        by_room += tests is not None
+        line = (copy.root / fault.path).read_text().splitlines()[fault.line - 1].strip()
+        tell(f"{'room   ' if tests else 'NOBODY '} {fault.path}:{fault.line}  {fault.what}: {line}")
+    tell(
+        f"{noticed} of {len(todo)} noticed by the module's own tests, {by_room} by others of its room, {len(todo) - noticed - by_room} by none"
+    )
+
+
+def tell(words: str) -> None:
+    sys.stdout.write(words + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The script that puts small faults into modules and looks whether their tests notice."""
 
-import ast
 import importlib.util
 import sys
 from pathlib import Path
@@ -15,13 +14,15 @@ mutants = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(mutants)
 
 MODULE = Path("desktop/tooltray/room/thing.py")
+ROOM, OWN = Path("tests/unit/room"), Path("tests/unit/room/test_thing.py")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A module whose tests look at one of its two functions."""
+    """A module of three functions."""
     (tmp_path / MODULE).parent.mkdir(parents=True)
-    (tmp_path / MODULE).write_text("def small(n):\n    return n < 7\n\n\ndef odd(n):\n    return n % 2\n")
+    (tmp_path / ROOM).mkdir(parents=True)
+    (tmp_path / MODULE).write_text("def small(n):\n    return n < 7\n\n\ndef odd(n):\n    return n % 2\n\n\ndef even(n):\n    return n\n")
     return tmp_path
 
 
@@ -66,37 +67,46 @@ def test_what_says_nothing_of_behaviour_is_left_alone(tmp_path: Path, source: st
     assert written(tmp_path, source) == {}
 
 
-def test_the_tests_of_a_module_are_its_own_or_those_of_its_room(tree: Path) -> None:
-    assert mutants.tests_of(tree, MODULE) == Path("tests/unit/room")
-    mirror = tree / "tests" / "unit" / "room" / "test_thing.py"
-    mirror.parent.mkdir(parents=True)
-    mirror.touch()
-    assert mutants.tests_of(tree, MODULE) == Path("tests/unit/room/test_thing.py")
+def test_the_tests_of_a_module_are_its_own_and_those_of_its_room(tree: Path) -> None:
+    assert mutants.tests_of(tree, MODULE) == [ROOM]
+    (tree / OWN).touch()
+    assert mutants.tests_of(tree, MODULE) == [OWN, ROOM]
 
 
 def test_the_same_seed_gives_the_same_faults(tree: Path) -> None:
     first = mutants.chosen(tree, ["room"], 3, 5)
     assert [fault[:4] for fault in mutants.chosen(tree, ["room"], 3, 5)] == [fault[:4] for fault in first]
-    assert len(mutants.chosen(tree, ["room"], 100, 5)) == 5
+    assert len(mutants.chosen(tree, ["room"], 100, 5)) == 6
 
 
-def passing_while_small(root: Path, tests: Path) -> None:
-    """In the place of pytest."""
-    sys.exit("return n < 7" not in ast.unparse(ast.parse((root / MODULE).read_text())))
+def passing(root: Path, tests: Path) -> None:
+    """In the place of pytest: the module's own tests know its first function, and those of the room both."""
+    source = (root / MODULE).read_text()
+    knows = ["n < 7"] if tests == OWN else ["n < 7", "n % 2"]
+    sys.exit(not all(text in source for text in knows))
 
 
-def test_a_fault_is_noticed_if_a_test_fails_and_the_module_is_whole_afterwards(tree: Path) -> None:
+def test_a_fault_is_noticed_where_a_test_fails_and_the_module_is_whole_afterwards(tree: Path) -> None:
+    (tree / OWN).touch()
     before = (tree / MODULE).read_text()
-    copy = mutants.Copy(tree, passing_while_small)
-    noticed = {fault.line: copy.is_noticed(fault) for fault in mutants.chosen(tree, ["room"], 100, 1)}
-    assert noticed == {2: True, 6: False}
+    copy = mutants.Copy(tree, passing)
+    noticed = {fault.line: copy.noticed_by(fault) for fault in mutants.chosen(tree, ["room"], 100, 1)}
+    assert noticed == {2: OWN, 6: ROOM, 10: None}
     assert (tree / MODULE).read_text() == before
+
+
+def test_what_a_modules_own_tests_do_not_notice_is_shown(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / OWN).touch()
+    mutants.look_at(
+        [fault for fault in mutants.chosen(tree, ["room"], 100, 1) if fault.what == "result left out"], mutants.Copy(tree, passing)
+    )
+    assert [line.split("  ")[0].split()[0] for line in capsys.readouterr().out.splitlines()] == ["room", "NOBODY", "1"]
 
 
 def test_tests_that_fail_without_a_fault_notice_nothing(tree: Path) -> None:
     (tree / MODULE).write_text("def small(n):\n    return n > 7\n")
     with pytest.raises(RuntimeError, match="fails without a fault"):
-        mutants.Copy(tree, passing_while_small).is_noticed(mutants.chosen(tree, ["room"], 1, 1)[0])
+        mutants.Copy(tree, passing).noticed_by(mutants.chosen(tree, ["room"], 1, 1)[0])
 
 
 def test_a_copy_has_what_tests_need_and_nothing_installed(tmp_path: Path) -> None:
