@@ -4,8 +4,9 @@
 
 A fault is a comparison turned, a condition dropped or negated, `and` in the place of `or`, a call left out, a number or truth value
 changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`; what these do not notice,
-and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault that survives is a missing test, or no
-fault: that is for a person to judge. Calls of `logger`, types, and the options of classes are left alone.
+and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault
+that survives is a missing test, or no fault: that is for a person to judge. Calls of `logger`, types, and the options of classes are left
+alone.
 """
 
 import argparse
@@ -255,9 +256,8 @@ def look_at(todo: Sequence[Fault], copy: Copy) -> None:
         by_room += tests is not None
         line = (copy.root / fault.path).read_text().splitlines()[fault.line - 1].strip()
         tell(f"{'room   ' if tests else 'NOBODY '} {fault.path}:{fault.line}  {fault.what}: {line}")
-    tell(
-        f"{noticed} of {len(todo)} noticed by the module's own tests, {by_room} by others of its room, {len(todo) - noticed - by_room} by none"
-    )
+    rest = len(todo) - noticed - by_room
+    tell(f"{noticed} of {len(todo)} noticed by a module's own tests, {by_room} by others of its room, {rest} by none")
 
 
 def tell(words: str) -> None:
