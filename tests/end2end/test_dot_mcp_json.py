@@ -21,7 +21,7 @@ from tooltray.copilot import copilot_tools
 from tooltray.home.home import Home
 from tooltray.rest.servers import status_of
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.patience import RESTART_AFTER_S
+from tooltray.upstream.upstream_services import RESTART_AFTER_S
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine

@@ -28,9 +28,9 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Question as ClientQuestion
+from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import Question as ClientQuestion
-from tooltray.sessions.questions import lacking
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot

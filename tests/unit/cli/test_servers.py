@@ -17,7 +17,7 @@ from tooltray.cli.servers import new_lines, progress_shown
 from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 
 def settings_of(home: Home) -> dict[str, Any]:

@@ -1,12 +1,24 @@
-"""sessions/questions.py"""
+"""sessions/caller.py"""
 
+import json
 from typing import Any
 
 import pytest
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.sessions.questions import Question, can_be_asked, lacking
+from tooltray.sessions.caller import OwnCaller, Question, can_be_asked, lacking
+
+
+@pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list"])
+async def test_nobody_is_there_to_be_asked_or_told(method: str) -> None:
+    caller = OwnCaller()
+    assert json.loads(bytes(caller.capabilities)) == {}
+    assert not caller.can_answer(method)
+    reply = await caller.ask(method, Raw(b"{}"))
+    assert json.loads(bytes(reply.error)) == {"code": -32601, "message": f"nobody can answer {method} here"}
+    caller.tell("notifications/progress", Raw(b"{}"))
+
 
 URL = {"mode": "url", "url": "https://example.com/", "elicitationId": "1", "message": "sign in"}
 

@@ -1,11 +1,11 @@
-"""upstream/start_gate.py"""
+"""upstream/upstream_services.py"""
 
 import asyncio
 
 from tests.fakes.heard import Record
 
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.start_gate import HELD_FOR_S, PLACES, StartGate
+from tooltray.upstream.upstream_services import HELD_FOR_S, PLACES, StartGate
 
 
 class Starting:

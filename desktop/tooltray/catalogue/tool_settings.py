@@ -1,17 +1,16 @@
-"""How single tools are shown to AI clients in the place of their servers' own words: `toolOverrides` of the settings.
+"""What the settings of a server say of single tools: whether they are offered (`toolFilter`, `disabledTools`), and how (`toolOverrides`).
 
 Above it: ToolManager and Profiles. Below it: the settings' models. Pure; gives no name: that a name is published under has to be unique
 among all servers' tools, which names sees to. Everything else goes by the server's own name for a tool: what may be called unasked, what is
-switched off, and what the server is sent.
+switched off, and what the server is sent; so settings stay right when the names that AI clients see change.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator
 
 from tooltray.errors import Problem
-from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.server_config import MCPServerConfig, ToolOverride
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are
 NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"
@@ -19,13 +18,6 @@ _MARK = "/"  # between a server and its tool in the key of a chosen name; no ser
 
 Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""
-
-
-class OverriddenServer(Protocol):
-    """The part of a server's settings that says it; `MCPServerConfig` has it."""
-
-    @property
-    def tool_overrides(self) -> Mapping[str, ToolOverride]: ...
 
 
 def chosen_name(override: ToolOverride | None) -> str:
@@ -51,7 +43,7 @@ def tool_of(key: Tool) -> Tool:
     return server, tool
 
 
-def names_alone(tools: Collection[str], config: OverriddenServer) -> dict[str, str]:
+def names_alone(tools: Collection[str], config: MCPServerConfig) -> dict[str, str]:
     """The names of a server's tools, by its own names, for an AI client that has this server alone.
 
     A chosen name that another of these tools has or is to have, too, is not used.
@@ -62,7 +54,7 @@ def names_alone(tools: Collection[str], config: OverriddenServer) -> dict[str, s
     return {tool: usable.get(tool, tool) for tool in tools}
 
 
-def tool_alone(name: str, tools: Collection[str], config: OverriddenServer) -> str:
+def tool_alone(name: str, tools: Collection[str], config: MCPServerConfig) -> str:
     """The server's own name for what such a client calls `name`; the name itself where that is no chosen one.
 
     Args:
@@ -74,7 +66,7 @@ def tool_alone(name: str, tools: Collection[str], config: OverriddenServer) -> s
     return next((tool for tool, each in shown.items() if each == name), name)
 
 
-def problems(server: str, config: OverriddenServer, tools: Collection[str]) -> Iterator[Problem]:
+def problems(server: str, config: MCPServerConfig, tools: Collection[str]) -> Iterator[Problem]:
     """What is to be said of a server's overrides.
 
     Args:
@@ -92,3 +84,18 @@ def problems(server: str, config: OverriddenServer, tools: Collection[str]) -> I
 def _as_compared(name: str) -> str:
     """What is equal here may be one name to an AI client."""
     return name.replace("-", "_").lower()
+
+
+def is_enabled(name: str, config: MCPServerConfig) -> bool:
+    """Whether a tool is offered to AI clients. An empty `allow` list offers nothing, an empty `block` list everything."""
+    if name in config.disabled_tools:
+        return False
+    chosen = config.tool_filter
+    return chosen is None or (name in chosen.list) == (chosen.mode == "allow")
+
+
+def enabled(names: Iterable[str], config: MCPServerConfig) -> list[str]:
+    """Those of `names` that are offered, in their order."""
+    disabled, chosen = frozenset(config.disabled_tools), config.tool_filter
+    listed, is_allowing = frozenset(chosen.list if chosen else ()), chosen is not None and chosen.mode == "allow"
+    return [name for name in names if name not in disabled and (chosen is None or (name in listed) == is_allowing)]

@@ -1,4 +1,4 @@
-"""catalogue/first_listings.py, and how long first lists are waited for because of it"""
+"""catalogue/list_times.py"""
 
 import asyncio
 import math
@@ -11,9 +11,9 @@ from tests.fakes.lazy_hub import names_of
 from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, tool
 
-from tooltray.catalogue.first_listings import FirstListings, FirstPatience
+from tooltray.catalogue.list_times import AT_ONCE, CALM_AFTER_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, FirstListings, FirstPatience, Relisting
 from tooltray.events import ToolListChanged
-from tooltray.upstream.patience import Patience
+from tooltray.upstream.upstream_services import Patience
 
 LONG = Patience(restart_after_s=(600.0, 600.0, 600.0))
 SOME = FirstPatience(together_s=0.02, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)
@@ -247,3 +247,15 @@ async def test_what_a_person_has_started_is_listed_before_its_tools_are_counted(
         assert [each.name for each in await counting] == ["t"]
         [snapshot] = parts.presenter.snapshot().servers
         assert snapshot.is_listed
+
+
+def test_a_few_changes_are_followed_at_once_and_a_storm_less_and_less_often() -> None:
+    relisting, now = Relisting(), 1000.0
+    assert [relisting.pause_s(now) for _ in range(AT_ONCE)] == [0.0] * AT_ONCE
+    pauses = []
+    for _ in range(20):
+        pauses.append(relisting.pause_s(now))
+        now += pauses[-1]
+    assert pauses[:3] == [FIRST_PAUSE_S, 2 * FIRST_PAUSE_S, 4 * FIRST_PAUSE_S]
+    assert pauses[-1] == LONGEST_PAUSE_S
+    assert relisting.pause_s(now + CALM_AFTER_S + 1) == 0.0
