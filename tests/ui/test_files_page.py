@@ -215,6 +215,7 @@ async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
 
 async def test_the_navigation_counts_what_a_person_should_see_to(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
+        await desk.window.build_pages()
         await until(lambda: any("5" in each.accessibleName() for each in desk.window.findChildren(QAbstractButton) if each.isVisible()))
 
 

@@ -98,6 +98,7 @@ async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: 
 
 async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
+        await desk.window.build_pages()
         item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Approvals")
         await until(lambda: item.accessibleName() == "Approvals, 1 need you")
         desk.engine.tool_changes = []

@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
@@ -35,9 +34,8 @@ SESSIONS, KINDS = 0, 1  # the tabs
 
 
 class ClientsPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are; `costs_requested` carries a kind of client."""
+    """`costs_requested` carries a kind of client."""
 
-    look_requested = Signal()
     costs_requested = Signal(str)
     folder_requested = Signal(str)  # a session's id
     mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
@@ -47,7 +45,6 @@ class ClientsPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._profiles: tuple[str, ...] = ()
         layout = column(self)
@@ -71,7 +68,7 @@ class ClientsPage(Page):
         for content in (self._nobody, self._sessions, self._kinds):
             self._stack.addWidget(content)
         self._tab = SESSIONS
-        self.set_usable(False)
+        self.enable(False)
         self.commands = ClientCommands(hub=context.hub, tasks=context.tasks)
         self._connect()
 
@@ -107,20 +104,8 @@ class ClientsPage(Page):
     def kinds(self) -> ClientTable:
         return self._kinds
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._split.setEnabled(is_usable)
-        if is_usable:
-            self.look_again()
-
-    def look_again(self) -> None:
-        """Something changed; a page that nobody sees looks when it is shown."""
-        if self.isVisible() and self._split.isEnabled():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.look_again()
 
     def show_tab(self, tab: int) -> None:
         """Shows sessions or kinds of clients."""

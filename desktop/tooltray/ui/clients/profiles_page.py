@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.errors import Problem
@@ -30,15 +29,13 @@ MARGIN = 16  # above the table, or a banner
 
 
 class ProfilesPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are. `edit_requested` carries a profile, None for a new one."""
+    """`edit_requested` carries a profile, None for a new one."""
 
-    look_requested = Signal()
     edit_requested = Signal(object)
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._add = Button(theme, tr("New profile"), "primary", "plus")
         self._add.clicked.connect(self._on_add)
@@ -53,7 +50,7 @@ class ProfilesPage(Page):
         self._table.row_chosen.connect(self.edit_requested)
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self._table)
-        self.set_usable(False)
+        self.enable(False)
         self.commands = ProfileCommands(hub=context.hub, tasks=context.tasks)
         self._connect()
 
@@ -72,21 +69,9 @@ class ProfilesPage(Page):
     def table(self) -> Table:
         return self._table
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
-        if is_usable:
-            self.look_again()
-
-    def look_again(self) -> None:
-        """Something changed; a page that nobody sees looks when it is shown."""
-        if self.isVisible() and self._stack.isEnabled():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.look_again()
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
         self._table.set_rows(sorted(profiles, key=lambda profile: profile.name.casefold()))

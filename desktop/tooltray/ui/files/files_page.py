@@ -9,7 +9,6 @@ from functools import partial
 
 import msgspec
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -45,9 +44,6 @@ class WaitingProject(msgspec.Struct, frozen=True):
 
 
 class FilesPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are."""
-
-    look_requested = Signal()
     reload_requested = Signal()
     follow_requested = Signal(bool)
     trust_requested = Signal(str)  # a project's folder, whose servers a person wants to look at
@@ -58,16 +54,14 @@ class FilesPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self.setObjectName("Page")
         self._theme = theme
-        self._is_usable = False
         outer = column(self)
         self._reload = Button(theme, tr("Read again…"), icon="refresh")
         self._reload.clicked.connect(self.reload_requested)
         outer.addWidget(Header(theme, tr("Files"), self._reload))
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
-        self.set_usable(False)
+        self.enable(False)
         self.commands = FileCommands(hub=context.hub, tasks=context.tasks)
         self.sheets = FileSheets(context, self, commands=self.commands)
         self._connect(context)
@@ -88,19 +82,11 @@ class FilesPage(Page):
         commands.follows_changed.connect(self.show_follows)
         commands.failed.connect(self.show_fault)
         commands.done.connect(context.say)
+        commands.on_hub_changed()
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
-        self._is_usable = is_usable
+    def enable(self, is_usable: bool) -> None:
         for widget in (self._reload, self._area):
             widget.setEnabled(is_usable)
-        if is_usable and self.isVisible():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._is_usable:
-            self.look_requested.emit()
 
     def show_files(self, files: Sequence[ServerFileSnapshot]) -> None:
         self._problems.set_files(files)

@@ -55,7 +55,6 @@ class ServersPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self.setObjectName("Page")
         theme, servers, wishes = context.theme, context.servers, context.wishes
         self._context, self._theme, self._servers, self._wishes = context, theme, servers, wishes
         self._cards: dict[str, ServerCard] = {}
@@ -66,7 +65,7 @@ class ServersPage(Page):
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._is_loaded = self._has_to_move = False
-        self._are_costs_old, self._is_paused, self._is_usable = True, False, False
+        self._are_costs_old, self._is_paused = True, False
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
@@ -129,15 +128,13 @@ class ServersPage(Page):
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that servers could be added to."""
+    def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
-        self._is_usable = is_usable
         self._on_hub_changed()
 
     def _on_hub_changed(self) -> None:
         snapshot = self._context.hub.snapshot
-        self.set_paused(self._is_usable and snapshot is not None and snapshot.is_paused)
+        self.set_paused(self.is_usable and snapshot is not None and snapshot.is_paused)
         self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
     def set_paused(self, is_paused: bool) -> None:
@@ -392,7 +389,7 @@ class ServersPage(Page):
 
     def add(self, text: str = "") -> None:
         """Opens the sheet that adds a server, if there is a hub that it could be added to."""
-        if self._is_usable:
+        if self.is_usable:
             self.sheets.open_add(text)
 
     def _on_paste(self) -> None:

@@ -6,7 +6,6 @@ Above it: the window. Below it: SettingsCommands, which carries its wishes out. 
 from datetime import datetime
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
@@ -37,9 +36,6 @@ CONTENT_WIDTH = 920
 
 
 class SettingsPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are."""
-
-    look_requested = Signal()
     measure_requested = Signal()
     auto_detect_requested = Signal(bool)
     registry_add_requested = Signal()
@@ -52,7 +48,6 @@ class SettingsPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._status = NpmRegistryStatus()
         self._address = ""
@@ -79,7 +74,7 @@ class SettingsPage(Page):
         outer.addWidget(area, 1)
         self.show_registries(self._status)
         self.show_http(HttpStatus())
-        self.set_usable(False)
+        self.enable(False)
         self.commands = SettingsCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
         self.sheets = SetupSheets(context, self, commands=self.commands)
         self.tokens = TokenSheets(context, self)
@@ -101,16 +96,8 @@ class SettingsPage(Page):
         commands.section_failed.connect(self.show_fault)
         commands.done.connect(self._context.say)
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
-        if is_usable and self.isVisible():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._inner.isEnabled():
-            self.look_requested.emit()
 
     def show_registries(self, status: NpmRegistryStatus) -> None:
         self._status = status

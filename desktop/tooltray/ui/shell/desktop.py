@@ -141,6 +141,7 @@ class Desktop:
             with self._telling_of_bugs():
                 if not self._reason:
                     await self._show()
+                    await self._window.build_pages()
                     self._start_engine()
                 code = await self._ended
         await self._tasks.close()

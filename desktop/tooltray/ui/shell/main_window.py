@@ -4,6 +4,7 @@ Above it: app.py, which says how the hub is and what closing the window means. B
 and titles.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -60,10 +61,8 @@ class MainWindow(QMainWindow):
         self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
-        self._pages = {entry.name: entry.make(context) for entry in PAGES}
-        for index, page in enumerate(self._pages.values()):
-            self._stack.addWidget(page)
-            page.need_person.connect(partial(self._sidebar.set_badge, index))
+        self._pages: dict[str, Page] = {}
+        self.page(PAGES[0].name)
         self._questions = Questions(context)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
@@ -75,12 +74,24 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def page(self, name: str) -> Page:
-        """Returns a page of the table."""
+        """Returns a page of the table; builds it if nobody wanted it before."""
+        if name not in self._pages:
+            index = [entry.name for entry in PAGES].index(name)
+            page = self._pages[name] = PAGES[index].make(self.context)
+            self._stack.addWidget(page)
+            page.need_person.connect(partial(self._sidebar.set_badge, index))
+            page.set_phase(self._phase)
         return self._pages[name]
 
     def open_page(self, name: str) -> None:
         """Shows a page of the table."""
-        self._open(list(self._pages).index(name))
+        self._open([entry.name for entry in PAGES].index(name))
+
+    async def build_pages(self) -> None:
+        """Builds the pages that nobody has looked at: some count what needs a person. The window goes on meanwhile."""
+        for entry in PAGES:
+            self.page(entry.name)
+            await asyncio.sleep(0)
 
     @property
     def sheet(self) -> Sheet | None:
@@ -129,13 +140,13 @@ class MainWindow(QMainWindow):
         context.notices.resume_requested.connect(partial(pause, False))
         context.notices.report_requested.connect(self._on_report_copied)
         context.notices.retry_requested.connect(self.retry_requested)
-        for index in range(len(self._pages)):
+        for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
     def _open(self, index: int) -> None:
-        self._stack.setCurrentIndex(index)
+        self._stack.setCurrentWidget(self.page(PAGES[index].name))
         self._sidebar.set_page(index)
 
     def _on_page_key(self, index: int) -> None:
