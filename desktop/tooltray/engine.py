@@ -33,7 +33,6 @@ from tooltray.catalogue.names import PublishedNames
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import stdio_connection
 from tooltray.downstream.endpoints import Doors, make_doors
-from tooltray.downstream.http_listener import HttpAddressChanged
 from tooltray.downstream.idle_exit import IdleExit
 from tooltray.downstream.served.call_log import ServedCallLog
 from tooltray.downstream.served.required import RequiredServers, check_served
@@ -42,7 +41,7 @@ from tooltray.entries.clean_text import clean_text
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import use_pidfd_watcher
-from tooltray.events import EventBus
+from tooltray.events import EventBus, HttpAddressChanged
 from tooltray.feedback.ready_answers import read_shipped
 from tooltray.files.file_history import FileHistory
 from tooltray.files.watcher import FileWatcher

@@ -89,6 +89,8 @@ class WhyPanel(SheetFrame):
             self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
         elif found.is_ok:
             self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
+        if found.remark:  # such as secrets that it usually needs and does not get
+            self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
             self._found.addWidget(Label(self._theme, tr("What can be done"), "strong"))
             self._found.addWidget(self._remedies(found.remedies))

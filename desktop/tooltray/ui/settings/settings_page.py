@@ -95,6 +95,7 @@ class SettingsPage(Page):
         commands.http_changed.connect(self.show_http)
         commands.section_failed.connect(self.show_fault)
         commands.done.connect(self._context.say)
+        self._context.hub.http_address_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)

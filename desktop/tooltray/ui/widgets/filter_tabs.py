@@ -30,6 +30,10 @@ class FilterTab(PaintedButton):
         self.setFixedSize(self.sizeHint())
         self.update()
 
+    def set_text(self, text: str) -> None:
+        self.setText(text)
+        self.set_count(self._count)
+
     def sizeHint(self) -> QSize:
         text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
         count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(str(self._count))
@@ -84,6 +88,10 @@ class FilterTabs(QWidget):
     def choose(self, index: int) -> None:
         """Puts one on, without `chosen`."""
         self._tabs[index].setChecked(True)
+
+    def set_text(self, index: int, text: str) -> None:
+        """Names a filter anew."""
+        self._tabs[index].set_text(text)
 
     def set_counts(self, counts: Sequence[int]) -> None:
         for tab, count in zip(self._tabs, counts, strict=True):
