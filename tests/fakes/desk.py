@@ -16,8 +16,8 @@ from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.profiles_page import ProfilesPage
 from tooltray.ui.files.files_page import FilesPage
-from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.pages.local_work import LocalWork
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.link import EngineLink

@@ -27,11 +27,11 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.hub_words import hub_words
-from tooltray.ui.shell.quit_question import who
+from tooltray.ui.shell.main_window import who
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

@@ -19,10 +19,8 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.setup import SettingsDocument
-from tooltray.ui.files.file_problems import MOST_FILES
-from tooltray.ui.files.file_sheet import FileSheet
-from tooltray.ui.files.files_page import FilesPage
-from tooltray.ui.files.reload_plan import ReloadPlanPanel
+from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
+from tooltray.ui.files.files_page import MOST_FILES, FilesPage
 from tooltray.ui.theme import Theme
 
 

@@ -15,8 +15,8 @@ from tests.ui.seen import control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme

@@ -12,19 +12,17 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.ui.approvals.approval_words import details, ends, granted, granted_to, own_permissions
+from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, own_permissions
 from tooltray.ui.approvals.grant_commands import GrantCommands
 from tooltray.ui.approvals.grant_sheets import GrantSheets
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.times import moment
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.fault_area import FaultArea
-from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.notices_above import NoticesAbove
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.page_frame import Header, PageScroll
 from tooltray.ui.widgets.setting_rows import card_section
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Column, Kind, Table

@@ -1,10 +1,18 @@
 """The base of the window's pages. A page owns its commands, its sheets and its refresh; the window shows it and knows nothing of them."""
 
+from enum import Enum
+
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.ui.pages.hub_phase import HubPhase
+
+class HubPhase(Enum):
+    STARTING = "starting"
+    TAKING_OVER = "taking over"  # from a hub without a window
+    RUNNING = "running"
+    FAILED = "failed"  # it could not start, or ended by itself
+    ENDING = "ending"
 
 
 class Page(QWidget):

@@ -8,14 +8,49 @@ from collections.abc import Callable, Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.token_summary import TokenSummary
+from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import WORKING, needs_person
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import row
+
+METER = 88
+
+
+class TokenSummary(QWidget):
+    """Empty until something is known."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        line = row(self, spacing=10)
+        self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
+        self._meter.setFixedWidth(METER)
+        line.addWidget(self._meter)
+        self._words = Label(theme, "", "caption", "secondary", tabular=True)
+        line.addWidget(self._words)
+        self._meter.hide()
+
+    def show_costs(self, costs: ToolCosts) -> None:
+        shown, all_tokens = costs.shown_tokens, costs.tokens
+        self._meter.setVisible(all_tokens > 0)
+        self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
+        text = tr("Clients read {tokens} before the first word", tokens=tokens(shown, all_tokens))
+        self._words.setText(text if all_tokens else "")
+        self.setToolTip(tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer))
+
+    def show_problem(self, problem: Problem) -> None:
+        """The tokens could not be counted."""
+        self._meter.hide()
+        self._words.setText(tr("Tokens could not be counted"))
+        self.setToolTip(whole(problem))
+
 
 ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
 RUNNING = 1  # the tab; servers that would run are paused with all others

@@ -15,8 +15,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
-from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
@@ -26,11 +25,11 @@ from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.state_language import needs_person
+from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.header import Header, SearchField
-from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 

@@ -23,13 +23,11 @@ from tooltray.ui.settings.token_list import TokenList
 from tooltray.ui.settings.token_sheets import TokenSheets
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.page_frame import Header, PageScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
-from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 CONTENT_WIDTH = 920

@@ -26,7 +26,7 @@ from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title

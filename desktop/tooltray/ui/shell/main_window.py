@@ -16,20 +16,64 @@ from tooltray.errors import Problem
 from tooltray.events import ProblemReported
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
-from tooltray.ui.shell.hub_commands import HubCommands
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
-from tooltray.ui.shell.quit_question import QuitPanel
 from tooltray.ui.shell.sidebar import Sidebar
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
+
+
+class HubCommands(Commands):
+    @action(as_notice)
+    async def pause(self, is_paused: bool) -> None:
+        """Refuses the calls of AI clients, or lets them through again."""
+        await self._hub.hub.set_mcp_enabled(not is_paused)
+
+
+WIDTH = 460
+MOST_NAMES = 6  # more would fill the window, and say no more
+
+
+class QuitPanel(SheetFrame):
+    """`confirmed`: it ends all the same."""
+
+    confirmed = Signal()
+
+    def __init__(self, theme: Theme, clients: Sequence[str]) -> None:
+        super().__init__(theme, tr("Quit Tooltray?"), WIDTH)
+        self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
+        text = tr("Their calls end now. The next call of a client starts Tooltray again.")
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        self.buttons.addStretch(1)
+        self._stay = Button(theme, tr("Keep running"))
+        self._stay.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._stay)
+        quit = Button(theme, tr("Quit"), "danger")
+        quit.clicked.connect(self.confirmed)
+        self.buttons.addWidget(quit)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._stay.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def who(clients: Sequence[str]) -> str:
+    """Returns who is connected, as a sentence; the same client twice is named once."""
+    names = list(dict.fromkeys(clients))
+    shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    if more > 0:
+        return tr("{names} and {count} more are connected.", names=shown, count=more)
+    return tr("{name} is connected.", name=shown) if len(names) == 1 else tr("{names} are connected.", names=shown)
+
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
 

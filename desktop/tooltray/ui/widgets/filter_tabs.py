@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.surface import row
 
 
