@@ -31,9 +31,12 @@ from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.approvals.approval_rounds import ApprovalRounds
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.calls.api import ToolsApi
@@ -364,7 +367,10 @@ class Hub:
     grants: GrantBook = part(
         store="grant_store", is_of_file=lambda hub: lambda server: hub.files.keeps(server), now=lambda hub: SteadyWallClock()
     )
-    approvals: Approvals = part(masked="mask.masked_whole")
+    rules: ApprovalRules = part()
+    waiting: WaitingApprovals = part()
+    rounds: ApprovalRounds = part(masked="mask.masked_whole")
+    approvals: Approvals = part()
     projects: Projects = part(home=lambda hub: str(hub.user_folder), includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
