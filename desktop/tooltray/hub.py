@@ -49,7 +49,7 @@ from tooltray.calls.request_router import RequestRouter
 from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
-from tooltray.calls.tool_call import OwnTool, ToolCalls
+from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.catalogue import tokens as model_tokens
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
@@ -145,14 +145,15 @@ from tooltray.upstream.server_transports import ServerTransports, StartProcess
 from tooltray.upstream.stopped_servers import StoppedServers
 from tooltray.upstream.stops import Stops
 from tooltray.upstream.visibility import Visibility
-from tooltray.views.activation import Activation
+from tooltray.views.activation import Activation, ActivationAnswer
 from tooltray.views.api import ViewsApi
-from tooltray.views.asked_words import AskedWords, read_asked_words
 from tooltray.views.client_profiles import ClientProfiles, read_client_profiles
 from tooltray.views.introduction import Introduction
 from tooltray.views.known_clients import KnownClients
+from tooltray.views.meta_calls import MetaCalls
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
+from tooltray.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.views.session_view import SessionViews
 from tooltray.views.tool_costs import Count, ToolCosting
 from tooltray.views.view_lists import ViewLists
@@ -354,11 +355,14 @@ class Hub:
     profiles: Profiles = part()
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
-    asked: AskedWords = read(lambda hub: read_asked_words(resource("search-words.json")))
+    query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
+    search: ToolSearch = part()
     lists: ViewLists = part()
-    activation: Activation = part()
+    activation_answer: ActivationAnswer = part()
+    activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
-    views: Views = part(views="session_views", call=lambda hub: lambda exchange: hub.calls.call(exchange))
+    views: Views = part(views="session_views")
+    meta: MetaCalls = part(call=lambda hub: lambda exchange: hub.calls.call(exchange))
     introduction: Introduction = part(views="session_views", said="instructions")
 
     # consent, projects, reports, files
@@ -398,6 +402,9 @@ class Hub:
             **{(hub_server.NAME, tool): SeenServers(hub.own_server, tool, sees=hub.visibility.sees) for tool in hub_server.ABOUT_SERVERS},
         }
     )
+    resolver: ToolResolver = part()
+    forwarder: ToolForwarder = part()
+    recorder: CallRecorder = part()
     calls: ToolCalls = part()
     listens: ServerListens = part()
     subscriptions: Subscriptions = part()

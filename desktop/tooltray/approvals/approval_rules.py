@@ -9,6 +9,7 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_routes import Route
 from tooltray.sessions.session_state import SessionState
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.modes import Modes
 
@@ -18,8 +19,12 @@ OWN_RULES = "changes what goes through unasked for this AI client (`tooltray cli
 class ApprovalRules:
     """Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, modes: Modes) -> None:
-        self._servers, self._modes = servers, modes
+    def __init__(self, *, config: McpConfHelper, servers: ServerManager, modes: Modes) -> None:
+        self._config, self._servers, self._modes = config, servers, modes
+
+    def allow(self, route: Route, state: SessionState) -> bool:
+        """Whether a call goes through without anybody's consent."""
+        return self._config.settings.mcp_enabled and self.decision(route, state).is_approved
 
     def decision(self, route: Route, state: SessionState) -> Decision:
         """The client's own rules count in the place of the server's; built-in servers keep theirs."""

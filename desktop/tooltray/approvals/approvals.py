@@ -7,7 +7,7 @@ Rules first (`autoApprove`; nothing is awaited for what they allow), then what a
 call is refused at once, with the command that would allow it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import msgspec
@@ -31,6 +31,7 @@ from tooltray.sessions.questions import Question as ClientQuestion
 from tooltray.sessions.questions import lacking
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.upstream.relay import paused
 from tooltray.upstream.server_manager import ServerManager
 
 LONGEST_GRANT_S = 366 * 86_400.0
@@ -50,9 +51,14 @@ class Approvals:
         grants: GrantBook,
         waiting: WaitingApprovals,
         rounds: ApprovalRounds,
+        is_paused: Callable[[], bool],
     ) -> None:
-        self._servers, self._tools, self._grants, self._waiting, self._rounds = servers, tools, grants, waiting, rounds
-        self.decision = rules.decision  # asked for with every call
+        """
+        Args:
+            is_paused: whether the person has paused everything.
+        """
+        self._servers, self._tools, self._rules, self._grants = servers, tools, rules, grants
+        self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
     @property
@@ -68,9 +74,11 @@ class Approvals:
 
         What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
         """
+        if self._is_paused():
+            return paused()
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
-        call = self._call(route, self.decision(route, exchange.session.state), exchange)
+        call = self._call(route, self._rules.decision(route, exchange.session.state), exchange)
         owner = f"approval {route.server} {call.digest}"
         is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
         if not is_answer:
@@ -89,7 +97,7 @@ class Approvals:
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
-        if exchange.era is Era.LEGACY or (decision := self.decision(route, exchange.session.state)).is_approved:
+        if exchange.era is Era.LEGACY or (decision := self._rules.decision(route, exchange.session.state)).is_approved:
             return
         state = _state_to_come_with(reply)
         if state is not None:
