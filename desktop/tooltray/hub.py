@@ -42,10 +42,11 @@ from tooltray.builtin.hub_server import HubServer
 from tooltray.calls.api import ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.prompts_api import PromptsApi
 from tooltray.calls.questions_api import QuestionsApi
-from tooltray.calls.request_router import RequestRouter
+from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
@@ -409,6 +410,9 @@ class Hub:
     listens: ServerListens = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    notifications: Notifications = part()
+    all_servers: AllServers = part()
+    one_server: OneServer = part()
     router: RequestRouter = part()
 
     # what the API stands on
