@@ -36,7 +36,7 @@ from tooltray.approvals.waiting_approvals import (
     Question,
     WaitingApprovals,
 )
-from tooltray.catalogue.fingerprints import definition_text
+from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, TooltrayError

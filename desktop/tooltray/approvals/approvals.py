@@ -26,9 +26,9 @@ from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Question as ClientQuestion
+from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import Question as ClientQuestion
-from tooltray.sessions.questions import lacking
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.upstream.relay import paused
