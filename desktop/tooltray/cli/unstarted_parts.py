@@ -18,10 +18,11 @@ from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
 from tooltray.home.home import Home
 from tooltray.secrets.secrets import SecretStore, take_passphrase
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess

@@ -1,4 +1,4 @@
-"""presenter/settings_api.py: the settings besides the servers, and the last calls; through McpPresenter's verbs."""
+"""entries/settings_api.py: the settings besides the servers, and the last calls; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator

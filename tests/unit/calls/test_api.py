@@ -1,4 +1,4 @@
-"""presenter/tools_api.py"""
+"""calls/api.py, through McpPresenter's verbs"""
 
 from typing import Any
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.settings.migrations import CURRENT_VERSION, migrate, version_of
+from tooltray.settings.document import CURRENT_VERSION, migrate, version_of
 
 
 def test_a_document_without_a_version_becomes_one_of_today_and_keeps_everything() -> None:

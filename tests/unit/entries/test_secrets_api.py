@@ -1,4 +1,4 @@
-"""presenter/access_api.py, the secrets and answers to questions"""
+"""entries/secrets_api.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 
@@ -63,7 +63,3 @@ async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
     said = await refusal(parts.presenter.set_secret_backend("plain"))
     assert said == "'plain' is no place for secrets. Choose one of keyring, file, memory"
     assert "secrets" not in parts.settings_on_disk
-
-
-async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:
-    assert "has ended" in await refusal(parts.presenter.answer_elicitation("gone", "accept", {}))
