@@ -7,6 +7,7 @@ from tooltray.errors import TooltrayError
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings_edits import secret_backend
 from tooltray.snapshots.removals import ServerRemoval
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class SecretsApi:
 
     async def set_secret_backend(self, kind: str) -> None:
         """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
-        await self._config.set_secret_backend(_backend(kind))
+        await self._config.edit(secret_backend(_backend(kind)))
         self._starts.use_secret_backend()
 
 

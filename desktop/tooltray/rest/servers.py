@@ -14,9 +14,8 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
 from tooltray.rest.shapes import JsonObject
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 

@@ -84,11 +84,11 @@ class Profiles:
 
     async def set(self, name: str, profile: Mapping[str, Any]) -> None:
         """See ViewsApi.set_profile."""
-        await self._config.change_document(view_settings.profile(name, profile))
+        await self._config.edit(view_settings.profile(name, profile))
 
     async def remove(self, name: str) -> None:
         """See ViewsApi.remove_profile."""
-        await self._config.change_document(view_settings.without_profile(name))
+        await self._config.edit(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
         """See ViewsApi.set_tool_override."""
@@ -97,7 +97,7 @@ class Profiles:
         if file := self._config.file_server(server):
             await self._set_beside(file, server, tool, name, description)
         else:
-            await self._config.change_document(view_settings.tool_override(server, tool, name, description))
+            await self._config.edit(view_settings.tool_override(server, tool, name, description))
 
     async def _set_beside(self, file: FileServer, server: str, tool: str, name: str | None, description: str | None) -> None:
         """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""

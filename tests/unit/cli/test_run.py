@@ -307,4 +307,4 @@ def test_on_stdio_the_end_of_input_ends_the_hub(hub_home: Home, tooltray_process
     assert [json.loads(line)["id"] for line in result.out.splitlines()] == [0, 1]
     records = [json.loads(line) for line in result.err.splitlines()]
     assert {record["executionId"] for record in records} == {"my-id"}
-    assert records[-1]["event"] == "service_stopped"
+    assert (records[-1]["event"], records[-1]["reason"]) == ("service_stopped", "stdin")

@@ -326,7 +326,7 @@ async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> No
     async with project_hub(tmp_path) as hub:
         assert "has not said which folder" in str(hub.parts.projects.missing("s", await hub.session()))
         assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session("/")))
-        await hub.parts.conf.change_document(lambda document: document.update(publish={"feedback": False}))
+        await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
         assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
         assert "tooltray projects start s DIR" in said
 
@@ -536,7 +536,7 @@ async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp
         assert asked_of(hub, "resources/unsubscribe") == [("one", {"uri": "x:/1"})]
         news = dump({"uri": "x:/1"})
         connections = {copy.project.name: copy.first.client for copy in hub.server.copies if copy.project}
-        hearers = {name: hub.parts.router.hearers(each, news)[1] for name, each in connections.items() if each}
+        hearers = {name: hub.parts.notifications.hearers(each, news)[1] for name, each in connections.items() if each}
         assert hearers == {"one": [], "two": [(client, "x:/1")]}
 
 

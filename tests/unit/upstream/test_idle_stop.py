@@ -481,12 +481,12 @@ async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up
         hub, client = IdleHub(parts, program, clock), parts.client()
         for name in servers:
             await up(parts, name)
-        await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1"], server=None)
+        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1"], server=None)
         hub.pass_time()
         await parts.heard.state("o", ServerState.ON_DEMAND)
         hub.pass_time()
         assert hub.state is ServerState.RUNNING
-        parts.router.end_session(client)
+        parts.notifications.end_session(client)
         hub.pass_time()
         await hub.at_rest()
 
