@@ -6,7 +6,6 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -74,7 +73,7 @@ class Introduction(msgspec.Struct, frozen=True):
     """
 
     client_info: dict[str, str]
-    capabilities: dict[str, Any]
+    capabilities: dict[str, object]
     params: Raw = NOTHING
 
 
@@ -83,7 +82,7 @@ class Greeting(msgspec.Struct, frozen=True):
 
     era: Era
     version: str
-    capabilities: dict[str, Any]
+    capabilities: dict[str, object]
     instructions: str | None
     result: Raw = msgspec.field(default_factory=lambda: Raw(b"{}"))
 
@@ -91,7 +90,7 @@ class Greeting(msgspec.Struct, frozen=True):
 class _Error(msgspec.Struct):
     code: int = 0
     message: str = ""
-    data: Any = None
+    data: object = None
 
     @property
     def supported(self) -> list[str]:
@@ -200,16 +199,16 @@ def _read_error(reply: Envelope) -> _Error:
         return _Error(message="an error that cannot be read")
 
 
-def _read_object(reply: Envelope) -> dict[str, Any]:
+def _read_object(reply: Envelope) -> dict[str, object]:
     try:
         return _object(envelope.load(reply.result))
     except ValueError:  # nested too deeply
         return {}
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None

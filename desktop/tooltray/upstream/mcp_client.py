@@ -8,9 +8,8 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import PurePath
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -33,8 +32,9 @@ from tooltray.upstream.idle_stop import Usage
 NO_CLIENT_TO_ASK = -32603
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
-DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
-DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one tells all there is
+DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
+"""Our capabilities towards a server that all AI clients share."""
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one declares the same
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
@@ -155,7 +155,7 @@ class McpClient:
         self.dispatcher.settle_rest()
 
     async def request(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
+        self, method: str, params: Mapping[str, object] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
     ) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""
         self.usage.begin()
@@ -164,11 +164,11 @@ class McpClient:
         finally:
             self.usage.end()
 
-    def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
+    def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
         return self.dispatcher.start_call(method, self._own_params(params))
 
-    def _own_params(self, params: dict[str, Any] | None) -> Raw:
+    def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
             raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
