@@ -1,4 +1,4 @@
-"""How a connection to a server is opened, in either era, and what the server says of itself there.
+"""How a connection to a server is opened, in either era, and what the server answers.
 
 Above it: McpClient. Below it: the dispatcher. The rules for finding the era (specification 2026-07-28, "versioning"): `server/discover` is
 tried first; whatever is no proof of a modern server falls back to `initialize`.
@@ -174,17 +174,17 @@ class _Opening:
         version = _text(result.get("protocolVersion")) or ""
         if version not in HANDSHAKE_VERSIONS:
             title = Phrase("'{name}' speaks another protocol", name=self._server)
-            said = Phrase("it answered initialize with version {version}", version=repr(version))
-            raise TooltrayError(title, said, Phrase("Update the server."))
+            message = Phrase("it answered initialize with version {version}", version=repr(version))
+            raise TooltrayError(title, message, Phrase("Update the server."))
         self._dispatcher.send_notification("notifications/initialized", NOTHING)
         return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     def _words(self, reply: Envelope) -> str:
-        """What an error says; our own ones as they were worded, since a window can say those in another language."""
-        said, because = _read_error(reply).message, self._dispatcher.closed_because
+        """The message of an error; of our own errors the phrase, since a window can show it in another language."""
+        message, because = _read_error(reply).message, self._dispatcher.closed_because
         if isinstance(reply, Worded):
             return reply.words
-        return because if said == because else said
+        return because if message == because else message
 
     def _refusal(self, error: _Error, message: str) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):

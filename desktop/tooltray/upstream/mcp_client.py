@@ -34,7 +34,7 @@ OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
 """Our capabilities towards a server that all AI clients share."""
-DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one declares the same
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has an instance of its own; the shared one declares the same
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
@@ -44,8 +44,8 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     """Who answers a server's questions.
 
     Attributes:
-        owner: the one AI client that this copy of the server is for; None: all share it.
-        is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
+        owner: the one AI client that this instance of the server is for; None: all share it.
+        is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
     """
 
@@ -68,7 +68,7 @@ class McpClient:
     """Methods may be called from any task of the loop; `open` and `close` belong to the owner.
 
     Attributes:
-        greeting: what the server said of itself when it was opened.
+        greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
         dispatcher: for requests that stay open, and for the transport.
     """
@@ -175,7 +175,7 @@ class McpClient:
         return raw
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
-        """Passes on what an AI client says outside of requests."""
+        """Passes on a notification of an AI client that belongs to no request."""
         self.dispatcher.send_notification(method, params)
 
     def exchanges(self) -> list[Exchange]:
@@ -194,7 +194,7 @@ class McpClient:
         """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
 
         Args:
-            timeout_s: without progress; the server is told to cancel when it is over.
+            timeout_s: without progress; afterwards the server gets a cancellation.
         """
         call = self._start(exchange, timeout_s)
         try:
@@ -266,7 +266,7 @@ class McpClient:
             self.usage.end()
 
     async def _answer(self, request: Envelope) -> Envelope:
-        """A server's request goes to the AI client that owns this copy, else to the one that has a call in flight and can answer."""
+        """A server's request goes to the AI client that owns this instance, else to the one that has a call in flight and can answer."""
         method = request.method
         if method == "ping":
             return success({})

@@ -29,7 +29,7 @@ class ServerRelay:
         """
         Args:
             is_paused: whether the person has paused everything.
-            log_levels: what clients asked for, which each era says in its own way.
+            log_levels: what clients asked for, which each era expresses in its own way.
             start_wait_s: how long a call waits for its server.
         """
         self._is_paused, self._log_levels, self._start_wait_s = is_paused, log_levels, start_wait_s

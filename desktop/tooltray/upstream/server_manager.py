@@ -65,7 +65,7 @@ class ServerManager:
         self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
 
     def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
-        """An instance is not idle while one of these says that somebody waits for notifications of it."""
+        """An instance is not idle while one of these predicates holds: somebody waits for notifications of it."""
         self._keep_while.append(is_wanted)
 
     # what there is
@@ -239,7 +239,7 @@ class ServerManager:
         return name in self._servers and any(server.name == name for server in self._leaving)
 
     async def end_session(self, session: Session) -> None:
-        """Ends the copies that an AI client had for itself."""
+        """Ends the instances that an AI client had for itself."""
         await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
 
     async def close(self) -> None:
