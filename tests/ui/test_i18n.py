@@ -15,7 +15,7 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
 from tooltray.settings.settings import read_settings
-from tooltray.settings.settings_places import SettingsPlaces
+from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import in_a_row, whole

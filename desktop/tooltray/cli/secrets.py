@@ -16,8 +16,8 @@ from tooltray.cli.terminal import clean_line, print_json
 from tooltray.control.control_client import ControlClient, Hub
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.secrets.secret_errors import SecretsLocked
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.secrets.vaults import SecretsLocked
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = "the system's keyring (nothing else is chosen)"

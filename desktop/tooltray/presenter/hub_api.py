@@ -1,6 +1,6 @@
 """The API about the hub as a whole: how it is, whether it is paused, what the doctor finds, what was done last."""
 
-from tooltray.activity.recent_calls import RecentCalls
+from tooltray.activity.call_stats import RecentCalls
 from tooltray.doctor.check_up import CheckUp
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.entries.server_starts import ServerStarts
