@@ -50,18 +50,18 @@ from tooltray.catalogue import tokens as model_tokens
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.first_listings import FirstListings, FirstPatience
+from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
-from tooltray.catalogue.server_instructions import ServerInstructions
 from tooltray.catalogue.server_lists import ServerLists
-from tooltray.catalogue.tool_copies import ToolCopies, read_tools
-from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_copies import read_tools
+from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.control.control_session import HubControl
 from tooltray.doctor.check_up import CheckUp
 from tooltray.doctor.doctor import Doctor
@@ -120,8 +120,7 @@ from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.hot_reload import HotReload
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_store import TrustStore
-from tooltray.sessions.caller import Session
-from tooltray.sessions.own_caller import OwnCaller
+from tooltray.sessions.caller import OwnCaller, Session
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
@@ -137,9 +136,9 @@ from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager
-from tooltray.upstream.server_transports import ServerTransports, StartProcess
-from tooltray.upstream.stopped_servers import StoppedServers
-from tooltray.upstream.stops import Stops
+from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.upstream.stops import StoppedServers, Stops
+from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.activation import Activation
 from tooltray.views.api import ViewsApi
@@ -304,11 +303,10 @@ class Hub:
     visibility: Visibility = part()
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
+    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables")
     transports: ServerTransports = part(
-        folder="user_folder",
         mask="mask.masked",
         authorize="sign_ins.authorization",
-        registry_variables="registries.variables",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
@@ -320,7 +318,8 @@ class Hub:
     elicitations: Elicitations = part(has_window="has_window")
     ask_person: AskPerson = made(lambda hub: hub.elicitations.ask)
     builtins: dict[str, MemoryServer] = made(lambda hub: {hub_server.NAME: hub.own_server})
-    servers: ServerManager = part(mask="mask.masked", ask_person="ask_person")
+    services: UpstreamServices = part(mask="mask.masked", ask_person="ask_person")
+    servers: ServerManager = part()
 
     # what servers offer
 
@@ -336,7 +335,7 @@ class Hub:
     offers: Offers = part(lists="other_lists")
     looks: SecondLooks = part(lists="other_lists", patience="look_patience")
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
-    copies: ToolCopies = part()
+    confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     prompts: PromptManager = part()

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Heard, Record
+from tests.fakes.kept_log import KeptLog
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
@@ -23,7 +24,7 @@ from tooltray.builtin import hub_server
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstPatience
+from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.control.control_session import HubControl
@@ -42,8 +43,7 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 from tooltray.transports.transport import Transport
 from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.upstream_services import Patience, StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
@@ -160,6 +160,7 @@ class HubParts(Hub):
 
     deadlines: ManualWheel = made(lambda hub: ManualWheel())
     secrets: SecretStore = made(lambda hub: SecretStore(hub.home, "memory", bus=hub.bus))
+    log: KeptLog = made(lambda hub: KeptLog())
     mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
     sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
     elicitations: Elicitations = part(has_window=lambda hub: False)
@@ -381,8 +382,8 @@ async def hub_parts(
         "builtins": builtins or {},
         "login_shell": shell or Shell(),
         "patience": patience,
-        "gate": gate,
-        "clock": clock,
+        "gate": gate or StartGate(),
+        "idle_clock": clock,
         "names": names_type(home.names),
         "catalogues": catalogues_type(home.catalogue),
         **(waits or {}),

@@ -1,6 +1,6 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
-Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules that differ from other formats:
+Above it: reading. Below it: config_source, go_config. Knows no disk. The rules that differ from other formats:
 
 - A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from

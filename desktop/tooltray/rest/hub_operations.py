@@ -179,7 +179,7 @@ _PROJECTS = (
 
 _SETUP = (
     Operation("GET", "/mcp/setup", SetupApi.export_setup),
-    Operation("POST", "/mcp/setup", SetupApi.import_setup, whole="setup", in_query=("replace",), needs_trust=always),
+    Operation("POST", "/mcp/setup", SetupApi.import_setup, whole="setup", needs_trust=always),
     Operation(
         "POST",
         "/mcp/setup/preview",
@@ -187,7 +187,6 @@ _SETUP = (
         summary="What taking over this set-up would do",
         scope="read",
         whole="setup",
-        in_query=("replace",),
     ),
     Operation("GET", "/mcp/setup/reset", SetupApi.preview_reset, summary="What putting the default servers back would do"),
     Operation("POST", "/mcp/setup/reset", SetupApi.reset_to_default_servers, needs_trust=always),

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from tooltray.builtin.hub_server import NAME as HUB
-from tooltray.catalogue import overrides
+from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem, TooltrayError
 from tooltray.sessions.session_state import SessionState
@@ -92,8 +92,8 @@ class Profiles:
 
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
         """See ViewsApi.set_tool_override."""
-        if name is not None and not overrides.NAME.fullmatch(name):
-            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
+        if name is not None and not tool_settings.NAME.fullmatch(name):
+            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {tool_settings.NAME_IN_WORDS}")
         if file := self._config.file_server(server):
             await self._set_beside(file, server, tool, name, description)
         else:
