@@ -7,6 +7,7 @@ import pytest
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
+from tooltray.settings import settings_places
 from tooltray.settings.settings import read_settings
 from tooltray.settings.settings_places import SettingsPlaces
 from tooltray.settings.usable import Slip
@@ -112,8 +113,9 @@ def test_what_is_not_there_has_the_line_of_the_part_that_lacks_it(path: tuple[An
     assert found.line == (4 if len(path) > 1 else 0)
 
 
-def test_a_text_that_is_too_much_to_look_through_is_told_without_lines() -> None:
-    text = json.dumps({"mcpEnabled": 1, "more": list(range(100_001))})
+def test_a_text_that_is_too_much_to_look_through_is_told_without_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_places, "MAX_VALUES", 1000)
+    text = json.dumps({"mcpEnabled": 1, "more": list(range(1000))})
     assert [(each.line, each.problem.message) for each in located(text)] == [(0, "mcpEnabled: must be true or false")]
     assert "'a' stands here" in SettingsPlaces(text.encode()).repeated("a")
 
