@@ -3,7 +3,19 @@
 from tooltray.phrases import Phrase
 from tooltray.settings.server_config import ToolOverride
 from tooltray.settings.settings import PublishSettings
-from tooltray.settings.usable import MOST_REASONS, Slip, joined, not_used, of_field, of_member, read_fields, read_members, read_texts
+from tooltray.settings.usable import (
+    CORRECT_IT,
+    MOST_REASONS,
+    Slip,
+    correct_it,
+    joined,
+    not_used,
+    of_field,
+    of_member,
+    read_fields,
+    read_members,
+    read_texts,
+)
 
 
 def test_an_object_is_read_by_those_of_its_fields_that_can_be_used() -> None:
@@ -17,6 +29,11 @@ def test_members_that_cannot_be_used_are_told_by_name_and_null_is_none() -> None
     read = read_members(ToolOverride, {"a": {"name": "x"}, "b": 1, "c": None}, lambda name, why: told.append((name, why)))
     assert read == {"a": ToolOverride(name="x")}
     assert told == [("b", "b: must be an object")]
+
+
+def test_the_hint_says_what_counts_until_it_is_corrected() -> None:
+    assert correct_it("it is off") == f"{CORRECT_IT}; until then it is off"
+    assert correct_it("") == CORRECT_IT
 
 
 def test_the_texts_of_a_list_are_read() -> None:
