@@ -1,8 +1,7 @@
 """The API about the formats of model providers; the formats themselves stand beside it."""
 
-
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
