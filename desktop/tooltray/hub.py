@@ -24,10 +24,9 @@ from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.http_access import HttpAccess
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats
+from tooltray.activity.call_stats import CallStats, RecentCalls
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
-from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
